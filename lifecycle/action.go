@@ -11,23 +11,23 @@ import (
 //   - [RecordEvent], which tells people that something has happened;
 //   - [drain.Cordon], which keeps new pods off the node;
 //   - [drain.Evict] and [drain.DeletePod], which remove a pod;
-//   - [RemoveHook], which removes a hook whose time is over, if the policy says
+//   - [RemoveHook], which removes a hook past its deadline, if the policy says
 //     so;
-//   - [DeleteInstance], which has the cloud delete the instance;
+//   - [DeleteInstance], which makes the cloud delete the instance;
 //   - [DeleteObject], which deletes an object of a provider of the Cluster API;
 //   - [DeleteNode], which removes the node object;
 //   - [RemoveFinalizer], which ends the deletion.
 //
 // Each may be applied again, and each names what it was decided on: a backend
-// that finds something else there, by UID or revision, returns an error and
+// that finds another object there, by UID or revision, returns an error and
 // changes nothing.
 type Action interface {
 	fairlead.Action
 }
 
 // UpdateStatus writes phase, conditions and error of the machine, and leaves
-// the rest of its status alone. A backend refuses it when the machine is not
-// at Revision.
+// the rest of its status alone. A backend refuses it if the machine is not at
+// Revision.
 type UpdateStatus struct {
 	Revision     string      `json:"revision,omitempty"`     // the machine's resourceVersion
 	Phase        Phase       `json:"phase"`                  // the new one
@@ -37,23 +37,23 @@ type UpdateStatus struct {
 }
 
 // RecordEvent tells people that something has happened. It may be lost, and may
-// come twice.
+// be recorded twice.
 type RecordEvent struct {
 	Type    string `json:"type"`    // Normal or Warning
 	Reason  string `json:"reason"`  // a word in CamelCase
 	Message string `json:"message"` // a sentence
 }
 
-// RemoveHook removes a hook. A backend refuses it when the hook has another
-// owner, and has nothing to do when there is no such hook.
+// RemoveHook removes a hook. A backend refuses it if the hook has another
+// owner, and does nothing if there is no such hook.
 type RemoveHook struct {
 	Point Point  `json:"point"`         // where it waits
 	Name  string `json:"name"`          // the hook's
 	Owner string `json:"owner"`         // the hook's
-	Why   string `json:"why,omitempty"` // why somebody else than the owner removes it
+	Why   string `json:"why,omitempty"` // why somebody other than the owner removes it
 }
 
-// DeleteInstance has the cloud delete the instance.
+// DeleteInstance makes the cloud delete the instance.
 type DeleteInstance struct {
 	ProviderID string `json:"providerID,omitempty"` // the instance, empty if the machine does not name it
 }
@@ -92,7 +92,8 @@ func (a RemoveFinalizer) Key() fairlead.Key {
 	return fairlead.Key{Kind: "RemoveFinalizer", ID: a.Finalizer}
 }
 
-// keyDeleteInstance is the key of all of its kind: a machine has one instance.
+// keyDeleteInstance is the key of every DeleteInstance: a machine has one
+// instance.
 var keyDeleteInstance = fairlead.Key{Kind: "DeleteInstance"}
 
 // String describes the action.
@@ -126,7 +127,7 @@ func (a DeleteNode) String() string { return "delete node " + a.Name }
 // String says what is done.
 func (a RemoveFinalizer) String() string { return "remove finalizer " + a.Finalizer }
 
-// Kinds returns one action of each kind: how a Decision is read from JSON.
+// Kinds returns one action of each kind, for reading a Decision from JSON.
 func (State) Kinds() []Action {
 	return []Action{
 		UpdateStatus{}, RecordEvent{}, drain.Cordon{}, drain.Evict{}, drain.DeletePod{}, RemoveHook{}, DeleteInstance{}, DeleteObject{}, DeleteNode{}, RemoveFinalizer{},

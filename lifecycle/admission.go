@@ -39,12 +39,12 @@ func Admit(old, changed *Machine) error {
 			errs.Add("metadata.name", "it is empty; every machine needs a name")
 		}
 		if len(changed.Spec.ProviderSpec) == 0 && !strings.HasPrefix(changed.APIVersion, groupClusterAPI) {
-			errs.Add("spec.providerSpec", "it is missing; without it no instance can be made")
+			errs.Add("spec.providerSpec", "it is missing; without it no instance can be created")
 		}
 		changed.Spec.check(&errs)
 	case old.Deleting():
 		if !changed.Deleting() {
-			errs.Add("metadata.deletionTimestamp", "it was removed; a deletion cannot be taken back, make a new machine")
+			errs.Add("metadata.deletionTimestamp", "it was removed; a deletion cannot be undone, create a new machine")
 		}
 		for _, p := range [...]Point{PreDrain, PreTerminate} {
 			shrinks(p, old.Spec.LifecycleHooks.At(p), changed.Spec.LifecycleHooks.At(p), &errs)
@@ -74,13 +74,13 @@ func shrinks(p Point, old, changed []Hook, errs *fairlead.FieldErrors) {
 		}
 	}
 	if len(added) > 0 {
-		errs.Add("spec.lifecycleHooks."+string(p), "forbidden: the machine is being deleted, so its hooks may be removed, and neither added nor changed; new or changed are %s", listed(firstHook, added))
+		errs.Add("spec.lifecycleHooks."+string(p), "forbidden: the machine is being deleted, so its hooks may be removed, but neither added nor changed; new or changed are %s", listed(firstHook, added))
 	}
 }
 
-// Check says what is wrong with hooks: nil, or fairlead.FieldErrors with paths below
-// spec.lifecycleHooks. Names are unique in their list; both lists may have the same
-// name.
+// Check reports what is wrong with hooks: nil, or fairlead.FieldErrors with paths below
+// spec.lifecycleHooks. Names are unique in their list; the same name may be in both
+// lists.
 func (h *LifecycleHooks) Check() error {
 	var errs fairlead.FieldErrors
 	h.check(&errs)
@@ -96,7 +96,7 @@ func (h *LifecycleHooks) check(errs *fairlead.FieldErrors) {
 				errs.Add(path+".name", "%s", problem)
 			}
 			if first, twice := seen[hook.Name]; twice {
-				errs.Add(path, "duplicate name %q: it is that of %s[%d], too; give each hook of a list its own", hook.Name, p, first)
+				errs.Add(path, "duplicate name %q: %s[%d] also has it; give each hook of a list its own", hook.Name, p, first)
 			} else {
 				seen[hook.Name] = i
 			}
@@ -173,13 +173,13 @@ func (s *MachineSpec) check(errs *fairlead.FieldErrors) {
 		{"nodeDeletionTimeoutSeconds", s.Deletion.NodeDeletionTimeoutSeconds},
 	} {
 		if f.value != nil && *f.value < 0 {
-			errs.Add("spec.deletion."+f.name, "it is %d; write 0 for no bound, or a positive number of seconds", *f.value)
+			errs.Add("spec.deletion."+f.name, "it is %d; write 0 for no limit, or a positive number of seconds", *f.value)
 		}
 	}
 }
 
-// Check says what is wrong with a policy: nil, or fairlead.FieldErrors with paths in the
-// policy.
+// Check reports what is wrong with a policy: nil, or fairlead.FieldErrors with paths in
+// the policy.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil
@@ -213,10 +213,10 @@ func (d *Deadline) check(path string, errs *fairlead.FieldErrors) {
 		errs.Add(path, "Soft is %v and Hard is %v; neither may be negative, 0 means never", d.Soft, d.Hard)
 	}
 	if d.Hard > 0 && d.Soft > d.Hard {
-		errs.Add(path+".soft", "it is %v, later than Hard, %v; warn before you act", d.Soft, d.Hard)
+		errs.Add(path+".soft", "it is %v, later than Hard, %v; make it earlier than Hard", d.Soft, d.Hard)
 	}
 	if d.Hard > 0 && d.Then == EscalateWait {
-		errs.Add(path+".then", "it is empty, so that nothing happens after Hard; write Ask, Skip or Fail, or leave Hard out")
+		errs.Add(path+".then", "it is empty, so nothing happens after Hard; write Ask, Skip or Fail, or leave Hard out")
 	}
 	if !slices.Contains([]Escalation{EscalateWait, EscalateAsk, EscalateSkip, EscalateFail}, d.Then) {
 		errs.Add(path+".then", "there is no escalation %q; write Ask, Skip or Fail, or leave it empty to wait", d.Then)
@@ -234,14 +234,14 @@ func (p *Policy) checkOrder(errs *fairlead.FieldErrors) {
 			errs.Add(path+".point", "there is no point %q; write preDrain or preTerminate", o.Point)
 		}
 		if cycle := p.cycle(p.Order[i].Point, []string{p.Order[i].Name}); cycle != nil {
-			errs.Add(path, "hooks wait for each other: %s; take one of these out", strings.Join(cycle, " after "))
+			errs.Add(path, "hooks wait for each other: %s; remove one of these", strings.Join(cycle, " after "))
 			return
 		}
 	}
 }
 
-// cycle returns the hooks on a way from the last of path back to its first, or
-// nil if there is none.
+// cycle returns the hooks on a path from the last of path back to its first, or nil if
+// there is none.
 func (p *Policy) cycle(at Point, path []string) []string {
 	for i := range p.Order {
 		if p.Order[i].Point != at || p.Order[i].Name != path[len(path)-1] {

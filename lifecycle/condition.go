@@ -9,10 +9,10 @@ import (
 // Severity is how bad it is that a condition is False.
 type Severity string
 
-// The severities of the Machine API. Empty goes with every status but False.
+// The severities of the Machine API. It is empty for every status but False.
 const (
 	SeverityError   Severity = "Error"   // somebody must act
-	SeverityWarning Severity = "Warning" // it may pass by itself
+	SeverityWarning Severity = "Warning" // it may resolve itself
 	SeverityInfo    Severity = "Info"    // it is not a problem
 )
 
@@ -30,7 +30,7 @@ type Condition struct {
 	Severity Severity        `json:"severity,omitempty"` // how bad it is; only with False
 	// LastTransitionTime is when Status last changed, to the second.
 	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"`
-	Reason             string    `json:"reason,omitempty"`  // one word for machines
+	Reason             string    `json:"reason,omitempty"`  // one word for programs
 	Message            string    `json:"message,omitempty"` // a sentence for people
 }
 
@@ -61,15 +61,15 @@ func setCondition(conditions []Condition, c Condition) []Condition {
 	return out
 }
 
-// equal reports whether two conditions say the same at the same instant.
+// equal reports whether two conditions are the same, including their times.
 func (c Condition) equal(o Condition) bool {
 	at := c.LastTransitionTime.Equal(o.LastTransitionTime)
 	c.LastTransitionTime = o.LastTransitionTime
 	return at && c == o
 }
 
-// meta returns the condition as Kubernetes has them (metav1.Condition): without
-// severity, and with a reason that is a word in CamelCase.
+// meta returns the condition in the form of Kubernetes (metav1.Condition):
+// without severity, and with a reason that is a word in CamelCase.
 func (c Condition) meta() Condition {
 	c.Severity = ""
 	if c.Reason == "" {

@@ -2,7 +2,7 @@
 // detachment of volumes, the instance, the node, and finally the finalizer. It never
 // waits silently.
 //
-// [Step] decides what comes next for one machine, or says who is waited for, since
+// [Step] decides what comes next for one machine, or says whom it waits for, since
 // when, and what would end the wait. A [Runner] drives it, on a [Backend] that you
 // write, or on [MemBackend]. Machines are those of the Machine API or of the Cluster
 // API, see [ReadDocument]. Package lifecycle/quorum owns the hook that protects the
@@ -19,16 +19,16 @@
 //	RemoveFinalizer  until the finalizer is gone
 //	Done
 //
-// The drain is skipped if the machine is excluded from it, has no node or no
-// instance, or if its cluster is being deleted; hooks are honoured all the same. The
-// policy, or the machine, can limit the time of stages.
+// The drain is skipped if the machine is excluded from it, has no node or no instance,
+// or if its cluster is being deleted; hooks are honoured anyway. The policy, or the
+// machine, can limit the time of stages.
 //
 // # Hooks
 //
-// A stage waits until its hooks are gone. [Deadline] says what to do about a hook
-// that stays, [HookOrder] which hooks come first. [Admit] prevents hooks from being
-// added or changed once deletion has begun. Decision.Blocked names each hook that is
-// waited for separately, with its owner and since when.
+// A stage waits until its hooks are gone. [Deadline] says what to do about a hook that
+// stays, [HookOrder] which hooks come first. [Admit] prevents hooks from being added
+// or changed once deletion has begun. Decision.Blocked lists each hook that the
+// machine waits for separately, with its owner and the start of the wait.
 //
 // # Drains
 //
@@ -50,7 +50,7 @@
 //	I6  the finalizer is removed once, and last
 //	I7  the work of one Step is bounded by the number of pods on the node
 //	I8  an unchanged world leads to no new decisions
-//	I9  every wait names who is waited for, and ends in another look
+//	I9  every wait names who must act, and ends in another Step
 //
 // This relies on backends that refuse an action on a machine at another revision, or
 // on a node or pod with another UID. See [Action].
@@ -69,8 +69,8 @@
 //     that is unknown never counts as gone.
 //  2. Apply refuses an action on a machine at another revision, or on a node or
 //     pod with another UID. If the work is already done, it returns success.
-//  3. Return what an API refuses as a [*fairlead.RefusedError], so that the next
-//     Step sees its status, its message and the delay that it asks for.
+//  3. Return an API's refusal as a [*fairlead.RefusedError], so that the next Step
+//     sees its status, its message and the delay that it requests.
 //  4. New machines get the finalizer, and your admission webhook passes changes of
 //     machines to [Admit].
 //  5. Trigger the machine when it, its node, the node's pods, their budgets or

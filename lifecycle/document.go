@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The API groups that machines are of.
+// The API groups of machines.
 const (
 	groupMachineAPI = "machine.openshift.io/"
 	groupClusterAPI = "cluster.x-k8s.io/"
@@ -23,8 +23,8 @@ const (
 // Kubernetes (metav1.Condition): without severity, each with a reason.
 const versionMetaConditions = "cluster.x-k8s.io/v1beta2"
 
-// Prefixes of the annotations by which machines of the Cluster API have hooks.
-// A slash and the hook's name follow; the value names the owner.
+// Prefixes of the annotations that are hooks on machines of the Cluster API. A
+// slash and the hook's name follow; the value names the owner.
 const (
 	PreDrainAnnotation     = "pre-drain.delete.hook.machine.cluster.x-k8s.io"
 	PreTerminateAnnotation = "pre-terminate.delete.hook.machine.cluster.x-k8s.io"
@@ -34,7 +34,7 @@ const (
 // (machine.openshift.io) or the Cluster API (cluster.x-k8s.io). Everything that
 // is not in Machine is kept, and written back.
 type Document struct {
-	Machine Machine         // what the engine reads of it
+	Machine Machine         // the part that the engine reads
 	raw     json.RawMessage // all of it
 }
 
@@ -64,7 +64,7 @@ func ReadDocument(data []byte) (*Document, error) {
 	return d, nil
 }
 
-// ClusterAPI reports whether the document is of the Cluster API.
+// ClusterAPI reports whether the document is from the Cluster API.
 func (d *Document) ClusterAPI() bool {
 	return strings.HasPrefix(d.Machine.APIVersion, groupClusterAPI)
 }
@@ -75,7 +75,7 @@ func (d *Document) readClusterAPI() error {
 		PreDrain:     annotated(m.Annotations, PreDrainAnnotation),
 		PreTerminate: annotated(m.Annotations, PreTerminateAnnotation),
 	}
-	// Its first versions have timeouts as durations.
+	// Its first versions write timeouts as durations.
 	var old struct {
 		Spec map[string]json.RawMessage `json:"spec"`
 	}
@@ -113,8 +113,7 @@ func (d *Document) readClusterAPI() error {
 	return nil
 }
 
-// annotated returns the hooks that annotations with a prefix stand for, by
-// name.
+// annotated returns the hooks for the annotations with a prefix, by name.
 func annotated(annotations map[string]string, prefix string) []Hook {
 	var hooks []Hook
 	for key, owner := range annotations {
@@ -123,7 +122,7 @@ func annotated(annotations map[string]string, prefix string) []Hook {
 		}
 		name, ok := strings.CutPrefix(key, prefix+"/")
 		if !ok || strings.HasPrefix(name, prefix) {
-			name = key // its whole key is the only name it has
+			name = key // the whole key is its only name
 		}
 		hooks = append(hooks, Hook{Name: name, Owner: owner})
 	}
@@ -131,7 +130,7 @@ func annotated(annotations map[string]string, prefix string) []Hook {
 	return hooks
 }
 
-// annotation returns the key of the annotation that stands for a hook.
+// annotation returns the key of the annotation for a hook.
 func annotation(prefix, name string) string {
 	if strings.HasPrefix(name, prefix) {
 		return name
@@ -185,8 +184,8 @@ func (h LifecycleHooks) equal(o LifecycleHooks) bool {
 	return slices.Equal(h.PreDrain, o.PreDrain) && slices.Equal(h.PreTerminate, o.PreTerminate)
 }
 
-// annotations returns those that the document is to have: for the Cluster API
-// with those that stand for the machine's hooks.
+// annotations returns those that the document should have: for the Cluster API,
+// including those for the machine's hooks.
 func (d *Document) annotations() map[string]string {
 	if !d.ClusterAPI() {
 		return d.Machine.Annotations
@@ -206,13 +205,13 @@ func (d *Document) annotations() map[string]string {
 	return all
 }
 
-// conditions returns those of the machine, each with whatever else the document
-// says of it.
+// conditions returns those of the machine, each with the other fields that the
+// document has for it.
 func (d *Document) conditions(top map[string]json.RawMessage) any {
 	var status struct {
 		Conditions []map[string]json.RawMessage `json:"conditions"`
 	}
-	_ = json.Unmarshal(top["status"], &status) // that it can be read was seen when it was
+	_ = json.Unmarshal(top["status"], &status) // ReadDocument has already read it
 	var all []any
 	for _, c := range d.Machine.Status.Conditions {
 		if d.Machine.APIVersion == versionMetaConditions {
@@ -243,7 +242,7 @@ func (d *Document) conditions(top map[string]json.RawMessage) any {
 	return written(all, len(all))
 }
 
-// written is v, or nil if there is nothing to write of it.
+// written is v, or nil if it is empty.
 func written(v any, size int) any {
 	if size == 0 {
 		return nil
@@ -251,7 +250,7 @@ func written(v any, size int) any {
 	return v
 }
 
-// put replaces fields of an object within top. A field that is nil goes.
+// put replaces fields of an object within top. A nil field is removed.
 func put(top map[string]json.RawMessage, name string, fields map[string]any) error {
 	if len(fields) == 0 {
 		return nil

@@ -1,9 +1,9 @@
 package lifecycle
 
-// Point is where a hook holds a deletion up.
+// Point is where a hook holds up a deletion.
 type Point string
 
-// The points, in the order in which a deletion comes by.
+// The points, in the order in which a deletion reaches them.
 const (
 	PreDrain     Point = "preDrain"     // before the node is drained
 	PreTerminate Point = "preTerminate" // before the instance is deleted

@@ -56,8 +56,8 @@ func (s *stepper) hooksField() string {
 	return s.policy.HooksField
 }
 
-// hookState returns what is remembered of a hook. A hook that is met for the
-// first time is waited for from now on.
+// hookState returns what is remembered about a hook. The wait for a new hook
+// begins now.
 func (s *stepper) hookState(p Point, h *Hook) HookState {
 	for i := range s.State.Hooks {
 		if st := &s.State.Hooks[i]; st.Point == p && st.Name == h.Name && st.Owner == h.Owner {
@@ -69,8 +69,8 @@ func (s *stepper) hookState(p Point, h *Hook) HookState {
 	return HookState{Point: p, Name: h.Name, Owner: h.Owner, Since: s.met(p)}
 }
 
-// met returns since when a hook is waited for that is met for the first time: if
-// the whole deletion is, since that began, or since the drain was over.
+// met returns since when the machine has been waiting for a new hook: if the
+// whole deletion is new, since that began, or since the drain was over.
 func (s *stepper) met(p Point) time.Time {
 	since := s.now
 	if c := FindCondition(s.Machine.Status.Conditions, ConditionDrained); s.fresh && p == PreDrain {
@@ -99,8 +99,8 @@ func (s *stepper) silent(owner string) bool {
 	return false
 }
 
-// deadline looks at how long a hook is waited for already, and returns what is
-// to be remembered of it, and why it is waited for.
+// deadline checks how long the machine has been waiting for a hook, and returns
+// what to remember about it, and the reason of the wait.
 func (s *stepper) deadline(d *Deadline, st HookState, reason string) (HookState, string) {
 	elapsed := max(0, s.now.Sub(st.Since))
 	if d.Soft > 0 && elapsed < d.Soft {
@@ -125,7 +125,7 @@ func (s *stepper) deadline(d *Deadline, st HookState, reason string) (HookState,
 	return s.escalate(d, st)
 }
 
-// escalate does what policy wants for a hook that is past its hard deadline.
+// escalate does what the policy says for a hook that is past its hard deadline.
 func (s *stepper) escalate(d *Deadline, st HookState) (HookState, string) {
 	title := string(st.Point) + " hook " + st.Name + " of " + st.Owner
 	switch d.Then {
@@ -141,9 +141,9 @@ func (s *stepper) escalate(d *Deadline, st HookState) (HookState, string) {
 			return st, ReasonHookApproval
 		}
 	}
-	why := "not removed after " + d.Hard.String() + ", and policy says to skip it"
+	why := "not removed after " + d.Hard.String() + ", and the policy says to skip it"
 	if d.Then == EscalateAsk {
-		why = "not removed after " + d.Hard.String() + ", and a person has said to skip it"
+		why = "not removed after " + d.Hard.String() + ", and a person approved skipping it"
 	}
 	if !st.Forced {
 		st.Forced = true
@@ -155,7 +155,7 @@ func (s *stepper) escalate(d *Deadline, st HookState) (HookState, string) {
 	return st, ReasonHookRemoval
 }
 
-// approved reports whether a person has said to go on without a hook.
+// approved reports whether a person approved going on without a hook.
 func (s *stepper) approved(st HookState) bool {
 	rest := s.Machine.Annotations[SkipHookAnnotation]
 	for rest != "" {
@@ -169,7 +169,7 @@ func (s *stepper) approved(st HookState) bool {
 	return false
 }
 
-// deadline returns the first that fits a hook, or nil.
+// deadline returns the first deadline that matches a hook, or nil.
 func (p *Policy) deadline(at Point, h *Hook) *Deadline {
 	for i := range p.Deadlines {
 		d := &p.Deadlines[i]
@@ -180,8 +180,8 @@ func (p *Policy) deadline(at Point, h *Hook) *Deadline {
 	return nil
 }
 
-// before returns the name of a hook of the list that comes before the one
-// named; empty if that is in turn.
+// before returns the name of a hook of the list that comes before the named one;
+// empty if that one is in turn.
 func (p *Policy) before(at Point, name string, list []Hook) string {
 	for i := range p.Order {
 		o := &p.Order[i]
@@ -197,9 +197,9 @@ func (p *Policy) before(at Point, name string, list []Hook) string {
 	return ""
 }
 
-// InTurn returns the hooks of a point whose owners are to act now: those that
-// no other of the machine's hooks comes before. Owners that keep to
-// Policy.Order ask it. The order is that of the machine.
+// InTurn returns the hooks of a point whose owners must act now: those that no
+// other hook of the machine comes before. Owners that respect Policy.Order call
+// it. The order is that of the machine.
 func (p *Policy) InTurn(m *Machine, at Point) []Hook {
 	list := m.Spec.LifecycleHooks.At(at)
 	var now []Hook

@@ -10,8 +10,8 @@ import (
 // its owner sets it, and its controller removes it at the end.
 const UpdatingAnnotation = "in-place-updates.internal.cluster.x-k8s.io/update-in-progress"
 
-// pendingHooks lists, by commas, the hooks of extensions that are still to be called
-// for an object; updateMachine is the one that updates a machine in place.
+// pendingHooks lists, separated by commas, the hooks of extensions that must still
+// be called for an object; updateMachine is the one that updates a machine in place.
 const (
 	pendingHooks  = "runtime.cluster.x-k8s.io/pending-hooks"
 	updateMachine = "UpdateMachine"
@@ -31,16 +31,16 @@ func (m *Machine) UpdatingInPlace() bool {
 	return asked || pending
 }
 
-// updating tells whether the machine is to be updated in place, and whether the
-// extension that does it is to be called.
+// updating reports whether an in-place update of the machine is requested, and
+// whether its extension must be called.
 func (m *Machine) updating() (asked, pending bool) {
 	_, asked = m.Annotations[UpdatingAnnotation]
 	hooks := m.Annotations[pendingHooks]
 	return asked, hooks != "" && slices.Contains(strings.Split(hooks, ","), updateMachine)
 }
 
-// inPlace reports an update in place, and how far it is. Nothing is done about it:
-// that is for others.
+// inPlace reports an update in place, and its progress. Nothing is done about it:
+// others carry it out.
 func (s *stepper) inPlace() {
 	asked, pending := s.Machine.updating()
 	if !asked && !pending {
@@ -67,10 +67,10 @@ func (s *stepper) inPlace() {
 	}
 }
 
-// abandoned tells, when a deletion begins, that it ends an update in place.
+// abandoned reports, when a deletion begins, that it ends an update in place.
 func (s *stepper) abandoned() {
 	if s.Machine.UpdatingInPlace() {
-		s.note("InPlaceUpdateAbandoned", "the machine is deleted during an update in place, which is not waited for")
+		s.note("InPlaceUpdateAbandoned", "the machine is deleted during an update in place, and the deletion does not wait for it")
 	}
 }
 

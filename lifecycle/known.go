@@ -6,10 +6,10 @@ import "strings"
 // a hook, an annotation or a finalizer of a well-known owner.
 type Known struct {
 	Kind     string `json:"kind"`     // hook, annotation or finalizer
-	Name     string `json:"name"`     // of a hook, without what comes before it in the key of an annotation
+	Name     string `json:"name"`     // of a hook, without the prefix in the key of an annotation
 	Owner    string `json:"owner"`    // who sets and removes it
 	Protects string `json:"protects"` // what is lost without it
-	Way      string `json:"way"`      // what to do when it stays
+	Way      string `json:"way"`      // what to do if it stays
 }
 
 // The kinds of things that are known.
@@ -31,41 +31,41 @@ func Lookup(kind, name string) (Known, bool) {
 }
 
 // known is what Lookup knows. The values of the Cluster API's hooks are empty by
-// design, their owners are known all the same.
+// design, but their owners are known.
 var known = []Known{
 	{KnownHook, "kcp-cleanup", "the control plane's controller (KubeadmControlPlane, or that of RKE2, k0s or Talos)",
-		"etcd: the controller hands leadership over and removes the member before the instance goes",
-		"look at the conditions of the control plane object and at its controller; it lets one machine go at a time, after all other hooks. Do not remove the hook by hand while the machine's etcd member is listed"},
+		"etcd: the controller hands leadership over and removes the member before the instance is deleted",
+		"check the conditions of the control plane object and its controller; it lets one machine go at a time, after all other hooks. Do not remove the hook manually while the machine's etcd member is listed"},
 	{KnownHook, "EtcdQuorumOperator", "clusteroperator/etcd",
 		"etcd's quorum: the operator removes the member once another one has taken its place",
-		"make sure that another machine of the control plane joins, and look at clusteroperator/etcd. Do not remove the hook by hand while the machine's etcd member is listed"},
+		"make sure that another machine of the control plane joins, and check clusteroperator/etcd. Do not remove the hook manually while the machine's etcd member is listed"},
 	{KnownHook, "rke2-lb-exclusion", "the RKE2 control plane provider",
-		"connections: load balancers are given time to stop using the node", "look at the RKE2 control plane provider's controller"},
+		"connections: load balancers are given time to stop using the node", "check the RKE2 control plane provider's controller"},
 	{KnownHook, "linstor-prepare-for-drain", "the LINSTOR operator (Piraeus)",
-		"volumes: replicas are prepared for the loss of the node", "look at the LINSTOR operator; removed by hand, replicas may be lost"},
+		"volumes: replicas are prepared for the loss of the node", "check the LINSTOR operator; if the hook is removed manually, replicas may be lost"},
 	{KnownHook, "linstor-wait-for-complete-evacuation", "the LINSTOR operator (Piraeus)",
-		"volumes: replicas are moved off the node", "look at the LINSTOR operator; removed by hand, replicas may be lost"},
-	{KnownHook, "avi-cleanup", "the AKO operator", "load balancers that the cluster has made", "look at the AKO operator"},
-	{KnownAnnotation, ExcludeDrainAnnotation, "an administrator", "nothing: it takes the pods' protection away", "remove it to have the node drained"},
-	{KnownAnnotation, excludeDrainCAPI, "an administrator", "nothing: it takes the pods' protection away", "remove it to have the node drained"},
+		"volumes: replicas are moved off the node", "check the LINSTOR operator; if the hook is removed manually, replicas may be lost"},
+	{KnownHook, "avi-cleanup", "the AKO operator", "load balancers that the cluster created", "check the AKO operator"},
+	{KnownAnnotation, ExcludeDrainAnnotation, "an administrator", "nothing: it removes the pods' protection", "remove it so that the node is drained"},
+	{KnownAnnotation, excludeDrainCAPI, "an administrator", "nothing: it removes the pods' protection", "remove it so that the node is drained"},
 	{KnownAnnotation, PausedAnnotation, "whoever moves or repairs the cluster", "the object, from every controller", "remove it when the work is done"},
 	{KnownAnnotation, DeleteAnnotation, "whoever scales the set down", "nothing: it says which machine goes first", "remove it to keep the machine"},
-	{KnownFinalizer, Finalizer, "the Machine API's machine controller", "the instance, which would keep running unnoticed", "the deletion has to end; removed by hand, the instance stays and costs money"},
-	{KnownFinalizer, FinalizerClusterAPI, "the Cluster API's machine controller", "the instance and its configuration, which would stay unnoticed", "the deletion has to end; removed by hand, infrastructure is left behind"},
-	{KnownFinalizer, "foregroundDeletion", "the garbage collector", "what the object owns: it goes first", "look for objects that it owns and that do not go, by their ownerReferences"},
-	{KnownFinalizer, "orphan", "the garbage collector", "what the object owns: it is kept", "look at kube-controller-manager"},
-	{KnownFinalizer, "batch.kubernetes.io/job-tracking", "the Job controller", "the Job's count of pods that have ended", "look at kube-controller-manager; if the Job is gone, the finalizer may be removed"},
-	{KnownFinalizer, "karpenter.sh/termination", "Karpenter", "the instance, and the drain of its node", "look at the NodeClaim and at Karpenter; removed by hand, the instance stays and costs money"},
+	{KnownFinalizer, Finalizer, "the Machine API's machine controller", "the instance, which would keep running unnoticed", "wait until the deletion ends; if it is removed manually, the instance stays and costs money"},
+	{KnownFinalizer, FinalizerClusterAPI, "the Cluster API's machine controller", "the instance and its configuration, which would stay unnoticed", "wait until the deletion ends; if it is removed manually, infrastructure is left behind"},
+	{KnownFinalizer, "foregroundDeletion", "the garbage collector", "what the object owns: it is deleted first", "look for objects that it owns and that are not deleted, by their ownerReferences"},
+	{KnownFinalizer, "orphan", "the garbage collector", "what the object owns: it is kept", "check kube-controller-manager"},
+	{KnownFinalizer, "batch.kubernetes.io/job-tracking", "the Job controller", "the Job's count of pods that have ended", "check kube-controller-manager; if the Job is gone, the finalizer may be removed"},
+	{KnownFinalizer, "karpenter.sh/termination", "Karpenter", "the instance, and the drain of its node", "check the NodeClaim and Karpenter; if it is removed manually, the instance stays and costs money"},
 }
 
-// PausedAnnotation has, with any value, every controller leave an object alone.
+// PausedAnnotation, with any value, makes every controller leave an object
+// alone.
 const PausedAnnotation = "cluster.x-k8s.io/paused"
 
-// annotationsField is the field of a wait for a hook that an annotation stands
-// for.
+// annotationsField is the field of a wait for a hook that is an annotation.
 const annotationsField = "metadata.annotations"
 
-// hookWords puts the wait for a hook into words, with what is known of it.
+// hookWords describes the wait for a hook, with what is known about it.
 func (w *Wait) hookWords() (message, unblock string) {
 	hook := string(w.Point) + " hook " + w.Name
 	where := w.Field
@@ -103,7 +103,7 @@ func (w *Wait) hookWords() (message, unblock string) {
 	return hook + " is being removed on behalf of its owner", "wait until it is gone"
 }
 
-// ownersTold says where to look for who has set a hook.
+// ownersTold says where to find out who set a hook.
 func ownersTold(where string) string {
 	if strings.HasPrefix(where, "annotation ") {
 		return "metadata.managedFields (kubectl get --show-managed-fields) and the audit log"

@@ -24,12 +24,12 @@ type (
 	Volume = fairlead.Volume
 	// Taint keeps pods off a node.
 	Taint = fairlead.Taint
-	// PodDisruptionBudget bounds how many pods of a set may be down because
-	// somebody evicted them.
+	// PodDisruptionBudget limits how many pods of a set may be down because of
+	// evictions.
 	PodDisruptionBudget = fairlead.PodDisruptionBudget
 	// IntOrString is a count or a percentage.
 	IntOrString = fairlead.IntOrString
-	// LabelSelector picks objects by their labels.
+	// LabelSelector selects objects by their labels.
 	LabelSelector = fairlead.LabelSelector
 	// ConditionStatus is whether a condition holds.
 	ConditionStatus = fairlead.ConditionStatus
@@ -43,13 +43,13 @@ const FinalizerClusterAPI = "machine.cluster.x-k8s.io"
 
 // Annotations on machines and nodes that the engine reads.
 const (
-	// ExcludeDrainAnnotation, with any value, has the drain of a machine skipped.
+	// ExcludeDrainAnnotation, with any value, skips the drain of a machine.
 	ExcludeDrainAnnotation = "machine.openshift.io/exclude-node-draining"
 	// excludeDrainCAPI is the same in the Cluster API.
 	excludeDrainCAPI = "machine.cluster.x-k8s.io/exclude-node-draining"
-	// excludeVolumesCAPI, with any value, has volumes not waited for.
+	// excludeVolumesCAPI, with any value, skips the wait for volumes.
 	excludeVolumesCAPI = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach"
-	// DeleteAnnotation marks a machine that a scale-down is to prefer. By itself
+	// DeleteAnnotation marks a machine that a scale-down should prefer. By itself
 	// it deletes nothing.
 	DeleteAnnotation = "machine.openshift.io/delete-machine"
 )
@@ -68,14 +68,14 @@ type Machine struct {
 type MachineSpec struct {
 	LifecycleHooks LifecycleHooks `json:"lifecycleHooks,omitzero"` // who must agree before it goes on
 	ProviderID     string         `json:"providerID,omitempty"`    // the instance, as the cloud calls it
-	// ProviderSpec is what the cloud needs to make the instance. It only
-	// matters for creating one: deletions ignore it.
+	// ProviderSpec is what the cloud needs to create the instance. Deletions
+	// ignore it.
 	ProviderSpec json.RawMessage `json:"providerSpec,omitempty"`
-	// InfrastructureRef is the object that stands for the instance, and Bootstrap what
-	// the machine was set up by: in the Cluster API only.
+	// InfrastructureRef is the object that stands for the instance, and Bootstrap
+	// how the machine was set up: only in the Cluster API.
 	InfrastructureRef *ObjectRef `json:"infrastructureRef,omitempty"`
 	Bootstrap         *Bootstrap `json:"bootstrap,omitempty"` // see InfrastructureRef
-	// Deletion bounds the stages of the deletion. Nil means the policy's bounds.
+	// Deletion limits the stages of the deletion. Nil means the policy's limits.
 	Deletion *MachineDeletion `json:"deletion,omitempty"`
 }
 
@@ -83,7 +83,7 @@ type MachineSpec struct {
 // means the policy's limit, and 0 none.
 type MachineDeletion struct {
 	NodeDrainTimeoutSeconds        *int32 `json:"nodeDrainTimeoutSeconds,omitempty"`        // how long the drain may take
-	NodeVolumeDetachTimeoutSeconds *int32 `json:"nodeVolumeDetachTimeoutSeconds,omitempty"` // how long volumes are waited for
+	NodeVolumeDetachTimeoutSeconds *int32 `json:"nodeVolumeDetachTimeoutSeconds,omitempty"` // how long to wait for volumes
 	NodeDeletionTimeoutSeconds     *int32 `json:"nodeDeletionTimeoutSeconds,omitempty"`     // how long the deletion of the node is tried
 }
 
@@ -100,7 +100,7 @@ type Hook struct {
 	Owner string `json:"owner"` // who removes it, as in clusteroperator/etcd
 }
 
-// Phase is how far a machine is.
+// Phase is the phase of a machine's life.
 type Phase string
 
 // The phases of the Machine API.
@@ -108,13 +108,13 @@ const (
 	PhaseProvisioning Phase = "Provisioning" // there is no instance yet
 	PhaseProvisioned  Phase = "Provisioned"  // there is an instance, and no node yet
 	PhaseRunning      Phase = "Running"      // there is a node
-	PhaseDeleting     Phase = "Deleting"     // somebody has asked for its deletion
+	PhaseDeleting     Phase = "Deleting"     // its deletion was requested
 	PhaseFailed       Phase = "Failed"       // it must be deleted
 )
 
 // MachineStatus is the reported state of a machine.
 type MachineStatus struct {
-	Phase        Phase         `json:"phase,omitempty"`        // how far it is
+	Phase        Phase         `json:"phase,omitempty"`        // the phase of its life
 	NodeRef      *NodeRef      `json:"nodeRef,omitempty"`      // its node; nil while it has none
 	Addresses    []NodeAddress `json:"addresses,omitempty"`    // where it is reached
 	Conditions   []Condition   `json:"conditions,omitempty"`   // by type, one of each
@@ -127,16 +127,16 @@ type MachineStatus struct {
 type NodeRef struct {
 	Kind string `json:"kind,omitempty"` // Node
 	Name string `json:"name"`           // of the node
-	UID  string `json:"uid,omitempty"`  // of the node; empty if it was not noted
+	UID  string `json:"uid,omitempty"`  // of the node; empty if not recorded
 }
 
 // Deleting reports whether the machine is being deleted.
 func (m *Machine) Deleting() bool { return m.DeletionTimestamp != nil }
 
-// clusterAPI reports whether the machine is of the Cluster API.
+// clusterAPI reports whether the machine is from the Cluster API.
 func (m *Machine) clusterAPI() bool { return strings.HasPrefix(m.APIVersion, groupClusterAPI) }
 
-// DrainExcluded reports whether the machine asks not to be drained, by an
+// DrainExcluded reports whether the machine is excluded from draining by an
 // annotation of the Machine API or of the Cluster API.
 func (m *Machine) DrainExcluded() bool {
 	_, a := m.Annotations[ExcludeDrainAnnotation]

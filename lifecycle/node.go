@@ -1,12 +1,12 @@
 package lifecycle
 
-// standing is how the node that is observed stands to the machine.
+// standing is how the observed node relates to the machine.
 type standing int
 
 const (
 	absent   standing = iota // the machine has no node
 	foreign                  // the machine names it, and it runs on another instance
-	doubtful                 // it has the name, was made since, and nothing says where it runs
+	doubtful                 // it has the name, was created since, and nothing says where it runs
 	own
 )
 
@@ -27,8 +27,8 @@ func NodeOf(m *Machine, nodes []Node) *Node {
 	return named
 }
 
-// lookUp judges the node that is observed. What is remembered of one counts only
-// where neither the machine nor the node says more.
+// lookUp classifies the observed node. What is remembered counts only if neither
+// the machine nor the node says more.
 func (s *stepper) lookUp() {
 	s.node = s.stands()
 	if n, old := s.Node, s.State.Node; s.node == own && (old == nil || old.Name != n.Name || old.UID != n.UID) {

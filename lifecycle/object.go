@@ -21,14 +21,14 @@ type Bootstrap struct {
 	ConfigRef *ObjectRef `json:"configRef,omitempty"` // its configuration; nil if it has data only
 }
 
-// Object is an object that goes with a machine, as it is observed.
+// Object is an object that belongs to a machine, as observed.
 type Object struct {
-	Kind       string            `json:"kind"` // as ObjectRef has it
+	Kind       string            `json:"kind"` // as in ObjectRef
 	ObjectMeta `json:"metadata"` // Name, UID, DeletionTimestamp and Finalizers count
-	State      Instance          `json:"state,omitempty"` // whether it is there; empty if nobody knows at the moment
+	State      Instance          `json:"state,omitempty"` // whether it exists; empty if unknown
 }
 
-// DeleteObject deletes an object that goes with the machine. Its own finalizers
+// DeleteObject deletes an object that belongs to the machine. Its own finalizers
 // keep it until their owners are done.
 type DeleteObject struct {
 	Kind string `json:"objectKind"` // the object's
@@ -42,8 +42,8 @@ func (a DeleteObject) Key() fairlead.Key { return fairlead.Key{Kind: "DeleteObje
 // String describes the action.
 func (a DeleteObject) String() string { return "delete " + a.Kind + " " + a.Name }
 
-// object returns what is observed of an object that the machine refers to; nil if
-// it refers to none, or the Backend looks after it.
+// object returns the observed object that the machine refers to; nil if it refers
+// to none, or the Backend deletes it.
 func (w *World) object(ref *ObjectRef) *Object {
 	if ref == nil {
 		return nil
@@ -59,7 +59,7 @@ func (w *World) object(ref *ObjectRef) *Object {
 // infrastructure returns the object that stands for the instance, or nil.
 func (w *World) infrastructure() *Object { return w.object(w.Machine.Spec.InfrastructureRef) }
 
-// configuration returns the object that the machine was set up by, or nil.
+// configuration returns the bootstrap configuration of the machine, or nil.
 func (w *World) configuration() *Object {
 	if w.Machine.Spec.Bootstrap == nil {
 		return nil
@@ -76,8 +76,8 @@ func (w *World) instanceGone() bool {
 	return o.State == InstanceGone
 }
 
-// remove has an object deleted, and reports whether it is gone. What ends the
-// instance is guarded: hooks that come late are asked first.
+// remove requests the deletion of an object, and reports whether it is gone. What
+// ends the instance is guarded: hooks that were added late come first.
 func (s *stepper) remove(o *Object, guarded bool) (gone bool) {
 	key := DeleteObject{UID: o.UID}.Key()
 	name := o.Kind + " " + o.ObjectMeta.String()
@@ -109,8 +109,8 @@ func (s *stepper) remove(o *Object, guarded bool) (gone bool) {
 	return false
 }
 
-// guarded reports whether something keeps the instance: what a cloud has taken
-// cannot be taken back.
+// guarded reports whether something keeps the instance: its deletion cannot be
+// undone.
 func (s *stepper) guarded(key fairlead.Key) bool {
 	if s.ledger.Attempts(key) > 0 && !s.refused(key) {
 		return false

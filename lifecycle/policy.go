@@ -9,24 +9,25 @@ import (
 )
 
 // Policy is how the engine decides. The zero value is usable, and nil means the
-// same: hooks are waited for without end, and nothing is skipped that was not
-// asked to be. Check it once; Step takes it as it is.
+// same: it waits for hooks forever, and skips nothing that was not requested to be
+// skipped. Check it once; Step does not check it.
 type Policy struct {
 	// Drain is how nodes are drained.
 	Drain drain.Policy `json:"drain,omitzero"`
 	// Finalizer is the finalizer that keeps machines; empty means [Finalizer], and
 	// [FinalizerClusterAPI] for machines of the Cluster API.
 	Finalizer string `json:"finalizer,omitempty"`
-	// HooksField is the field of machines of your own API that hooks stand in, for
-	// texts. Empty means spec.lifecycleHooks, or the annotations of the Cluster API.
+	// HooksField is the field with the hooks in machines of your own API, for
+	// texts. Empty means spec.lifecycleHooks, or the annotations of the Cluster
+	// API.
 	HooksField string `json:"hooksField,omitempty"`
 
-	// Deadlines are those of hooks. The first that fits a hook counts.
+	// Deadlines are those of hooks. The first that matches a hook counts.
 	Deadlines []Deadline `json:"deadlines,omitempty"`
 	// Order says which hooks come after which.
 	Order []HookOrder `json:"order,omitempty"`
-	// OwnerTimeout is how long an owner of hooks may send no heartbeat until
-	// that is reported, see World.Owners. Zero means that it is not checked.
+	// OwnerTimeout is how long an owner of hooks may send no heartbeat before that
+	// is reported, see World.Owners. Zero means that it is not checked.
 	OwnerTimeout time.Duration `json:"ownerTimeout,omitempty"`
 
 	// ExcludedSkipsHooks ignores preDrain hooks if the drain is skipped because
@@ -34,17 +35,17 @@ type Policy struct {
 	// Machine API does so; it lets one annotation defeat the protection of a
 	// quorum, so it is reported by an event and a Note.
 	ExcludedSkipsHooks bool `json:"excludedSkipsHooks,omitempty"`
-	// DrainTimeout is how long a drain may take until it is given up, unless
-	// the machine says. Zero means no limit.
+	// DrainTimeout is how long a drain may take until it is abandoned, unless the
+	// machine says otherwise. Zero means no limit.
 	DrainTimeout time.Duration `json:"drainTimeout,omitempty"`
 	// WaitForVolumes waits until volumes are detached from the node before
 	// preTerminate hooks, as the Cluster API does.
 	WaitForVolumes bool `json:"waitForVolumes,omitempty"`
-	// VolumeDetachTimeout is how long volumes are waited for, unless the
-	// machine says. Zero means no limit.
+	// VolumeDetachTimeout is how long to wait for volumes, unless the machine says
+	// otherwise. Zero means no limit.
 	VolumeDetachTimeout time.Duration `json:"volumeDetachTimeout,omitempty"`
-	// NodeDeletionTimeout is how long the removal of the node object is tried,
-	// unless the machine says. Zero means no limit.
+	// NodeDeletionTimeout is how long to try to remove the node object, unless the
+	// machine says otherwise. Zero means no limit.
 	NodeDeletionTimeout time.Duration `json:"nodeDeletionTimeout,omitempty"`
 
 	// MinBackoff is the delay before the first retry of an action that had no
@@ -57,11 +58,10 @@ type Policy struct {
 	Resync time.Duration `json:"resync,omitempty"`
 }
 
-// MarshalJSON writes durations as people do, "5m0s".
+// MarshalJSON writes durations as text, such as "5m0s".
 func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 
-// UnmarshalJSON reads what MarshalJSON has written; a field that is not known is
-// an error.
+// UnmarshalJSON reads what MarshalJSON wrote; an unknown field is an error.
 func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
 
 // Deadline limits the wait for hooks. An empty Point, Name or Owner matches
@@ -84,18 +84,18 @@ type Escalation string
 
 // The escalations.
 const (
-	EscalateWait Escalation = ""     // it is waited for: the documented behaviour
+	EscalateWait Escalation = ""     // the machine keeps waiting: the documented behaviour
 	EscalateAsk  Escalation = "Ask"  // a person is asked, who answers by SkipHookAnnotation
-	EscalateSkip Escalation = "Skip" // it is removed in its owner's stead, and that is noted
-	EscalateFail Escalation = "Fail" // the machine reports an error, and is waited for
+	EscalateSkip Escalation = "Skip" // it is removed on behalf of its owner, and that is noted
+	EscalateFail Escalation = "Fail" // the machine reports an error, and keeps waiting
 )
 
 // SkipHookAnnotation is how a person answers [EscalateAsk]: its value names the
 // hooks to go on without, as POINT/NAME, separated by commas.
 const SkipHookAnnotation = "fairlead.io/skip-hooks"
 
-// HookOrder says that a hook comes after others of its point: it has to wait
-// until they are gone.
+// HookOrder says that a hook comes after others of its point: it must wait until
+// they are gone.
 type HookOrder struct {
 	Point Point    `json:"point,omitempty"` // of all of them
 	Name  string   `json:"name,omitempty"`  // the later hook
@@ -116,7 +116,7 @@ func (p *Policy) finalizer(m *Machine) string {
 	return Finalizer
 }
 
-// backoff returns when actions are repeated.
+// backoff returns the delays after which actions are retried.
 func (p *Policy) backoff() fairlead.Backoff {
 	b := fairlead.Backoff{Min: p.MinBackoff, Max: p.MaxBackoff}
 	if b.Min <= 0 {
@@ -128,7 +128,7 @@ func (p *Policy) backoff() fairlead.Backoff {
 	return b
 }
 
-// resync returns how often a waiting machine is looked at.
+// resync returns how often a waiting machine is reconciled.
 func (p *Policy) resync() time.Duration {
 	if p.Resync <= 0 {
 		return 5 * time.Minute
@@ -136,15 +136,15 @@ func (p *Policy) resync() time.Duration {
 	return p.Resync
 }
 
-// longest returns the backoff of what is left alone for as long as may be.
+// longest returns the backoff of actions that are retried as rarely as possible.
 func (p *Policy) longest() fairlead.Backoff {
 	b := p.backoff()
 	b.Min = max(b.Min, b.Max)
 	return b
 }
 
-// limit returns the bound of a stage: the machine's, else the policy's; zero
-// means none.
+// limit returns the limit of a stage: the machine's, else the policy's; zero means
+// none.
 func limit(seconds *int32, otherwise time.Duration) time.Duration {
 	if seconds != nil {
 		return time.Duration(*seconds) * time.Second

@@ -46,34 +46,34 @@ func (w *Wait) words() (message, unblock string) {
 		return "node " + w.Name + " is not the one that status.nodeRef names, but has its name, and nothing says on which instance it runs",
 			"set spec.providerID of the node, or write its UID to status.nodeRef; or set annotation " + ExcludeDrainAnnotation + " to go on without a drain"
 	case ReasonSlotTaken:
-		return "it has to wait for a slot of limit " + w.Name + " to be drained", "what holds it is back in service, or gone"
+		return "it must wait for a slot of limit " + w.Name + " to be drained", "wait until the holder of the slot is back in service, or gone"
 	case ReasonVolumeAttached:
-		return "volume " + w.Name + " is attached to the node", "wait until the attach-detach controller detaches it; look at the pods that mount it"
+		return "volume " + w.Name + " is attached to the node", "wait until the attach-detach controller detaches it; check the pods that mount it"
 	case ReasonInstanceUnknown:
-		return "it is not known whether its instance exists, so nothing is done about it", "make the cloud answer: look at its credentials, and at whether its API is reached"
+		return "it is unknown whether its instance exists, so nothing is done about it", "make the cloud answer: check its credentials, and whether its API is reachable"
 	case ReasonInstanceGoing:
-		return "its instance is being deleted", "wait until the cloud has deleted it; if that takes long, look at the instance there: spec.providerID names it"
+		return "its instance is being deleted", "wait until the cloud has deleted it; if that takes long, check the instance there: spec.providerID names it"
 	case ReasonObjectUnknown:
-		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "make the API server answer: check that its CustomResourceDefinition exists and that its conversion webhook runs"
+		return "it is unknown whether " + w.Name + " exists, so nothing is done about it", "make the API server answer: check that its CustomResourceDefinition exists and that its conversion webhook runs"
 	case ReasonObjectGoing:
-		return w.Name + " is being deleted", "its provider's controller must release it: check the conditions of " + w.Name + " and at that controller. Do not remove its finalizer by hand: what it stands for stays and costs money"
+		return w.Name + " is being deleted", "its provider's controller must release it: check the conditions of " + w.Name + " and that controller. Do not remove its finalizer manually: what the object stands for would stay and cost money"
 	case ReasonInPlaceAsked:
-		return "its update in place has not started", "have its owner mark it (" + updateMachine + " in annotation " + pendingHooks + "): look at the controller of its owner"
+		return "its update in place has not started", "have its owner mark it (" + updateMachine + " in annotation " + pendingHooks + "): check the controller of its owner"
 	case ReasonInPlace:
-		return "it is being updated in place; its node may restart", "wait until the extension says that it is done; condition " + conditionUpdating + " tells how far it is"
+		return "it is being updated in place; its node may restart", "wait until the extension says that it is done; condition " + conditionUpdating + " reports the progress"
 	case ReasonInPlaceFailed:
-		return "its update in place has failed, and is tried again", "look at the extension (kubectl get extensionconfigs; exactly one may serve " + updateMachine + ") and at its logs; or delete the machine: it is drained, and its owner makes another"
+		return "its update in place has failed, and is retried", "check the extension (kubectl get extensionconfigs; exactly one may serve " + updateMachine + ") and its logs; or delete the machine: it is drained, and its owner creates another"
 	case ReasonInPlaceEnding:
-		return "its update in place is over, and that is being noted", "annotation " + pendingHooks + " does not name " + updateMachine + " any more"
+		return "its update in place is over, and that is being recorded", "wait until annotation " + pendingHooks + " no longer names " + updateMachine
 	case ReasonNodeGoing:
-		return "node " + w.Name + " is being removed", "the node object is gone; look at its finalizers if it stays"
+		return "node " + w.Name + " is being removed", "wait until the node object is gone; if it stays, check its finalizers"
 	case ReasonFinalizer:
 		return "its finalizer is being removed", "wait until it is gone"
 	case ReasonOtherFinalizer:
 		if k, is := Lookup(KnownFinalizer, w.Name); is {
 			return "finalizer " + w.Name + " is left, which protects " + k.Protects, k.Way
 		}
-		return "finalizer " + w.Name + " is left", "have whoever set it remove it: the audit log and metadata.managedFields tell who"
+		return "finalizer " + w.Name + " is left", "have whoever set it remove it: the audit log and metadata.managedFields show who"
 	}
 	return drain.Wait{Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail}.Words()
 }

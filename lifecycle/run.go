@@ -15,18 +15,18 @@ type Backend interface {
 	// world's Machine is nil; that is not an error.
 	Observe(ctx context.Context, machine string) (*World, error)
 
-	// Apply carries out one action, see Action. Return what an API has refused
-	// as a [*fairlead.RefusedError].
+	// Apply carries out one action, see Action. Return an API's refusal as a
+	// [*fairlead.RefusedError].
 	Apply(ctx context.Context, machine string, action Action) error
 }
 
-// Runner takes machines through their deletion: it drives [Step], as
-// [fairlead.RunnerOptions] says. Machines are named as the Backend names them,
-// as in "namespace/name".
+// Runner takes machines through their deletion: it drives [Step], with the
+// guarantees of [fairlead.RunnerOptions]. Machines have the names that the
+// Backend uses, such as "namespace/name".
 type Runner = fairlead.Runner[State, *World, Action, Wait]
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The
-// error is what [Policy.Check] finds.
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The
+// error is that of [Policy.Check].
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
 	if err := policy.Check(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	}, opts)
 }
 
-// checked is a Backend whose worlds fit together.
+// checked is a Backend whose worlds are checked.
 type checked struct{ Backend }
 
 func (c checked) Observe(ctx context.Context, machine string) (*World, error) {

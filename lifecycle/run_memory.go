@@ -14,15 +14,15 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// MemBackend is a Backend in memory that behaves like a cluster: evictions ask
-// disruption budgets, pods take their grace period to terminate, controllers
-// replace lost pods, instances take time to be deleted, and changes of machines
-// pass [Admit]. Use it to test an embedding of the engine, or to try out what
-// would happen to a machine. The zero value is an empty cluster. Its methods
-// may be called from several goroutines.
+// MemBackend is a Backend in memory that behaves like a cluster: evictions
+// respect disruption budgets, pods take their grace period to terminate,
+// controllers replace lost pods, instances take time to be deleted, and changes
+// of machines pass [Admit]. Use it to test an embedding of the engine, or to try
+// out what would happen to a machine. The zero value is an empty cluster. Its
+// methods may be called from several goroutines.
 //
-// Results are shared and must not be changed; it owns its arguments. What takes
-// time is done once a method is called at or after the due time, by Clock.
+// Results are shared and must not be changed; it owns its arguments. Changes that
+// take time happen once a method is called at or after the due time, by Clock.
 type MemBackend struct {
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
@@ -52,7 +52,7 @@ func machines() cluster.Kind[Machine] {
 	return cluster.Kind[Machine]{Name: "Machine", Meta: func(m *Machine) *fairlead.ObjectMeta { return &m.ObjectMeta }}
 }
 
-// lock takes the lock and brings the cluster up to the present.
+// lock takes the lock and advances the cluster to the present.
 func (b *MemBackend) lock() time.Time {
 	b.once.Do(func() {
 		if b.view = b.Cluster; b.view == nil {
@@ -113,7 +113,7 @@ func (b *MemBackend) keep(old *Machine, m Machine) {
 	}
 }
 
-// addInstance makes the instance of a machine, if it has none.
+// addInstance creates the instance of a machine, if it has none.
 func (b *MemBackend) addInstance(machine string) {
 	b.all.AddInstance(machine, func() string {
 		if m := cluster.Ref(b.all, machines(), machine); m != nil && b.nodeOf(m) != nil {
@@ -212,7 +212,7 @@ func (b *MemBackend) release(machine string, a RemoveHook) (changed bool, err er
 	case other < 0:
 		return false, nil
 	case i < 0:
-		return false, &fairlead.RefusedError{Code: 403, Message: fmt.Sprintf("hook %s is of %q, and not of %q", a.Name, hooks[other].Owner, a.Owner)}
+		return false, &fairlead.RefusedError{Code: 403, Message: fmt.Sprintf("hook %s belongs to %q, not to %q", a.Name, hooks[other].Owner, a.Owner)}
 	}
 	m := *old
 	left := slices.Concat(hooks[:i], hooks[i+1:])
@@ -267,7 +267,7 @@ func (b *MemBackend) PodsOn(node string) []*Pod {
 	return b.all.PodsOn(node)
 }
 
-// remove takes a pod away.
+// remove removes a pod.
 func (b *MemBackend) remove(uid string) {
 	if p := b.all.PodOf(uid); p != nil {
 		cluster.Drop(b.all, cluster.Pods(), p.ObjectMeta.String())
@@ -314,8 +314,8 @@ func (b *MemBackend) Events(machine string) []RecordEvent {
 	return slices.Clone(b.events[machine])
 }
 
-// Next returns the next instant at which something happens by itself, and false
-// if nothing will.
+// Next returns the next time at which something happens by itself, and false if
+// nothing will.
 func (b *MemBackend) Next() (time.Time, bool) {
 	b.lock()
 	defer b.unlock()

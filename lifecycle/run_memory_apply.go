@@ -90,7 +90,7 @@ func (b *MemBackend) deleteNode(a DeleteNode) (bool, error) {
 		return false, nil
 	}
 	if n.UID != a.UID {
-		return false, &fairlead.RefusedError{Code: 409, Message: "node " + a.Name + " is another one"}
+		return false, &fairlead.RefusedError{Code: 409, Message: "node " + a.Name + " was replaced"}
 	}
 	b.all.RemoveNode(a.Name)
 	return true, nil

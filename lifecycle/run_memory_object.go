@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/cluster"
 )
 
-// addObjects makes the objects that a machine refers to, if they are not there.
+// addObjects creates the objects that a machine refers to, if they do not exist.
 func (b *MemBackend) addObjects(m *Machine) {
 	if m.Spec.InfrastructureRef == nil && m.Spec.Bootstrap == nil {
 		return
@@ -43,8 +43,8 @@ func (b *MemBackend) EditObject(machine, kind string, f func(o *Object)) error {
 	return nil
 }
 
-// objectsOf returns the objects that a machine refers to, as they are by now: one
-// that is deleted stays as long as it has finalizers, or what it stands for is there.
+// objectsOf returns the current objects that a machine refers to: a deleted one stays
+// as long as it has finalizers, or what it stands for exists.
 func (b *MemBackend) objectsOf(m *Machine) []Object {
 	name := m.String()
 	all := slices.Clone(b.objects[name])

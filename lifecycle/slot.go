@@ -3,8 +3,8 @@ package lifecycle
 import "github.com/fairlead/fairlead/lifecycle/drain"
 
 // admitted reports whether other machines let this one be drained, and waits
-// for the slots that it has not got. It is asked before the stage Drain begins,
-// so that the time for the drain does not pass while the machine waits.
+// for the slots that it lacks. It is called before the stage Drain begins, so
+// that the time for the drain does not pass while the machine waits.
 func (s *stepper) admitted() bool {
 	if len(s.Slots) == 0 || s.skipped() != "" {
 		return true

@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// The words of the condition Drained when it is True.
+// The messages of the condition Drained when it is True.
 const (
 	drainedWell    = "Drain finished successfully"
 	drainedSkipped = "Node drain skipped"
 )
 
-// delete takes a deletion as far as it goes now.
+// delete advances a deletion as far as possible now.
 func (s *stepper) delete() {
 	s.lookUp()
 	if s.State.Stage == "" {
@@ -28,9 +28,9 @@ func (s *stepper) delete() {
 	}
 }
 
-// begin enters the first stage. A machine that says that it is drained was
-// brought so far by somebody else, or its state was lost: it goes on behind the
-// drain, unless its node takes pods. That was not drained.
+// begin enters the first stage. If the machine reports that it is drained,
+// somebody else did that, or the state was lost: then it continues after the
+// drain, unless its node takes pods, which was then not drained.
 func (s *stepper) begin() {
 	s.fresh = true
 	s.abandoned()
@@ -51,14 +51,14 @@ func (s *stepper) enter(stage Stage) {
 	s.State.Began = append(s.State.before(stage), Beginning{stage, s.now})
 }
 
-// hold has the time of the stage begin again behind what holds it up.
+// hold restarts the time of the stage after what holds it up.
 func (s *stepper) hold() {
 	if !s.State.since(s.State.Stage).IsZero() {
 		s.State.Began = s.State.before(s.State.Stage)
 	}
 }
 
-// drained ends the drain, in words for the condition.
+// drained ends the drain, with the message for the condition.
 func (s *stepper) drained(how string) {
 	s.State.Drained, s.State.DrainedNode = how, ""
 	if s.node == own || s.node == doubtful {
@@ -66,9 +66,9 @@ func (s *stepper) drained(how string) {
 	}
 }
 
-// drainAgain goes back to the drain when the machine has a node that was not
-// drained: it has joined, or was registered again, or takes pods once more
-// because somebody has uncordoned it.
+// drainAgain goes back to the drain if the machine has a node that was not
+// drained: it joined late, was registered again, or takes pods again because
+// somebody uncordoned it.
 func (s *stepper) drainAgain() {
 	if s.node != own && s.node != doubtful || !s.State.Stage.Past(StageDrain) || s.State.Stage.Past(StageTerminate) || s.skipped() != "" {
 		return
@@ -87,7 +87,7 @@ func (s *stepper) drainAgain() {
 	s.enter(StageDrain)
 }
 
-// stage does what the stage asks for, and reports whether it is over.
+// stage does the work of the stage, and reports whether it is over.
 func (s *stepper) stage() (over bool) {
 	switch s.State.Stage {
 	case StagePreDrain:
@@ -115,8 +115,8 @@ func (s *stepper) elapsed() time.Duration {
 	return max(0, s.now.Sub(s.State.since(s.State.Stage)))
 }
 
-// expired reports whether the stage takes longer than it may; zero means that
-// it may take forever.
+// expired reports whether the stage takes longer than allowed; zero means no
+// limit.
 func (s *stepper) expired(limit time.Duration) bool {
 	if limit <= 0 {
 		return false
@@ -128,8 +128,8 @@ func (s *stepper) expired(limit time.Duration) bool {
 	return left <= 0
 }
 
-// leave says why the node of the machine is to be left alone because of its
-// cluster; empty if it is not.
+// leave says why the node of the machine must be left alone because of its
+// cluster; empty if it must not.
 func (s *stepper) leave() string {
 	c := s.Cluster
 	switch {
@@ -154,7 +154,7 @@ func (s *stepper) preDrain() bool {
 	return s.drainHooks() && s.admitted()
 }
 
-// bypassed says why policy has preDrain hooks ignored; empty if it does not.
+// bypassed says why the policy ignores preDrain hooks; empty if it does not.
 func (s *stepper) bypassed() string {
 	switch {
 	case !s.policy.ExcludedSkipsHooks:
@@ -166,7 +166,7 @@ func (s *stepper) bypassed() string {
 	return ""
 }
 
-// drainHooks reports whether no hook keeps the node from being drained.
+// drainHooks reports whether no hook prevents the drain.
 func (s *stepper) drainHooks() bool {
 	return s.bypassed() != "" || s.hooks(PreDrain)
 }
@@ -188,8 +188,8 @@ func (s *stepper) skipped() string {
 	return ""
 }
 
-// drain empties the node. A hook that is set meanwhile is asked first, and the
-// time of the drain begins again behind it.
+// drain empties the node. A hook that is set meanwhile comes first, and the time
+// of the drain restarts after it.
 func (s *stepper) drain() bool {
 	if !s.drainHooks() {
 		s.hold()
@@ -201,8 +201,8 @@ func (s *stepper) drain() bool {
 		return true
 	}
 	if s.expired(limit(s.deletion().NodeDrainTimeoutSeconds, s.policy.DrainTimeout)) {
-		s.note("DrainTimeout", "the drain has taken longer than it may, and is given up")
-		s.drained(drainedSkipped + ": the drain took longer than it may")
+		s.note("DrainTimeout", "the drain has exceeded its timeout, and is abandoned")
+		s.drained(drainedSkipped + ": the drain exceeded its timeout")
 		return true
 	}
 	switch s.node {
@@ -237,12 +237,12 @@ func (s *stepper) deletion() *MachineDeletion {
 	return s.Machine.Spec.Deletion
 }
 
-// unbounded is what a machine says that says nothing. Nothing changes it.
+// unbounded is used for a machine without limits. Nothing changes it.
 var unbounded MachineDeletion
 
-// terminate has the instance deleted, and then what the machine was set up by. An
-// object of a provider that stands for the instance is deleted in its stead; where
-// the cloud is asked as well, its answer counts, too.
+// terminate deletes the instance, and then the bootstrap configuration. If a
+// provider's object stands for the instance, it is deleted instead; if the cloud
+// is also asked, its answer counts as well.
 func (s *stepper) terminate() bool {
 	infrastructure, configuration := s.infrastructure(), s.configuration()
 	if infrastructure != nil && !s.remove(infrastructure, true) {
@@ -269,7 +269,7 @@ func (s *stepper) deleteInstance() (gone bool) {
 	if s.guarded(key) {
 		return false
 	}
-	backoff := s.policy.longest() // a cloud that has taken an order is left alone for longer
+	backoff := s.policy.longest() // a cloud that has accepted a request is left alone for longer
 	if s.refused(key) {
 		backoff = s.policy.backoff()
 	}
@@ -286,7 +286,7 @@ func (s *stepper) deleteNode() bool {
 	case absent:
 		return true
 	case doubtful:
-		s.note("DoubtfulNode", "node "+s.Node.Name+" is left alone: it is another one than status.nodeRef names, and nothing says that it is the machine's")
+		s.note("DoubtfulNode", "node "+s.Node.Name+" is left alone: it is not the one that status.nodeRef names, and nothing says that it is the machine's")
 		return true
 	case foreign:
 		s.note("ForeignNode", "node "+s.Node.Name+" is left alone: it belongs to another machine")
@@ -308,7 +308,7 @@ func (s *stepper) deleteNode() bool {
 	return false
 }
 
-// finalize lets the machine go.
+// finalize removes the finalizer.
 func (s *stepper) finalize() bool {
 	name := s.policy.finalizer(s.Machine)
 	if !slices.Contains(s.Machine.Finalizers, name) {
@@ -322,7 +322,7 @@ func (s *stepper) finalize() bool {
 	return false
 }
 
-// others names the finalizers that keep the machine although all is done.
+// others names the finalizers that keep the machine although everything is done.
 func (s *stepper) others() {
 	for _, f := range s.Machine.Finalizers {
 		s.wait(&Wait{Reason: ReasonOtherFinalizer, Name: f})

@@ -12,8 +12,8 @@ import (
 // StateVersion is the version of the format of [State].
 const StateVersion = 2
 
-// Stage is where a deletion stands. A stage that is over comes back only for a
-// node that was not drained, see [Step].
+// Stage is the stage of a deletion. A completed stage comes back only for a node
+// that was not drained, see [Step].
 type Stage string
 
 // The stages, in order. The empty Stage comes before: no deletion is seen yet.
@@ -24,14 +24,14 @@ const (
 	StagePreTerminate Stage = "PreTerminate"    // waits for preTerminate hooks
 	StageTerminate    Stage = "Terminate"       // deletes the instance
 	StageDeleteNode   Stage = "DeleteNode"      // removes the node object
-	StageFinalize     Stage = "RemoveFinalizer" // lets the machine go
+	StageFinalize     Stage = "RemoveFinalizer" // removes the finalizer
 	StageDone         Stage = "Done"            // the finalizer is gone
 )
 
 // stages is their order.
 var stages = [...]Stage{"", StagePreDrain, StageDrain, StageVolumes, StagePreTerminate, StageTerminate, StageDeleteNode, StageFinalize, StageDone}
 
-// rank is the position of a stage in their order; -1 for what is none.
+// rank is the position of a stage in their order; -1 if it is not a stage.
 func (s Stage) rank() int {
 	for i := range stages {
 		if stages[i] == s {
@@ -47,22 +47,21 @@ func (s Stage) Past(t Stage) bool { return s.rank() > t.rank() }
 // State is what the engine remembers of the deletion of a machine. The zero
 // State knows nothing. It survives encoding/json.
 type State struct {
-	// UID is the machine's. State of another machine of the same name does not
-	// count.
+	// UID is the machine's. State of another machine of the same name is ignored.
 	UID     string         `json:"uid,omitempty"`
 	Machine string         `json:"machine,omitempty"` // its name, namespace/name
-	Stage   Stage          `json:"stage,omitempty"`   // where it stands
+	Stage   Stage          `json:"stage,omitempty"`   // its stage
 	Began   []Beginning    `json:"began,omitempty"`   // the stages that were entered, in order
-	Node    *NodeRef       `json:"node,omitempty"`    // the machine's node, as it was last seen
-	Hooks   []HookState    `json:"hooks,omitempty"`   // hooks that were waited for, in the order in which they were met
-	Drain   drain.Progress `json:"drain,omitzero"`    // where the drain stands
+	Node    *NodeRef       `json:"node,omitempty"`    // the machine's node, as last seen
+	Hooks   []HookState    `json:"hooks,omitempty"`   // hooks that the machine waited for, in order of discovery
+	Drain   drain.Progress `json:"drain,omitzero"`    // the progress of the drain
 	// Drained says how the stage Drain ended: a sentence for the condition.
 	Drained string `json:"drained,omitempty"`
 	// DrainedNode is the UID of the node that it ended for; empty if there was none.
 	DrainedNode string           `json:"drainedNode,omitempty"`
-	Notes       []Note           `json:"notes,omitempty"`   // what was done against the usual, the latest last, at most 20
-	Waits       []Wait           `json:"waits,omitempty"`   // why it does not go on, but for the drain's, which Drain has
-	Retries     []fairlead.Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of decision
+	Notes       []Note           `json:"notes,omitempty"`   // exceptions, the latest last, at most 20
+	Waits       []Wait           `json:"waits,omitempty"`   // why it does not proceed, except the drain's, which are in Drain
+	Retries     []fairlead.Retry `json:"retries,omitempty"` // actions whose effect is not yet visible, in the order of decision
 }
 
 // Beginning is when a stage was entered.
@@ -94,7 +93,7 @@ func (s *State) Done() bool { return s.Stage == "" && len(s.Retries)+len(s.Waits
 
 // since returns when a stage was entered; zero if it never was.
 func (s *State) since(stage Stage) time.Time {
-	for i := len(s.Began) - 1; i >= 0; i-- { // the last is asked for, mostly
+	for i := len(s.Began) - 1; i >= 0; i-- { // mostly the last one is requested
 		if s.Began[i].Stage == stage {
 			return s.Began[i].At
 		}
@@ -102,15 +101,15 @@ func (s *State) since(stage Stage) time.Time {
 	return time.Time{}
 }
 
-// before returns the stages that were entered before one, as a list of its own.
+// before returns a copy of the list of stages that were entered before one.
 func (s *State) before(stage Stage) []Beginning {
 	rank := stage.rank()
 	return slices.DeleteFunc(slices.Clone(s.Began), func(b Beginning) bool { return b.Stage.rank() >= rank })
 }
 
-// began returns the beginnings of the stages. One that lies ahead stems from a
-// clock that was set back since, and counts as now. They are in order, so that the
-// last tells whether any does.
+// began returns the beginnings of the stages. One in the future comes from a clock
+// that was set back since, and counts as now. They are in order, so that the last
+// shows whether any is.
 func (s *State) began(now time.Time) []Beginning {
 	if n := len(s.Began); n == 0 || !s.Began[n-1].At.After(now) {
 		return s.Began
@@ -123,8 +122,8 @@ func (s *State) began(now time.Time) []Beginning {
 }
 
 // upgrade reads a state of version 1: without retries, and with the waits of the
-// drain among the others, which begin again. A node that was drained by it is not
-// drained again.
+// drain among the others, which start over. A node that it drained is not drained
+// again.
 func upgrade(_ int, data []byte) (State, error) {
 	var s State
 	var old struct {

@@ -6,8 +6,8 @@ import (
 )
 
 // hookPresent is the reason of Drainable and Terminable while hooks are left;
-// hookDeadline once one of them has failed the deletion; noHooks, where each
-// condition has a reason, once none is left.
+// hookDeadline once one of them has failed the deletion; noHooks, if each condition
+// needs a reason, once none is left.
 const (
 	noHooks      = "NoHooks"
 	hookPresent  = "HookPresent"
@@ -16,7 +16,7 @@ const (
 	drainAgain   = "DrainAgain"
 )
 
-// What stands before, between and behind the names and owners of hooks in their
+// The texts before, between and after the names and owners of hooks in their
 // messages.
 const (
 	drainBlocked     = "Drain operation currently blocked by: " + firstHook
@@ -27,7 +27,7 @@ const (
 	lastHook         = "}]"
 )
 
-// status has the status written, if the machine does not have it yet.
+// status writes the status, if the machine does not have it yet.
 func (s *stepper) status() {
 	if s.current() {
 		return
@@ -38,8 +38,8 @@ func (s *stepper) status() {
 	}
 }
 
-// told reports whether the machine is seen with the conditions that it is to
-// have by now, whatever their words.
+// told reports whether the machine is seen with the conditions that it should have by
+// now, whatever their messages.
 func (s *stepper) told() bool {
 	all := s.Machine.Status.Conditions
 	hooks := &s.Machine.Spec.LifecycleHooks
@@ -58,7 +58,7 @@ func shows(all []Condition, kind string, is bool) bool {
 	return c != nil && (c.Status == "True") == is
 }
 
-// current reports whether nothing of the status is to change.
+// current reports whether the status need not change.
 func (s *stepper) current() bool {
 	st := &s.Machine.Status
 	if s.Machine.Deleting() && st.Phase != PhaseDeleting {
@@ -70,7 +70,7 @@ func (s *stepper) current() bool {
 	return s.Machine.tells(s.failed != "") && s.saysDrained()
 }
 
-// tells reports whether the machine has its conditions on hooks, given whether one
+// tells reports whether the machine has its conditions about hooks, given whether one
 // of them has failed the deletion.
 func (m *Machine) tells(failed bool) bool {
 	hooks := &m.Spec.LifecycleHooks
@@ -78,8 +78,7 @@ func (m *Machine) tells(failed bool) bool {
 		m.says(ConditionTerminable, terminateBlocked, hooks.PreTerminate, failed)
 }
 
-// says compares a condition on hooks with what it is to be, without putting
-// that together.
+// says compares a condition about hooks with the desired one, without building that.
 func (m *Machine) says(kind, begin string, hooks []Hook, failed bool) bool {
 	c := FindCondition(m.Status.Conditions, kind)
 	if c == nil {
@@ -108,7 +107,7 @@ func (m *Machine) says(kind, begin string, hooks []Hook, failed bool) bool {
 	return ok && rest == lastHook
 }
 
-// cut is strings.CutPrefix, if all was well before.
+// cut is strings.CutPrefix, if ok.
 func cut(text string, ok bool, prefix string) (string, bool) {
 	if !ok {
 		return text, false
@@ -116,7 +115,7 @@ func cut(text string, ok bool, prefix string) (string, bool) {
 	return strings.CutPrefix(text, prefix)
 }
 
-// form returns a condition as machines of the machine's version have it.
+// form returns a condition in the form of the machine's API version.
 func (m *Machine) form(c Condition) Condition {
 	if m.APIVersion == versionMetaConditions {
 		return c.meta()
@@ -140,20 +139,20 @@ func (s *stepper) saysDrained() bool {
 		return c != nil && c.Status == "True" && c.Message == s.State.Drained
 	case s.failure != "":
 		return c != nil && c.Status == "False" && c.Reason == drainError && c.Message == s.failure
-	case s.State.Stage == StagePreDrain, s.State.Stage == StageDrain: // what was drained before is another node
+	case s.State.Stage == StagePreDrain, s.State.Stage == StageDrain: // another node was drained before
 		return c == nil || c.Status != "True"
 	}
 	return true
 }
 
-// update returns the status that the machine is to have.
+// update returns the new status of the machine.
 func (s *stepper) update() UpdateStatus {
 	m := s.Machine
 	u := UpdateStatus{Revision: m.ResourceVersion, Phase: m.Status.Phase, ErrorReason: m.Status.ErrorReason, ErrorMessage: m.Status.ErrorMessage}
 	if m.Deleting() {
 		u.Phase = PhaseDeleting
 	}
-	if s.failed != "" && u.ErrorReason == "" && !m.clusterAPI() { // which tells by conditions alone
+	if s.failed != "" && u.ErrorReason == "" && !m.clusterAPI() { // which only uses conditions
 		u.ErrorReason, u.ErrorMessage = hookDeadline, s.failed+" is past its hard deadline"
 	}
 	at := s.now.Truncate(time.Second)
@@ -188,8 +187,8 @@ func (s *stepper) update() UpdateStatus {
 	return u
 }
 
-// listed writes hooks, of which there are some, as conditions do. It begins with what
-// ends in firstHook.
+// listed writes at least one hook, as conditions do. It begins with a text that ends
+// in firstHook.
 func listed(begin string, hooks []Hook) string {
 	all := make([]string, len(hooks))
 	for i, h := range hooks {

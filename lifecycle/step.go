@@ -17,12 +17,12 @@ import (
 //  3. The conditions that announce it must be observed on the machine before
 //     its node or instance is touched: whoever waits for a condition sees it in
 //     time.
-//  4. Actions that show no effect are retried with exponential backoff.
+//  4. Actions without visible effect are retried with exponential backoff.
 //  5. A machine whose spec would not be admitted is deleted like any other.
 //  6. A machine that is paused, or whose cluster is, is left alone.
 //
-// It is a pure function; nil policy means the zero one. World must not be nil.
-// When nothing has changed since the state was made, it allocates nothing.
+// It is a pure function; a nil policy means the defaults. World must not be nil. If
+// nothing has changed since the state was made, it allocates nothing.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if world.Machine == nil {
 		return Decision{}
@@ -36,7 +36,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if state.UID != world.Machine.UID {
 		state = State{UID: world.Machine.UID}
 	} else if state.Stage != "" && !world.Machine.Deleting() {
-		// What is seen is from before the deletion.
+		// The observation is from before the deletion.
 		return Decision{State: state, Wake: now.Add(policy.backoff().Min)}
 	}
 	var s stepper // filled in place, and one after another: it is large
@@ -55,13 +55,13 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 }
 
 // rests reports whether Step has nothing to do for the machine while nothing is
-// remembered of it, paused or not: the rest of the world matters only to deletions.
-// Most machines rest, most of the time.
+// remembered about it, paused or not: the rest of the world matters only to
+// deletions. Most machines rest, most of the time.
 func (m *Machine) rests() bool {
 	return !m.Deleting() && !m.UpdatingInPlace() && m.tells(false)
 }
 
-// decide takes a machine that is not paused as far as it goes now.
+// decide advances a machine that is not paused as far as possible now.
 func (s *stepper) decide() {
 	if s.Machine.Deleting() {
 		s.delete()
@@ -90,10 +90,10 @@ type stepper struct {
 	failed     string // the hook that has failed the deletion, as POINT/NAME
 	node       standing
 	looked     bool // at the pods of the node
-	fresh      bool // the deletion is met for the first time, as far as the state knows
+	fresh      bool // the deletion is new to the state
 }
 
-// paused says what has the machine left alone; empty if nothing has.
+// paused says what pauses the machine; empty if nothing does.
 func (s *stepper) paused() string {
 	if _, is := s.Machine.Annotations[PausedAnnotation]; is {
 		return "annotation " + PausedAnnotation + " of the machine"
@@ -104,8 +104,7 @@ func (s *stepper) paused() string {
 	return ""
 }
 
-// pause keeps all that is known, and does nothing. Time does not pass for the
-// stage.
+// pause keeps the state, and does nothing. The time of the stage does not pass.
 func (s *stepper) pause(what string) {
 	for i := range s.State.Retries {
 		s.ledger.Keep(s.State.Retries[i].Key)
@@ -119,8 +118,8 @@ func (s *stepper) pause(what string) {
 	}
 }
 
-// end completes the decision: what is to be remembered, why nothing more happens, and
-// when to look again.
+// end completes the decision: what to remember, why nothing more happens, and when to
+// look again.
 func (s *stepper) end() {
 	s.State.Waits = s.waits.All()
 	s.State.Retries = s.ledger.Pending().Retries
@@ -152,7 +151,7 @@ func (s *stepper) refused(key fairlead.Key) bool {
 
 func (s *stepper) do(a Action) { s.Actions = append(s.Actions, a) }
 
-// attempted adds a wait for an action, with what its last attempt failed with.
+// attempted adds a wait for an action, with the error of its last attempt.
 func (s *stepper) attempted(w *Wait, key fairlead.Key) {
 	if o := s.ledger.Outcome(key); o != nil && o.Failed {
 		w.Detail = o.Message
@@ -168,7 +167,7 @@ func (s *stepper) event(kind, reason, message string) {
 // maxNotes is how many Notes are kept, the latest.
 const maxNotes = 20
 
-// note tells people of what is done against the usual, and remembers it.
+// note reports an exception to people, and remembers it.
 func (s *stepper) note(reason, text string) {
 	s.event("Warning", reason, text)
 	first := max(0, len(s.State.Notes)+1-maxNotes)

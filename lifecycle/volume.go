@@ -2,14 +2,14 @@ package lifecycle
 
 import "github.com/fairlead/fairlead/lifecycle/drain"
 
-// VolumeAttachment is a volume that is, or is to be, attached to a node.
+// VolumeAttachment is a volume that is, or should be, attached to a node.
 type VolumeAttachment struct {
 	ObjectMeta `json:"metadata"`
 	Spec       VolumeAttachmentSpec   `json:"spec"`   // the desired state
 	Status     VolumeAttachmentStatus `json:"status"` // the reported state
 }
 
-// VolumeAttachmentSpec is what is asked of an attachment.
+// VolumeAttachmentSpec is the desired state of an attachment.
 type VolumeAttachmentSpec struct {
 	NodeName string           `json:"nodeName"` // the node
 	Source   AttachmentSource `json:"source"`   // the volume
@@ -20,7 +20,7 @@ type AttachmentSource struct {
 	PersistentVolumeName string `json:"persistentVolumeName,omitempty"` // the name of a PersistentVolume; empty for one that a pod defines
 }
 
-// VolumeAttachmentStatus is what is reported of an attachment.
+// VolumeAttachmentStatus is the reported state of an attachment.
 type VolumeAttachmentStatus struct {
 	Attached bool `json:"attached"` // whether the node has the volume
 }
@@ -28,11 +28,11 @@ type VolumeAttachmentStatus struct {
 // PersistentVolume is storage that outlives pods.
 type PersistentVolume struct {
 	ObjectMeta `json:"metadata"`
-	Spec       PersistentVolumeSpec `json:"spec"` // what it is
+	Spec       PersistentVolumeSpec `json:"spec"` // its source and its user
 }
 
-// PersistentVolumeSpec is what a volume is. Of its sources that is told which
-// node status names volumes by.
+// PersistentVolumeSpec describes a volume. Of its sources, it has those by
+// which node status names volumes.
 type PersistentVolumeSpec struct {
 	ClaimRef *ClaimRef  `json:"claimRef,omitempty"` // who uses it; nil while nobody does
 	CSI      *CSISource `json:"csi,omitempty"`      // where it comes from; nil if from no CSI driver
@@ -54,8 +54,8 @@ type CSISource struct {
 // driver, caret and handle follow.
 const csiPrefix = "kubernetes.io/csi/"
 
-// volumes waits until no volume is attached to the node but those of pods that
-// the drain leaves there.
+// volumes waits until no volume is attached to the node except those of pods
+// that the drain leaves there.
 func (s *stepper) volumes() bool {
 	if !s.policy.WaitForVolumes {
 		return true
@@ -67,7 +67,7 @@ func (s *stepper) volumes() bool {
 		return true
 	}
 	if s.expired(limit(s.deletion().NodeVolumeDetachTimeoutSeconds, s.policy.VolumeDetachTimeout)) {
-		s.note("VolumeDetachTimeout", "volumes are still attached to node "+s.Node.Name+", and are no longer waited for")
+		s.note("VolumeDetachTimeout", "volumes are still attached to node "+s.Node.Name+", and the deletion no longer waits for them")
 		return true
 	}
 	free := true
@@ -86,14 +86,14 @@ func (s *stepper) volumes() bool {
 		}
 		pv := s.volume(a.Spec.Source.PersistentVolumeName)
 		if pv != nil && s.inStatus(pv) {
-			continue // told already
+			continue // already reported
 		}
 		free = s.attached(a.Spec.Source.PersistentVolumeName, pv) && free
 	}
 	return free
 }
 
-// attached waits for a volume, and reports whether it need not be waited for.
+// attached waits for a volume, and reports whether that is unnecessary.
 func (s *stepper) attached(name string, pv *PersistentVolume) (free bool) {
 	w := Wait{Reason: ReasonVolumeAttached, Name: name}
 	if pv != nil && pv.Spec.ClaimRef != nil {
@@ -106,8 +106,8 @@ func (s *stepper) attached(name string, pv *PersistentVolume) (free bool) {
 	return false
 }
 
-// mountedByStaying reports whether a pod uses a claim that the drain leaves on
-// the node.
+// mountedByStaying reports whether a pod that the drain leaves on the node
+// uses a claim.
 func (s *stepper) mountedByStaying(claim *ClaimRef) bool {
 	left := drain.NewLeft(&s.View, s.Machine.Labels, s.now, &s.policy.Drain)
 	for i := range s.Pods {

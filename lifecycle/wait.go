@@ -6,27 +6,27 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Wait is a reason why a machine does not go on, as plain data, so that telling
-// it costs nothing until somebody asks: [Wait.Block] puts it into words.
+// Wait is why a machine does not proceed, as plain data, so that it costs nothing
+// until somebody needs the text: [Wait.Block] returns it.
 type Wait struct {
-	Machine string    `json:"machine"`          // whose it is, namespace/name
+	Machine string    `json:"machine"`          // the machine, namespace/name
 	Reason  string    `json:"reason"`           // a stable word, see the Reason constants
-	Point   Point     `json:"point,omitempty"`  // of the hook, where it is about one
+	Point   Point     `json:"point,omitempty"`  // of the hook, if it is about one
 	Name    string    `json:"name,omitempty"`   // of the hook, pod (namespace/name), volume or node that it is about
 	Owner   string    `json:"owner,omitempty"`  // who can end it
 	Detail  string    `json:"detail,omitempty"` // more, for people
-	Field   string    `json:"field,omitempty"`  // of a hook, where it stands if not in spec.lifecycleHooks
+	Field   string    `json:"field,omitempty"`  // of a hook, its field if not spec.lifecycleHooks
 	Since   time.Time `json:"since"`            // when it began
 }
 
-// same reports whether two waits are about the same thing, so that the later
-// has begun when the earlier did.
+// same reports whether two waits are about the same thing, so that the later one
+// began when the earlier one did.
 func (w *Wait) same(o *Wait) bool {
 	return w.Reason == o.Reason && w.Point == o.Point && w.Name == o.Name && w.Owner == o.Owner
 }
 
-// wait adds a wait. If its Since is zero, or ahead of the clock, it is filled in:
-// when the wait was first added.
+// wait adds a wait. If its Since is zero, or in the future, it is set to when the
+// wait was first added.
 func (s *stepper) wait(w *Wait) {
 	w.Machine = s.name()
 	if w.Since.IsZero() || w.Since.After(s.now) {
@@ -39,7 +39,7 @@ func (s *stepper) wait(w *Wait) {
 // waitsSince returns when a wait was first added.
 func (s *stepper) waitsSince(w *Wait) time.Time {
 	old := s.waits.Old
-	if i := s.waited; i < len(old) && old[i].same(w) { // where it stood the last time, mostly
+	if i := s.waited; i < len(old) && old[i].same(w) { // mostly where it was the last time
 		return fairlead.Past(old[i].Since, s.now)
 	}
 	for i := range old {
@@ -50,7 +50,7 @@ func (s *stepper) waitsSince(w *Wait) time.Time {
 	return s.now
 }
 
-// name returns the machine's, without making it again each time.
+// name returns the machine's name, built only once.
 func (s *stepper) name() string {
 	if s.State.Machine == "" {
 		s.State.Machine = s.World.Machine.String()
@@ -58,7 +58,7 @@ func (s *stepper) name() string {
 	return s.State.Machine
 }
 
-// Block puts the wait into words.
+// Block returns the wait as a text.
 func (w Wait) Block() fairlead.Block {
 	message, unblock := w.words()
 	if w.Detail != "" {
@@ -67,8 +67,8 @@ func (w Wait) Block() fairlead.Block {
 	return fairlead.Block{Subject: "machine " + w.Machine, Reason: w.Reason, Message: message, Owner: w.who(), Since: w.Since, Unblock: unblock}
 }
 
-// who says who can end the wait: whom it names, or who is known, or at least what to
-// look for.
+// who says who can end the wait: the named or known owner, or at least what to look
+// for.
 func (w *Wait) who() string {
 	if w.Owner != "" {
 		return w.Owner

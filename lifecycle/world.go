@@ -8,21 +8,21 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// World is what is observed of one machine and what it concerns. It may be
-// stale, but all of its parts must be of the same age. Lists may be in any
-// order. Step does not change it.
+// World is what is observed of one machine and the objects that concern it. It may be
+// stale, but all of its parts must be of the same age. Lists may be in any order. Step
+// does not change it.
 type World struct {
-	// Machine is nil when it is gone.
+	// Machine is nil if it is gone.
 	Machine *Machine `json:"machine,omitempty"`
 	// Instance is whether the cloud has an instance for the machine.
 	Instance Instance `json:"instance,omitempty"`
-	// Objects are those that the machine's spec refers to, as far as the engine is to
-	// delete them: the infrastructure object, which stands for the instance, and
-	// behind it the bootstrap configuration. Leave out those that the Backend deletes
-	// by itself. Where Instance is empty the infrastructure object's State counts.
+	// Objects are those that the machine's spec refers to, if the engine should delete
+	// them: the infrastructure object, which stands for the instance, followed by the
+	// bootstrap configuration. Leave out those that the Backend deletes itself. If
+	// Instance is empty, the infrastructure object's State is used.
 	Objects []Object `json:"objects,omitempty"`
-	// Cluster is what the machine belongs to. Nil means one that is not being
-	// deleted, with a control plane that works.
+	// Cluster is what the machine belongs to. Nil means one that is not being deleted,
+	// with a working control plane.
 	Cluster *Cluster `json:"cluster,omitempty"`
 	// Owners are those of hooks, as far as their heartbeats are known.
 	Owners []Owner `json:"owners,omitempty"`
@@ -32,10 +32,9 @@ type World struct {
 	// PersistentVolumes are the volumes that Attachments and the node's status
 	// name.
 	PersistentVolumes []PersistentVolume `json:"persistentVolumes,omitempty"`
-	// Slots are those that it would need to be drained and does not have, each
-	// with who holds it. Empty means that it may be drained as far as others are
-	// concerned. Once it is on its way to be drained they do not count. See
-	// fleet.Members and drain.Admit.
+	// Slots are those that it needs to be drained and does not have, each with its
+	// holder. Empty means that other machines do not prevent its drain. Once its drain
+	// has begun they do not count. See fleet.Members and drain.Admit.
 	Slots []drain.TakenSlot `json:"slots,omitempty"`
 
 	drain.View // of its node
@@ -67,9 +66,9 @@ type Owner struct {
 	LastSeen time.Time `json:"lastSeen"` // when it last renewed its lease
 }
 
-// Check says what of the world does not fit together, so that nothing can be
-// decided on it: nil, or fairlead.FieldErrors with paths in the world. A machine whose
-// spec would not be admitted passes, for it can be deleted like any other.
+// Check reports inconsistencies in the world that prevent decisions: nil, or
+// fairlead.FieldErrors with paths in the world. A machine whose spec would not be
+// admitted passes, because it can be deleted like any other.
 func (w *World) Check() error {
 	if w == nil {
 		return fairlead.FieldErrors{{Path: "world", Problem: "it is nil; a machine that is gone has a world without a machine"}}
@@ -79,14 +78,14 @@ func (w *World) Check() error {
 		return nil
 	}
 	if w.Machine.Name == "" {
-		errs.Add("machine.metadata.name", "it is empty; the machine cannot be told from others")
+		errs.Add("machine.metadata.name", "it is empty; the machine cannot be identified")
 	}
 	if ref := w.Machine.Status.NodeRef; ref != nil && w.Node != nil && ref.Name != w.Node.Name && (w.Node.Spec.ProviderID == "" || w.Node.Spec.ProviderID != w.Machine.Spec.ProviderID) {
-		errs.Add("node.metadata.name", "it is %q, and machine.status.nodeRef names %q, and it does not run on the machine's instance; observe the node of the machine, see NodeOf", w.Node.Name, ref.Name)
+		errs.Add("node.metadata.name", "it is %q, but machine.status.nodeRef names %q, and it does not run on the machine's instance; observe the node of the machine, see NodeOf", w.Node.Name, ref.Name)
 	}
 	for i := range w.Pods {
 		if p := &w.Pods[i]; w.Node != nil && p.Spec.NodeName != w.Node.Name {
-			errs.Add(fmt.Sprintf("pods[%d].spec.nodeName", i), "pod %s is on node %q, and the machine's is %q; observe the pods of that node only", p, p.Spec.NodeName, w.Node.Name)
+			errs.Add(fmt.Sprintf("pods[%d].spec.nodeName", i), "pod %s is on node %q, but the machine's node is %q; observe only the pods of that node", p, p.Spec.NodeName, w.Node.Name)
 		}
 	}
 	switch w.Instance {

@@ -6,57 +6,59 @@ import "github.com/fairlead/fairlead"
 //
 //   - [Cordon], which keeps new pods off the node, and [Uncordon], which ends that;
 //   - [Evict] and [DeletePod], which remove a pod;
-//   - [Report], which writes how a request stands;
-//   - [TaintOutOfService] and [UntaintOutOfService], about a node that is fenced.
+//   - [Report], which writes the status of a request;
+//   - [TaintOutOfService] and [UntaintOutOfService], for a node that is fenced.
 //
-// Each may be applied again, and each names what it was decided on: a backend
-// that finds something else there, by UID, returns an error and changes nothing.
+// Each may be applied again, and each names what it was decided on: a backend that
+// finds another object there, by UID, returns an error and changes nothing.
 type Action interface {
 	fairlead.Action
 	drains()
 }
 
-// Cordon marks a node as unschedulable, and notes whose mark that is. A backend
-// does both in one write, under the precondition that the node is schedulable
-// (by its resourceVersion, or a test of spec.unschedulable in a JSON patch); on one
-// that is not it does nothing. So a cordon that somebody else was quicker with is
-// not taken for the drain's own.
+// Cordon marks a node as unschedulable, and records whose mark that is. A backend
+// does both in one write, on the precondition that the node is schedulable (by its
+// resourceVersion, or a test of spec.unschedulable in a JSON patch); otherwise it
+// does nothing. So if somebody else cordoned the node first, their cordon is not
+// mistaken for the drain's own.
 type Cordon struct {
 	Node string `json:"node"` // its name
-	UID  string `json:"uid"`  // the node is another one without it
-	// Mark is the value that annotation [CordonAnnotation] gets.
+	UID  string `json:"uid"`  // of the node
+	// Mark is the value for the annotation [CordonAnnotation].
 	Mark string `json:"mark,omitempty"`
 }
 
-// CordonAnnotation is the annotation of a node by which a drain knows its own
+// CordonAnnotation is the annotation of a node by which a drain recognizes its own
 // cordon.
 const CordonAnnotation = "fairlead.io/cordon"
 
-// Uncordon lets new pods onto a node again, and removes [CordonAnnotation].
+// Uncordon allows new pods on a node again, and removes [CordonAnnotation].
 type Uncordon struct {
 	Node string `json:"node"` // its name
-	UID  string `json:"uid"`  // the node is another one without it
+	UID  string `json:"uid"`  // of the node
 }
 
-// Evict asks for the eviction of a pod, which its disruption budgets may refuse.
+// Evict requests the eviction of a pod, which its disruption budgets may refuse.
 type Evict struct {
 	Namespace string `json:"namespace"`      // the pod's
 	Name      string `json:"name"`           // the pod's
-	UID       string `json:"uid"`            // the pod is another one without it
+	UID       string `json:"uid"`            // the pod's
 	Node      string `json:"node,omitempty"` // where the pod is
-	// GracePeriodSeconds is how long it may take to end; nil means its own grace.
+	// GracePeriodSeconds is how long it may take to end; nil means its own grace
+	// period.
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
 }
 
-// DeletePod deletes a pod, whatever its disruption budgets say.
+// DeletePod deletes a pod regardless of its disruption budgets.
 type DeletePod struct {
 	Namespace string `json:"namespace"`      // the pod's
 	Name      string `json:"name"`           // the pod's
-	UID       string `json:"uid"`            // the pod is another one without it
+	UID       string `json:"uid"`            // the pod's
 	Node      string `json:"node,omitempty"` // where the pod is
-	// GracePeriodSeconds is how long it may take to end; nil means its own grace.
+	// GracePeriodSeconds is how long it may take to end; nil means its own grace
+	// period.
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
-	Why                string `json:"why,omitempty"` // why its budgets do not count
+	Why                string `json:"why,omitempty"` // why its budgets are ignored
 }
 
 // Key implements fairlead.Action.

@@ -2,32 +2,32 @@ package drain
 
 import "github.com/fairlead/fairlead"
 
-// Report writes how a request stands.
+// Report writes the status of a request.
 type Report struct {
 	Request string `json:"request"` // its name
-	UID     string `json:"uid"`     // the request is another one without it
-	Status  Status `json:"status"`  // how it stands
+	UID     string `json:"uid"`     // of the request
+	Status  Status `json:"status"`  // the new status
 }
 
 // TaintOutOfService taints a node node.kubernetes.io/out-of-service with the
-// effect NoExecute: the cluster then deletes its pods by force and detaches their
-// volumes. It is decided on for a node that is fenced, and no other.
+// effect NoExecute: the cluster then force-deletes its pods and detaches their
+// volumes. It is decided on only for a fenced node.
 type TaintOutOfService struct {
 	Node string `json:"node"` // its name
-	UID  string `json:"uid"`  // the node is another one without it
+	UID  string `json:"uid"`  // of the node
 }
 
 // UntaintOutOfService removes that taint.
 type UntaintOutOfService struct {
 	Node string `json:"node"` // its name
-	UID  string `json:"uid"`  // the node is another one without it
+	UID  string `json:"uid"`  // of the node
 }
 
 // OutOfServiceTaint is the key of the taint of nodes that are known not to run.
 const OutOfServiceTaint = "node.kubernetes.io/out-of-service"
 
-// Key implements fairlead.Action. What is to be written is part of it, so that
-// news do not wait for the repetition of what was written last.
+// Key implements fairlead.Action. It includes the new status, so that a new one
+// does not wait for the retry of the last.
 func (a Report) Key() fairlead.Key {
 	return fairlead.Key{Kind: "Report", ID: a.UID + "/" + string(a.Status.Phase) + "/" + a.Status.Reason}
 }
@@ -56,14 +56,14 @@ func (a TaintOutOfService) String() string { return "taint node " + a.Node + " o
 
 // String says what is done.
 func (a UntaintOutOfService) String() string {
-	return "take the taint out-of-service from node " + a.Node
+	return "remove the taint out-of-service from node " + a.Node
 }
 
 func (Report) drains()              {}
 func (TaintOutOfService) drains()   {}
 func (UntaintOutOfService) drains() {}
 
-// Kinds returns one action of each kind: how a Decision is read from JSON.
+// Kinds returns one action of each kind, for reading a Decision from JSON.
 func (State) Kinds() []Action {
 	return []Action{Cordon{}, Uncordon{}, Evict{}, DeletePod{}, Report{}, TaintOutOfService{}, UntaintOutOfService{}}
 }

@@ -11,30 +11,28 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Admit decides which of the members that are asked to go may be drained. A
-// member needs a slot of every limit that bounds it, and gets all of them or
-// none.
+// Admit decides which of the members that should go may be drained. A member needs
+// a slot of every limit that applies to it, and gets all of them or none.
 //
-//  1. A member keeps its slots until it is no longer asked to go, that is,
-//     until it is back in service or gone: a slot is never taken away. A member
-//     that has begun gets its slots back if they were lost. Slots of a deleted
-//     limit do not count.
-//  2. Every member that is down counts against Max, whatever the reason.
-//     Draining a member that is down makes nothing worse: it comes first, and
-//     waits only for those that hold slots, not for others that are down.
-//  3. The others take turns by priority, then by the time at which they were asked,
-//     then by name.
+//  1. A member keeps its slots until it no longer should go, that is, until it is
+//     back in service or gone: a slot is never taken away. A member that has begun
+//     gets its slots back if they were lost. Slots of a deleted limit do not
+//     count.
+//  2. Every member that is down counts against Max, for any reason. Draining a
+//     member that is down makes nothing worse: it comes first, and waits only for
+//     those that hold slots, not for others that are down.
+//  3. The others take turns by priority, then by the time of the request, then by
+//     name.
 //  4. For the first in turn of those that wait for a full limit, a slot of each
-//     other limit that it needs is kept free. So nobody starves while later
-//     ones of the same priority arrive, and those behind it hold up nobody
-//     else.
-//  5. Where a replacement can come first, and the limit has a Surge, the slot is one
-//     of Surge. Its holder is to be replaced, and then admitted.
+//     other limit that it needs is reserved. So no member starves while later ones
+//     of the same priority arrive, and those after it hold up nobody else.
+//  5. If a replacement can come first, and the limit has a Surge, the slot is one
+//     of Surge. Its holder is replaced first, and then admitted.
 //
 // Members must be all that the limits count: percentages refer to them, and a
-// missing member gives its slots back. The result does not depend on their
-// order. The error is of type fairlead.FieldErrors; nothing is decided then. It
-// takes time in proportion to members times limits.
+// missing member gives its slots back. The result does not depend on their order.
+// The error is of type fairlead.FieldErrors; then nothing is decided. The run time
+// is proportional to members times limits.
 func Admit(slots []Slot, members []Member, limits []Limit, now time.Time) (*Admission, error) {
 	var errs fairlead.FieldErrors
 	checkLimits(limits, &errs)
@@ -74,20 +72,20 @@ type turns struct {
 	limits []Limit
 	queue  []*Member
 	held   map[string][]Slot // from before, by UID
-	in     map[string]bool   // by UID: who has its slots
+	in     map[string]bool   // by UID: members that have their slots
 	names  map[string]*Member
 	groups map[[2]string]*group
 	late   []late
 }
 
-// late is a Block that is written when all is decided.
+// late is a Block whose text is written after all decisions.
 type late struct {
 	at     int // in Blocked
 	member *Member
 	full   *group
 }
 
-// group is what is counted together for a limit.
+// group is a set of members that a limit counts together.
 type group struct {
 	*Limit
 	domain     string
@@ -95,12 +93,12 @@ type group struct {
 	max, surge int
 	slots      [2][]Slot // of Max, and of Surge
 	down       []*Member // that hold no slot of Max
-	kept       [2]int    // free slots that are kept for the first in turn of full limits
-	headed     [2]bool   // that first one was met
+	kept       [2]int    // free slots that are reserved for the first in turn of full limits
+	headed     [2]bool   // that first member was found
 	told       [3]*holders
 }
 
-// holders is who holds places, in words.
+// holders describes who holds slots.
 type holders struct {
 	count int
 	text  string
@@ -139,7 +137,7 @@ func newTurns(slots []Slot, members []Member, limits []Limit, now time.Time) *tu
 // subject names a member to people.
 func (m *Member) subject() string { return cmp.Or(m.Kind, "node") + " " + m.Name }
 
-// of returns what counts a member, one for each limit that bounds it.
+// of returns the groups of a member, one for each limit that applies to it.
 func (q *turns) of(m *Member) []*group {
 	var all []*group
 	for i := range q.limits {
@@ -161,7 +159,7 @@ func (q *turns) of(m *Member) []*group {
 	return all
 }
 
-// kind returns which place of a limit a member needs: 0 for one of Max, 1 for one
+// kind returns which slot of a limit a member needs: 0 for one of Max, 1 for one
 // of Surge.
 func (g *group) kind(m *Member) int {
 	if g.surge > 0 && m.Replacement != "" {
@@ -170,7 +168,7 @@ func (g *group) kind(m *Member) int {
 	return 0
 }
 
-// full reports whether there is no place for a member that holds none.
+// full reports whether there is no slot for a member that holds none.
 func (g *group) full(m *Member, kind int) bool {
 	taken := len(g.slots[kind]) + g.kept[kind]
 	if kind == 1 {
@@ -216,7 +214,7 @@ func (q *turns) take(g *group, m *Member, kind int, since time.Time) {
 	}
 }
 
-// admit lets a member that has its slots go, or has it replaced first.
+// admit admits a member that has its slots, or makes its replacement come first.
 func (q *turns) admit(m *Member) {
 	q.in[m.UID] = true
 	w := Waiting{Name: m.Name}
@@ -236,7 +234,7 @@ func (q *turns) admit(m *Member) {
 	if m.Replacement == ReplacementPossible {
 		q.Replace = append(q.Replace, m.Name)
 	} else {
-		b.Message = "its replacement is on its way, and not in service yet"
+		b.Message = "its replacement has been created, but is not in service yet"
 	}
 	q.Waiting, q.Blocked = append(q.Waiting, w), append(q.Blocked, b)
 }
@@ -253,7 +251,7 @@ func (q *turns) countDown(m *Member) {
 	}
 }
 
-// next admits a member, or has it wait.
+// next admits a member, or makes it wait.
 func (q *turns) next(m *Member) {
 	groups := q.of(m)
 	var full *group
@@ -290,7 +288,7 @@ func (q *turns) next(m *Member) {
 	q.Blocked = append(q.Blocked, fairlead.Block{})
 }
 
-// taken returns who has had a place for longest that a member needs.
+// taken returns who has longest had a slot that a member needs.
 func (g *group) taken(m *Member, kind int) TakenSlot {
 	t := TakenSlot{Limit: g.Name}
 	best := func(name string, since time.Time) {
@@ -322,11 +320,11 @@ func (q *turns) block(m *Member, g *group) fairlead.Block {
 	verb := [2]string{"be out of service", "be replaced"}[kind]
 	switch t := g.taken(m, kind); {
 	case g.max == 0 && kind == 0:
-		b.Message, b.Unblock = what+" lets nothing go", "raise its max"
+		b.Message, b.Unblock = what+" allows no disruption", "raise its max"
 	case h.count < most:
-		b.Message, b.Unblock = what+" has a slot for one that waits for longer", "wait until that one has got its other slots, and is back in service or gone"
+		b.Message, b.Unblock = what+" has reserved a slot for one that has waited longer", "wait until that one has got its other slots, and is back in service or gone"
 	default:
-		b.Message = fmt.Sprintf("%s lets %d of %d %s at a time: %s", what, most, g.total, verb, h.text)
+		b.Message = fmt.Sprintf("%s allows %d of %d to %s at a time: %s", what, most, g.total, verb, h.text)
 		b.Owner, b.Since = t.Holder, t.Since
 		if o := q.names[t.Holder]; o != nil {
 			b.Owner = o.subject()
@@ -338,8 +336,8 @@ func (q *turns) block(m *Member, g *group) fairlead.Block {
 	return b
 }
 
-// holders names those that hold places which a member needs, with for how long and
-// what holds them up.
+// holders names those that hold slots which a member needs, since when they have
+// them, and what holds them up.
 func (q *turns) holders(m *Member, g *group, kind int) *holders {
 	withDown := kind == 0 && m.Down == ""
 	told := &g.told[kind]

@@ -2,11 +2,11 @@ package drain
 
 import "github.com/fairlead/fairlead/internal/object"
 
-// ledger keeps account of the disruptions that are asked for at the same time.
+// ledger keeps track of the disruptions that are requested at the same time.
 type ledger struct {
 	budgets []PodDisruptionBudget
-	index   *object.Budgets // of budgets; nil has them looked through
-	used    []int           // by budget, disruptions that are not in its numbers yet
+	index   *object.Budgets // of budgets; nil means a linear search
+	used    []int           // by budget, disruptions that are not in its status yet
 }
 
 // of appends the positions of a pod's budgets.
@@ -22,14 +22,14 @@ func (l *ledger) of(p *Pod, dst []int32) []int32 {
 	return dst
 }
 
-// judge returns what the eviction API would answer, and the budgets, of which
-// all are in positions: dst with them behind it.
+// judge returns what the eviction API would answer, and the budgets: dst with
+// their positions appended.
 func (l *ledger) judge(p *Pod, dst []int32) (verdict object.EvictionVerdict, positions []int32) {
 	positions = l.of(p, dst)
 	return l.verdict(p, positions), positions
 }
 
-// verdict returns what the eviction API would answer about a pod of these
+// verdict returns what the eviction API would answer about a pod with these
 // budgets, once what was reserved is done.
 func (l *ledger) verdict(p *Pod, positions []int32) object.EvictionVerdict {
 	switch len(positions) {

@@ -6,34 +6,34 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The conditions of a node that tell others of its drain and maintenance (KEP 5683,
-// alpha in Kubernetes 1.37, as of commit 64765b4 of kubernetes/enhancements).
+// The conditions of a node that report its drain and maintenance to others (KEP
+// 5683, alpha in Kubernetes 1.37, as of commit 64765b4 of kubernetes/enhancements).
 const (
 	ConditionDrainInProgress       = "DrainInProgress"       // it is being drained
 	ConditionDrained               = "Drained"               // it is empty
-	ConditionMaintenancePlanned    = "MaintenancePlanned"    // it will be worked on
-	ConditionMaintenanceInProgress = "MaintenanceInProgress" // it is being worked on
+	ConditionMaintenancePlanned    = "MaintenancePlanned"    // maintenance is planned
+	ConditionMaintenanceInProgress = "MaintenanceInProgress" // maintenance is in progress
 )
 
 // Reasons of these conditions.
 const (
-	ReasonAdminRequested    = "AdminRequested"    // somebody has asked for it
+	ReasonAdminRequested    = "AdminRequested"    // somebody requested it
 	ReasonDrainCompleted    = "DrainCompleted"    // nothing is left to remove
-	ReasonMaintenanceWindow = "MaintenanceWindow" // somebody has asked for it, until a time
+	ReasonMaintenanceWindow = "MaintenanceWindow" // somebody requested it, until a time
 )
 
-// NodeConditions returns the conditions that a node is to have by what was reported
-// of the requests about it, as far as they differ from those it has:
+// NodeConditions returns the conditions that a node should have by the reported
+// status of the requests about it, if they differ from those it has:
 //
 //  1. DrainInProgress while a request is Draining;
 //  2. Drained once one is Drained, and none Draining;
-//  3. MaintenancePlanned while a request for anything but its removal is Waiting, or
-//     was not looked at yet, or is Draining;
-//  4. MaintenanceInProgress while such a one is Drained.
+//  3. MaintenancePlanned while a request for anything but removal is Waiting, has no
+//     status yet, or is Draining;
+//  4. MaintenanceInProgress while such a request is Drained.
 //
-// A condition that the node does not have counts as False; none is added only to say
-// so. The KEP lets whoever drains write them, and locks nobody out: where others
-// write them, too, the last one is right. node must not be nil.
+// A missing condition counts as False; none is added only to say so. The KEP lets
+// whoever drains write them, and locks out nobody: if others also write them, the
+// last one wins. node must not be nil.
 func NodeConditions(node *Node, requests []Request, now time.Time) []fairlead.NodeCondition {
 	var draining, drained, planned, working *Request
 	first := func(at **Request, r *Request) {
@@ -82,9 +82,9 @@ func NodeConditions(node *Node, requests []Request, now time.Time) []fairlead.No
 }
 
 // nodeCondition returns a condition that holds because of a request, or does not,
-// and whether the node has another one.
+// and whether it differs from that of the node.
 func nodeCondition(node *Node, kind string, by *Request, now time.Time) (n fairlead.NodeCondition, differs bool) {
-	n = fairlead.NodeCondition{Type: kind, Status: fairlead.ConditionFalse, LastHeartbeatTime: now, LastTransitionTime: now, Reason: "NotRequested", Message: "no request asks for it"}
+	n = fairlead.NodeCondition{Type: kind, Status: fairlead.ConditionFalse, LastHeartbeatTime: now, LastTransitionTime: now, Reason: "NotRequested", Message: "there is no request for it"}
 	if by != nil {
 		n.Status, n.Reason, n.Message = fairlead.ConditionTrue, ReasonAdminRequested, "request "+by.Name+" of "+by.Requester
 		switch {

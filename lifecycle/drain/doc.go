@@ -1,7 +1,7 @@
 // Package drain takes nodes out of service without killing what runs on them.
 //
 // [Pods] decides what comes next for the pods of one node. Packages that drain nodes
-// for reasons of their own call it. [NewPlan] predicts drains with the same code.
+// for their own reasons call it. [NewPlan] predicts drains with the same code.
 //
 // [Step] is an engine for requests: whoever needs a node out of service, for
 // maintenance, a reboot or removal, creates a [Request] and ends it when the work is
@@ -11,15 +11,15 @@
 //
 // [Admit] limits how many nodes are out of service at the same time: by number or
 // percentage, per pool or zone, in order of priority, and with replacements first
-// where that is possible. A [Gate] keeps its slots in a store. World.Slots is what it
-// says about a node.
+// where that is possible. A [Gate] keeps its slots in a store. World.Slots is its
+// result for a node.
 //
 // A drain cordons the node, evaluates each pod with its [Filter]s, and evicts the
-// pods that are due, in the order that [Rule]s give. It does not ask for an eviction
+// pods that are due, in the order that [Rule]s give. It does not request an eviction
 // that a disruption budget is known to refuse. When the API refuses one, the drain
 // retries with exponential backoff and keeps the message. One pod that cannot be
-// evicted does not hold up others of the same order. Pods are deleted by force only
-// if their instance is known not to run and the policy allows it.
+// evicted does not hold up others of the same order. Pods are force-deleted only if
+// their instance is known not to run and the policy allows it.
 //
 // # What you write
 //

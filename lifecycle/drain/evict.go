@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// HTTP statuses that evictions are answered with.
+// HTTP statuses of answers to evictions.
 const (
 	statusNotFound        = 404 // the pod is gone
 	statusConflict        = 409 // another pod has its name
 	statusTooManyRequests = 429 // a budget does not allow it now
 )
 
-// evict has a pod evicted, or tells why that is not asked for now.
+// evict requests the eviction of a pod, or says why not now.
 func (d *drainer) evict(p *Pod) {
 	e, due, unseen := d.last(p)
 	if unseen {
@@ -39,8 +39,8 @@ func (d *drainer) evict(p *Pod) {
 	}
 }
 
-// last returns what is known of the last attempt at a pod, when the next is due,
-// and whether what came of the last is not seen yet: it may still be done.
+// last returns what is known about the last attempt at a pod, when the next is due,
+// and whether the result of the last is not seen yet: it may still take effect.
 func (d *drainer) last(p *Pod) (e PodProgress, due time.Time, unseen bool) {
 	e = d.known(p)
 	d.hear(&e)
@@ -48,26 +48,26 @@ func (d *drainer) last(p *Pod) (e PodProgress, due time.Time, unseen bool) {
 	return e, due, e.Attempts > 0 && !e.Failed && due.After(d.now)
 }
 
-// forced says why pods are deleted whatever their budgets say; empty if they are
+// forced says why pods are deleted regardless of their budgets; empty if they are
 // evicted.
 func (d *drainer) forced() string {
 	switch {
 	case d.policy.ForceStopped && d.view.Stopped:
-		return "its instance does not run, so nothing of it is left to protect"
+		return "its instance does not run, so there is nothing left to protect"
 	case d.policy.DisableEviction:
-		return "the policy has pods deleted instead of evicted"
+		return "the policy deletes pods instead of evicting them"
 	}
 	return ""
 }
 
-// hear takes into account what the last attempt at a pod failed with.
+// hear takes into account how the last attempt at a pod failed.
 func (d *drainer) hear(e *PodProgress) {
 	if e.Attempts > 0 && !e.Failed {
 		d.recall(e)
 	}
 }
 
-// recall notes what the last attempt at a pod failed with, if that is known.
+// recall notes how the last attempt at a pod failed, if known.
 func (d *drainer) recall(e *PodProgress) {
 	for _, kind := range [...]string{kindEvict, kindDeletePod} {
 		if f := failure(d.view.Outcomes, fairlead.Key{Kind: kind, ID: e.UID}); f != nil && !f.At.Before(e.Asked) {
@@ -76,9 +76,9 @@ func (d *drainer) recall(e *PodProgress) {
 	}
 }
 
-// ask has an action done about a pod, if it is time for an attempt.
+// ask decides on an action for a pod, if an attempt is due.
 func (d *drainer) ask(p *Pod, e PodProgress, due time.Time, a Action) (asked bool) {
-	if e.Budget != "" { // which lets it go now
+	if e.Budget != "" { // which now allows the eviction
 		e.Budget, e.Needs, e.Has, e.Detail = "", 0, 0, ""
 		if e.Attempts > 0 {
 			d.recall(&e)
@@ -100,7 +100,7 @@ func (d *drainer) ask(p *Pod, e PodProgress, due time.Time, a Action) (asked boo
 	return true
 }
 
-// pending waits for the effect of what was asked for.
+// pending waits for the effect of the last attempt.
 func (d *drainer) pending(e PodProgress, due time.Time) {
 	d.pods.Add(e)
 	d.at(due)
@@ -118,14 +118,14 @@ func (d *drainer) failing(e PodProgress, due time.Time) {
 	d.failed(e)
 }
 
-// failed tells what the last attempt that is known of failed with.
+// failed reports how the last known attempt failed.
 func (d *drainer) failed(e PodProgress) {
 	w := Wait{Reason: ReasonEvictionFailed, Name: e.Pod, Owner: "API server", Detail: e.Detail}
 	switch e.Code {
 	case statusTooManyRequests:
 		w.Reason, w.Owner = ReasonEvictionRefused, "PodDisruptionBudget"
 	case statusNotFound, statusConflict:
-		d.waits.add(Wait{Reason: ReasonPodPending, Name: e.Pod}) // it is gone or another one, and that will be seen
+		d.waits.add(Wait{Reason: ReasonPodPending, Name: e.Pod}) // it is gone or replaced, which will be observed
 		return
 	}
 	d.trouble = true
@@ -157,7 +157,7 @@ func (d *drainer) held(p *Pod, e PodProgress, verdict object.EvictionVerdict, at
 	d.waits.add(w)
 }
 
-// refusal returns the reason why a pod is not evicted, of the first of its budgets.
+// refusal returns the reason why a pod is not evicted, by the first of its budgets.
 func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) string {
 	switch {
 	case verdict == object.EvictionUnsupported:
@@ -167,7 +167,7 @@ func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) str
 	case verdict == object.EvictionForbidden:
 		return ReasonBudgetBroken
 	case b.Status.DisruptionsAllowed > 0:
-		return ReasonBudgetInUse // the last one that is allowed is reserved
+		return ReasonBudgetInUse // the last allowed disruption is reserved
 	case !p.Ready():
 		return ReasonBudgetUnhealthy
 	case b.Status.Never():
@@ -176,8 +176,8 @@ func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) str
 	return ReasonBudgetSpent
 }
 
-// keepFor notes the numbers of the budget that keeps the pod. While they stay
-// the same it makes no text.
+// keepFor notes the numbers of the budget that keeps the pod. If they are
+// unchanged, it builds no text.
 func (e *PodProgress) keepFor(b *PodDisruptionBudget) {
 	s := &b.Status
 	name, named := strings.CutPrefix(e.Budget, budgetTitle)

@@ -59,6 +59,6 @@ func ExamplePolicy_Check() {
 	fmt.Println(policy.Check())
 	// Output:
 	// rules[0].metadata.name: is empty; give the rule a name, by which rules are ordered
-	// rules[0].spec.drain.behavior: "Wait" is none; write Drain, Skip or WaitCompleted
+	// rules[0].spec.drain.behavior: there is no behavior "Wait"; write Drain, Skip or WaitCompleted
 	// skipWaitForDeleteTimeoutSeconds: -1 is negative; leave it out for the default
 }

@@ -6,55 +6,55 @@ import (
 	"time"
 )
 
-// MirrorAnnotation marks the mirror of a static pod, which its node runs
-// whatever the API says.
+// MirrorAnnotation marks the mirror of a static pod, which the kubelet runs
+// regardless of the API.
 const MirrorAnnotation = "kubernetes.io/config.mirror"
 
-// Fate is what a drain does about a pod.
+// Fate is what a drain does with a pod.
 type Fate string
 
 // The fates.
 const (
 	FateEvict  Fate = "Evict"         // evicts it, when it is its turn
 	FateSkip   Fate = "Skip"          // leaves it alone, and does not wait for it
-	FateWait   Fate = "WaitCompleted" // waits until it has run to its end
-	FateRefuse Fate = "Refuse"        // leaves it alone, and is not done while it is there
+	FateWait   Fate = "WaitCompleted" // waits until it has completed
+	FateRefuse Fate = "Refuse"        // leaves it alone, and does not complete while it is there
 )
 
-// Filter is what judges pods before a drain. Each looks at every pod.
+// Filter classifies pods before a drain. Each filter checks every pod.
 type Filter string
 
-// The filters, in the order in which they decide: the first that has anything
-// but Evict to say decides, and what the others say is kept with it.
+// The filters, in order of precedence: the first with another result than Evict
+// decides; the results of the others are kept with it.
 const (
-	FilterInvalid      Filter = "Invalid"      // it has no UID, so it could be taken for another: refused
-	FilterTerminating  Filter = "Terminating"  // it is past its deletion for longer than the policy waits: skipped
-	FilterDaemonSet    Filter = "DaemonSet"    // a DaemonSet would bring it back at once: skipped, or refused
+	FilterInvalid      Filter = "Invalid"      // it has no UID, so another pod could be mistaken for it: refused
+	FilterTerminating  Filter = "Terminating"  // it has been past its deletion for longer than the policy waits: skipped
+	FilterDaemonSet    Filter = "DaemonSet"    // a DaemonSet would recreate it at once: skipped, or refused
 	FilterMirror       Filter = "Mirror"       // the mirror of a static pod: skipped
-	FilterLocalStorage Filter = "LocalStorage" // it has data in an emptyDir, which goes with it: reported, or refused
+	FilterLocalStorage Filter = "LocalStorage" // it has data in an emptyDir, which is lost with it: reported, or refused
 	FilterUnmanaged    Filter = "Unmanaged"    // no controller replaces it: reported, or refused
-	FilterOwn          Filter = "Own"          // what View.Own says
+	FilterOwn          Filter = "Own"          // the result in View.Own
 	FilterLabel        Filter = "Label"        // its label Label: skipped, or waited for
 	FilterRule         Filter = "Rule"         // the first rule that applies
 )
 
-// OwnFate is what a filter of your own says of a pod.
+// OwnFate is the result of your own filter for a pod.
 type OwnFate struct {
 	UID  string `json:"uid"`           // the pod's
 	Fate Fate   `json:"fate"`          // empty if it has nothing to say
 	Why  string `json:"why,omitempty"` // for people
 }
 
-// PodReason is what one filter says of a pod.
+// PodReason is the result of one filter for a pod.
 type PodReason struct {
 	Filter Filter `json:"filter"`         // which
-	Fate   Fate   `json:"fate"`           // what it asks for; Evict where it only has something to tell
+	Fate   Fate   `json:"fate"`           // its result; Evict if it only reports something
 	Text   string `json:"text"`           // in words
 	Rule   string `json:"rule,omitempty"` // the name of the rule, if it was one
 }
 
-// finding is one thing that can be said of a pod, as a bit of a set: judging a
-// pod makes no garbage. They are in the order of the filters.
+// finding is one fact about a pod, as a bit of a set, so that classifying a pod
+// allocates nothing. They are in the order of the filters.
 type finding uint32
 
 const (
@@ -81,18 +81,18 @@ const (
 
 // findings has, in the order of their bits, what each means.
 var findings = [...]PodReason{
-	{FilterInvalid, FateRefuse, "metadata.uid is empty, so another pod of its name could be taken for it", ""},
-	{FilterTerminating, FateSkip, "it should have ended long ago, and is not waited for", ""},
-	{FilterDaemonSet, FateEvict, "it belongs to a DaemonSet, and has run to its end", ""},
+	{FilterInvalid, FateRefuse, "metadata.uid is empty, so another pod of its name could be mistaken for it", ""},
+	{FilterTerminating, FateSkip, "it should have ended long ago, so the drain does not wait for it", ""},
+	{FilterDaemonSet, FateEvict, "it belongs to a DaemonSet, and has completed", ""},
 	{FilterDaemonSet, FateEvict, "it belongs to a DaemonSet that is gone", ""},
 	{FilterDaemonSet, FateRefuse, "it belongs to a DaemonSet that is gone, and the policy keeps unmanaged pods", ""},
-	{FilterDaemonSet, FateSkip, "its DaemonSet would bring it back at once", ""},
+	{FilterDaemonSet, FateSkip, "its DaemonSet would recreate it at once", ""},
 	{FilterDaemonSet, FateRefuse, "it belongs to a DaemonSet, and the policy refuses such pods", ""},
 	{FilterMirror, FateSkip, "it is the mirror of a static pod, which the node runs by itself", ""},
-	{FilterLocalStorage, FateEvict, "it has an emptyDir, and has run to its end", ""},
+	{FilterLocalStorage, FateEvict, "it has an emptyDir, and has completed", ""},
 	{FilterLocalStorage, FateEvict, "an eviction removes the data in its emptyDir", ""},
 	{FilterLocalStorage, FateRefuse, "it has data in an emptyDir, and the policy keeps local storage", ""},
-	{FilterUnmanaged, FateEvict, "no controller replaces it, and it has run to its end", ""},
+	{FilterUnmanaged, FateEvict, "no controller replaces it, and it has completed", ""},
 	{FilterUnmanaged, FateEvict, "no controller replaces it", ""},
 	{FilterUnmanaged, FateRefuse, "no controller replaces it, and the policy keeps unmanaged pods", ""},
 	{FilterOwn, "", "", ""}, // in the sighting
@@ -113,12 +113,12 @@ type sighting struct {
 	why   string // and why
 }
 
-// filter judges pods by a policy.
+// filter classifies pods by a policy.
 type filter struct {
 	policy   *Policy
 	view     *View
 	now      time.Time
-	patience int64   // seconds after which pods past their deletion are passed over; 0 is never
+	patience int64   // seconds after which pods past their deletion are ignored; 0 is never
 	rules    []*Rule // those for the machine, by name
 }
 
@@ -168,8 +168,7 @@ func (f *filter) judge(p *Pod) sighting {
 	return s
 }
 
-// choose returns the finding about a pod that has something which a policy may
-// want to keep.
+// choose returns the finding about a pod with something that a policy may keep.
 func choose(p *Pod, keep bool, finished, told, refused finding) finding {
 	switch {
 	case p.Finished():
@@ -180,9 +179,9 @@ func choose(p *Pod, keep bool, finished, told, refused finding) finding {
 	return told
 }
 
-// left returns how long a pod that is being deleted is still waited for, and
-// whether that is bounded. Its deletion timestamp includes its grace, and whole
-// seconds count, as in kubectl.
+// left returns how much longer the drain waits for a pod that is being deleted,
+// and whether that is limited. Its deletion timestamp includes its grace
+// period, and whole seconds count, as in kubectl.
 func (f *filter) left(p *Pod) (left time.Duration, bounded bool) {
 	if f.patience <= 0 || p.DeletionTimestamp == nil {
 		return 0, false
@@ -215,7 +214,7 @@ func (f *filter) daemonSet(p *Pod) finding {
 	return foundDaemonSet
 }
 
-// byRule looks at the pod's label, then for the first rule that applies.
+// byRule checks the pod's label, then looks for the first rule that applies.
 func (f *filter) byRule(s *sighting) {
 	switch labelBehavior(s.pod) {
 	case BehaviorSkip:
@@ -238,7 +237,7 @@ func (f *filter) byRule(s *sighting) {
 	}
 }
 
-// decide sets fate and order: the first finding that asks for more than to evict
+// decide sets fate and order: the first finding with another fate than Evict
 // decides.
 func (s *sighting) decide() {
 	s.fate = FateEvict
@@ -258,7 +257,7 @@ func (s *sighting) decide() {
 	}
 }
 
-// fateOf returns what the finding of bit i asks for.
+// fateOf returns the fate of the finding with bit i.
 func (s *sighting) fateOf(i int) Fate {
 	switch finding(1) << i {
 	case foundOwn:
@@ -269,7 +268,7 @@ func (s *sighting) fateOf(i int) Fate {
 	return findings[i].Fate
 }
 
-// reason returns what the finding of bit i says.
+// reason returns the reason for the finding with bit i.
 func (s *sighting) reason(i int) PodReason {
 	r := findings[i]
 	r.Fate = s.fateOf(i)
@@ -287,7 +286,7 @@ func (s *sighting) reason(i int) PodReason {
 // ruleFates has the fate that each behaviour means.
 var ruleFates = map[Behavior]Fate{BehaviorDrain: FateEvict, BehaviorSkip: FateSkip, BehaviorWaitCompleted: FateWait}
 
-// reasons returns all that the filters say, in their order.
+// reasons returns the results of all filters, in their order.
 func (s *sighting) reasons() []PodReason {
 	var all []PodReason
 	for i := range findings {
@@ -298,7 +297,7 @@ func (s *sighting) reasons() []PodReason {
 	return all
 }
 
-// gone reports whether nothing is left to do about the pod.
+// gone reports whether nothing is left to do for the pod.
 func (s *sighting) gone() bool {
 	return s.fate == FateSkip || s.fate == FateWait && s.pod.Finished()
 }
@@ -306,8 +305,8 @@ func (s *sighting) gone() bool {
 // Left says which pods a drain leaves on its node.
 type Left struct{ f filter }
 
-// NewLeft returns the judge of a node's pods, by the same filters as [Pods].
-// labels are those of the node's machine. Nil policy means the zero one.
+// NewLeft returns the Left for a node's pods, by the same filters as [Pods].
+// labels are those of the node's machine. A nil policy means the defaults.
 func NewLeft(view *View, labels map[string]string, now time.Time, policy *Policy) Left {
 	if policy == nil {
 		policy = &Policy{}

@@ -11,28 +11,26 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// PlanRequest is what [NewPlan] looks at. Lists may be in any order, but for
-// Drain.
+// PlanRequest is the input of [NewPlan]. Lists may be in any order, except Drain.
 type PlanRequest struct {
 	// Nodes are those that are drained, and any others.
 	Nodes []Node `json:"nodes"`
-	// Drain names the nodes to be drained, in the order in which that is done.
-	// Empty means all of Nodes, by name.
+	// Drain names the nodes to drain, in order. Empty means all of Nodes, by name.
 	Drain []string `json:"drain,omitempty"`
 	// AtOnce is how many nodes are drained at the same time. 0 means 1.
 	AtOnce int `json:"atOnce,omitempty"`
-	// Pods are all of the cluster. Where only those of the drained nodes are
-	// known, the budgets need their status.
+	// Pods are all of the cluster. If only those of the drained nodes are known, the
+	// budgets need their status.
 	Pods []Pod `json:"pods"`
-	// Budgets are all of the cluster. Their numbers are those of their status; of a
-	// budget without a status, or with one of an older generation, they are
-	// computed of Pods.
+	// Budgets are all of the cluster. Their numbers are those of their status; if
+	// the status is missing, or is of an older generation, they are computed from
+	// Pods.
 	Budgets []PodDisruptionBudget `json:"budgets,omitempty"`
-	// Replicas tell how many pods controllers are to have, for these
+	// Replicas are the desired numbers of pods of controllers, for these
 	// computations. For a controller that is not listed, its pods are counted.
 	Replicas []Replicas `json:"replicas,omitempty"`
-	// Labels are those of the nodes' machines, by the node's name, for rules that go
-	// by them.
+	// Labels are those of the nodes' machines, by the node's name, for rules that
+	// use them.
 	Labels map[string]map[string]string `json:"labels,omitempty"`
 	// DaemonSets, DaemonSetsListed, Namespaces and ClusterLabels are as in
 	// View.
@@ -42,7 +40,7 @@ type PlanRequest struct {
 	ClusterLabels    map[string]string `json:"clusterLabels,omitempty"`    // see DaemonSets
 }
 
-// Replicas is how many pods a controller is to have.
+// Replicas is how many pods a controller should have.
 type Replicas struct {
 	Namespace string `json:"namespace"` // the controller's
 	Kind      string `json:"kind"`      // ReplicaSet, StatefulSet, ...
@@ -56,47 +54,47 @@ type Plan struct {
 	Budgets []BudgetPlan `json:"budgets,omitempty"` // those that select a pod to be evicted, by namespace and name
 	Rounds  int          `json:"rounds"`            // of all nodes, see NewPlan
 	Evicted int          `json:"evicted"`           // pods that are evicted
-	Stuck   int          `json:"stuck"`             // pods that keep a drain from its end
+	Stuck   int          `json:"stuck"`             // pods that prevent a drain from completing
 }
 
 // NodePlan is how the drain of one node would go.
 type NodePlan struct {
 	Node        string `json:"node"`                  // its name
-	Cordoned    bool   `json:"cordoned,omitempty"`    // it is cordoned already
-	Unreachable bool   `json:"unreachable,omitempty"` // nobody hears of it
+	Cordoned    bool   `json:"cordoned,omitempty"`    // it is already cordoned
+	Unreachable bool   `json:"unreachable,omitempty"` // it has stopped reporting
 	First       int    `json:"first,omitempty"`       // the first round in which something is done; 0 if nothing is
 	Last        int    `json:"last,omitempty"`        // the last such round
-	Stuck       int    `json:"stuck,omitempty"`       // pods that keep the drain from its end
-	// Pods are those of the node: by order, namespace and name, those that are left
-	// alone last.
+	Stuck       int    `json:"stuck,omitempty"`       // pods that prevent the drain from completing
+	// Pods are those of the node: by order, namespace and name; those that are left
+	// alone come last.
 	Pods []PodPlan `json:"pods,omitempty"`
 }
 
-// PodPlan is what would become of a pod.
+// PodPlan is what would happen to a pod.
 type PodPlan struct {
 	Namespace string `json:"namespace"`       // the pod's
 	Name      string `json:"name"`            // the pod's
 	UID       string `json:"uid,omitempty"`   // the pod's
-	Fate      Fate   `json:"fate"`            // what the filters say
-	Order     int32  `json:"order,omitempty"` // whose turn it is: lower ones go first
-	// Round is when it goes: when it is evicted, ends by itself, or has run to its
-	// end. 0 if it is left alone or stuck.
+	Fate      Fate   `json:"fate"`            // the result of the filters
+	Order     int32  `json:"order,omitempty"` // its order: lower ones go first
+	// Round is when it goes: when it is evicted, ends by itself, or completes. 0 if
+	// it is left alone or stuck.
 	Round int `json:"round,omitempty"`
 	// Why is the reason why it is stuck, one of the Reason constants; else empty.
 	Why string `json:"why,omitempty"`
-	// Budgets are those that keep a stuck pod, namespace/name.
+	// Budgets are those that keep a stuck pod, as namespace/name.
 	Budgets []string `json:"budgets,omitempty"`
-	// Reasons are all that filters say of it, in their order. They may be shared
+	// Reasons are all results of the filters, in their order. They may be shared
 	// with other pods.
 	Reasons []PodReason `json:"reasons,omitempty"`
 }
 
-// BudgetPlan is what drains ask of a budget.
+// BudgetPlan is what drains need from a budget.
 type BudgetPlan struct {
 	Namespace string `json:"namespace"` // the budget's
 	Name      string `json:"name"`      // the budget's
 	// Expected, Desired, Healthy and Allowed are its numbers of pods before the
-	// first round. Computed is whether they were computed of the pods.
+	// first round. Computed is whether they were computed from the pods.
 	Expected int  `json:"expected"`
 	Desired  int  `json:"desired"`            // see Expected
 	Healthy  int  `json:"healthy"`            // see Expected
@@ -107,29 +105,28 @@ type BudgetPlan struct {
 	Never   bool `json:"never,omitempty"`
 	Pods    int  `json:"pods"`              // of its pods, those to be evicted
 	Evicted int  `json:"evicted,omitempty"` // of those, the ones that go
-	Rounds  int  `json:"rounds,omitempty"`  // in which it lets some go
-	// Unmanaged are its pods among the evicted that nobody replaces: it has so many
-	// healthy pods less from then on.
+	Rounds  int  `json:"rounds,omitempty"`  // in which it allows evictions
+	// Unmanaged are its pods among the evicted that nothing replaces: it has that
+	// many fewer healthy pods from then on.
 	Unmanaged int `json:"unmanaged,omitempty"`
 }
 
-// NewPlan predicts how drains would go, without doing anything. It decides by the
-// code by which [Pods] drains; what follows from it is supposed:
+// NewPlan predicts how drains would go, without doing anything. It uses the code by
+// which [Pods] drains, and these assumptions:
 //
 //  1. Nodes are drained in order, AtOnce at a time; the next ones begin when
 //     these are empty or stuck.
-//  2. In a round, each pod on turn is evicted that its budgets allow. Before the
-//     next round all that were evicted have ended, and what their controllers
-//     made in their stead serves, elsewhere. Nobody replaces a pod without a
-//     controller, or one of a Job.
+//  2. In a round, each pod in turn is evicted if its budgets allow it. Before the
+//     next round, all evicted pods have ended, and their replacements are ready
+//     elsewhere. Nothing replaces a pod without a controller, or one of a Job.
 //  3. A pod that is allowed to complete does so in its round.
 //     Pods that are being deleted end in theirs.
-//  4. What is wrong with other pods of a budget stays so.
+//  4. Problems of other pods of a budget remain.
 //
-// [FindRoom] says whether there is room elsewhere. The result does not share
-// memory with the request, but for strings. Equal requests have equal plans.
-// The error is of type fairlead.FieldErrors; there is no plan then. Cost: linear in pods,
-// for each round in the pods left on the nodes drained in it.
+// [FindRoom] says whether there is room elsewhere. Except for strings, the result
+// does not share memory with the request. Equal requests have equal plans. The error
+// is of type fairlead.FieldErrors; then there is no plan. Cost: linear in pods, for
+// each round in the pods left on the nodes drained in it.
 func NewPlan(req *PlanRequest, now time.Time, policy *Policy) (*Plan, error) {
 	if policy == nil {
 		policy = &Policy{}
@@ -158,7 +155,7 @@ func (r *PlanRequest) check(policy *Policy) ([]int, error) {
 	for i := range r.Nodes {
 		name := r.Nodes[i].Name
 		if _, twice := at[name]; twice {
-			errs.Add(fmt.Sprintf("nodes[%d].metadata.name", i), "%q is the name of another node, too", name)
+			errs.Add(fmt.Sprintf("nodes[%d].metadata.name", i), "%q is also the name of another node", name)
 		}
 		if name == "" {
 			errs.Add(fmt.Sprintf("nodes[%d].metadata.name", i), "is empty; give the node's name")
@@ -181,7 +178,7 @@ func (r *PlanRequest) check(policy *Policy) ([]int, error) {
 		case !is:
 			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q", name)
 		case given && seen[name]:
-			errs.Add(fmt.Sprintf("drain[%d]", i), "node %q is named twice", name)
+			errs.Add(fmt.Sprintf("drain[%d]", i), "node %q is listed twice", name)
 		}
 		seen[name] = true
 		order = append(order, j)
@@ -234,7 +231,7 @@ func (p *planner) prepare() {
 	p.measure()
 }
 
-// place puts pods to their nodes and budgets, in one pass.
+// place assigns pods to their nodes and budgets, in one pass.
 func (p *planner) place() {
 	at := make(map[string]int32, len(p.req.Nodes))
 	for i := range p.req.Nodes {
@@ -267,7 +264,7 @@ func (p *planner) budgets(pod int32) []int32 {
 	return p.of[p.first[pod]:p.first[pod+1]:p.first[pod+1]]
 }
 
-// measure fills in the numbers of budgets that have none of their own.
+// measure fills in the numbers of budgets without a current status.
 func (p *planner) measure() {
 	unknown := make([]bool, len(p.ledger.budgets))
 	for i := range p.ledger.budgets {

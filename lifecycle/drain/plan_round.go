@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// draining is a node of a batch with its pods that are left.
+// draining is a node of a batch with its remaining pods.
 type draining struct {
 	node *NodePlan
 	left []leftPod
@@ -18,10 +18,10 @@ type leftPod struct {
 	sighting
 	budgets []int32 // positions of its budgets
 	plan    int     // position in the node's list
-	stuck   bool    // for good
+	stuck   bool    // permanently
 }
 
-// entry is a pod of a node, while its node is looked at.
+// entry is a pod of a node, while its node is examined.
 type entry struct {
 	sighting
 	at int32 // position of the pod
@@ -59,7 +59,7 @@ func (p *planner) batch(nodes []int, from int) {
 	}
 }
 
-// look judges the pods of a node. It uses the memory of d.
+// look classifies the pods of a node. It uses the memory of d.
 func (p *planner) look(at int, to *NodePlan, d *draining) {
 	n := &p.req.Nodes[at]
 	w := View{
@@ -104,7 +104,8 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 	}
 }
 
-// reasons returns what filters say of a pod, the same list for the same.
+// reasons returns the results of the filters for a pod, the same list for
+// equal results.
 func (p *planner) reasons(s *sighting) []PodReason {
 	if s.found&(foundOwn|foundRule|foundRuleNamespace) != 0 {
 		return s.reasons()
@@ -120,8 +121,8 @@ func (p *planner) reasons(s *sighting) []PodReason {
 	return list
 }
 
-// turn has the pods on turn go that may, and those that are being deleted, and
-// reports whether any did.
+// turn evicts the pods in turn that may go, removes those that are being
+// deleted, and reports whether there were any.
 func (p *planner) turn(d *draining) (moved bool) {
 	if len(d.left) == 0 {
 		return false
@@ -147,7 +148,7 @@ func (p *planner) turn(d *draining) (moved bool) {
 	return moved
 }
 
-// goes reports whether a pod on turn goes in this round.
+// goes reports whether a pod in turn goes in this round.
 func (p *planner) goes(l *leftPod) bool {
 	switch {
 	case l.fate == FateRefuse:
@@ -198,8 +199,8 @@ func (p *planner) evicted(l *leftPod, counted bool) {
 	}
 }
 
-// settle ends a round: replacements serve, and the disruption controller has
-// counted again.
+// settle ends a round: replacements are ready, and the disruption controller
+// has updated the budgets.
 func (p *planner) settle() {
 	for _, at := range p.spent {
 		s := &p.ledger.budgets[at].Status

@@ -222,11 +222,11 @@ func TestPlanRequestErrors(t *testing.T) {
 	}
 	plan, err := NewPlan(&req, drainStart, &Policy{MinBackoff: -time.Second})
 	want := `policy.minBackoff: -1000000000 is negative; leave it out for the default
-nodes[1].metadata.name: "worker-1" is the name of another node, too
+nodes[1].metadata.name: "worker-1" is also the name of another node
 nodes[2].metadata.name: is empty; give the node's name
 drain[0]: there is no node "worker-2"; did you mean "worker-1"?
 drain[1]: there is no node "nobody"
-drain[3]: node "worker-1" is named twice
+drain[3]: node "worker-1" is listed twice
 atOnce: -1 is negative; give how many nodes are drained at the same time
 budgets[0].spec.minAvailable: "many" is neither a whole number nor a percentage such as "30%"
 replicas[0].count: -2 is negative`

@@ -11,30 +11,30 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// View is what a drain looks at.
+// View is what a drain observes.
 type View struct {
 	// Node is the node; nil when there is none.
 	Node *Node `json:"node,omitempty"`
-	// Stopped is whether the instance is known not to run, so that nothing runs
-	// on the node. See Policy.ForceStopped.
+	// Stopped is whether the instance is known not to run, so that nothing runs on
+	// the node. See Policy.ForceStopped.
 	Stopped bool `json:"stopped,omitempty"`
 	// Pods are those bound to the node; those bound to another do not count.
 	Pods []Pod `json:"pods,omitempty"`
-	// Budgets are those of the namespaces of the pods. A drain does not ask for
-	// what they do not allow at present. Where they are not known, leave them
-	// out: it then goes by the answers that it gets.
+	// Budgets are those of the namespaces of the pods. A drain does not request
+	// evictions that they do not allow at present. If they are unknown, leave them
+	// out: then the drain relies on the answers of the API.
 	Budgets []PodDisruptionBudget `json:"budgets,omitempty"`
 	// DaemonSets are those of the namespaces of the pods, if DaemonSetsListed.
 	DaemonSets []ObjectMeta `json:"daemonSets,omitempty"`
-	// DaemonSetsListed is whether DaemonSets are known; otherwise each that a pod
-	// names is taken to exist.
+	// DaemonSetsListed is whether DaemonSets are known; otherwise each DaemonSet that
+	// a pod names is assumed to exist.
 	DaemonSetsListed bool `json:"daemonSetsListed,omitempty"`
-	// Namespaces are those of the pods, for rules that go by their labels.
+	// Namespaces are those of the pods, for rules that use their labels.
 	Namespaces []ObjectMeta `json:"namespaces,omitempty"`
-	// ClusterLabels are the labels of the cluster, for rules that go by them.
+	// ClusterLabels are the labels of the cluster, for rules that use them.
 	ClusterLabels map[string]string `json:"clusterLabels,omitempty"`
-	// Own are what a filter of your own says of pods, run behind those for
-	// unmanaged pods and before labels and rules.
+	// Own are the results of your own filter, applied after those for unmanaged pods
+	// and before labels and rules.
 	Own []OwnFate `json:"own,omitempty"`
 	// Outcomes are the results of the last attempts; the Runner fills them in.
 	Outcomes []fairlead.Outcome `json:"failures,omitempty"`
@@ -42,39 +42,39 @@ type View struct {
 
 // Progress is what is remembered of a drain.
 type Progress struct {
-	// Cordoned is the UID of the node if the drain has asked for it to be cordoned.
-	// It is the drain's to uncordon if its annotation [CordonAnnotation] says
-	// CordonMark, which is empty in what older versions saved: then Cordoned counts.
-	// If somebody lifts that cordon and cordons the node again before the drain has
-	// looked, theirs is taken for its own.
+	// Cordoned is the UID of the node if the drain has requested to cordon it. The
+	// drain may uncordon it if its annotation [CordonAnnotation] equals CordonMark,
+	// which is empty in states of older versions: then Cordoned counts. If somebody
+	// lifts that cordon and cordons the node again before the drain has observed it,
+	// their cordon is taken for its own.
 	Cordoned   string `json:"cordoned,omitempty"`
 	CordonMark string `json:"cordonMark,omitempty"` // see Cordoned
-	// CordonAsked is when the node was last asked to be cordoned, and
-	// CordonAttempts how often; zero once it is.
+	// CordonAsked is when the drain last requested to cordon the node, and
+	// CordonAttempts how often; zero once it is cordoned.
 	CordonAsked    time.Time `json:"cordonAsked,omitzero"`
 	CordonAttempts int       `json:"cordonAttempts,omitempty"` // see CordonAsked
 	// Pods are those whose turn it is, by namespace, name and UID.
 	Pods []PodProgress `json:"pods,omitempty"`
-	// Waits are why it does not go on, in the order in which they were met.
+	// Waits are why it does not proceed, in order of discovery.
 	Waits []Wait `json:"waits,omitempty"`
 }
 
 // PodProgress is what is remembered of a pod whose turn it is.
 type PodProgress struct {
 	Pod      string    `json:"pod"`                // namespace/name
-	UID      string    `json:"uid"`                // another pod of that name is not meant
+	UID      string    `json:"uid"`                // distinguishes it from another pod of that name
 	Since    time.Time `json:"since"`              // when its turn began
-	Asked    time.Time `json:"asked,omitzero"`     // when its eviction was last asked for; zero if never
-	Attempts int       `json:"attempts,omitempty"` // how often it was asked for
+	Asked    time.Time `json:"asked,omitzero"`     // when its eviction was last requested; zero if never
+	Attempts int       `json:"attempts,omitempty"` // how often it was requested
 	// Failed is whether the last attempt is known to have failed. Code is the HTTP
 	// status, RetryAfter how long the server asked to wait.
 	Failed     bool          `json:"failed,omitempty"`
 	Code       int           `json:"code,omitempty"`       // see Failed
 	RetryAfter time.Duration `json:"retryAfter,omitempty"` // see Failed
-	// Detail is why it stays: what the last attempt failed with, or what is known
-	// of its budget.
+	// Detail is why it stays: how the last attempt failed, or what is known about its
+	// budget.
 	Detail string `json:"detail,omitempty"`
-	// Budget is the disruption budget that is known to keep it, namespace/name,
+	// Budget is the disruption budget that is known to keep it, as namespace/name,
 	// and Needs and Has are its numbers of healthy pods.
 	Budget string `json:"budget,omitempty"`
 	Needs  int    `json:"needs,omitempty"` // see Budget
@@ -87,7 +87,7 @@ type NodeDecision struct {
 	Actions  []Action  // to be applied then, in this order
 	Wake     time.Time // when to look again, zero for an event only
 	Done     bool      // nothing is left to remove
-	Failure  string    // what goes wrong, in a sentence; empty while all goes well
+	Failure  string    // what goes wrong, in a sentence; empty if nothing does
 }
 
 // drainer is one call of Pods.
@@ -107,21 +107,20 @@ type drainer struct {
 }
 
 // Pods decides what to do next about the pods of a node. labels are those of the
-// machine of the node, for rules that go by them; nil for none.
+// node's machine, for rules that use them; nil for none.
 //
 //  1. A node that is not cordoned is only cordoned: a pod evicted before that
 //     could come straight back.
-//  2. The filters judge each pod.
-//  3. Of the pods to remove or wait for, those of the lowest order are next.
-//     The others wait until these are gone. Refused pods take part: an order is
-//     a promise.
-//  4. A pod whose turn it is is evicted, unless it is already being deleted. An
-//     eviction that a budget is known to refuse, now or for good, is not
-//     attempted. A refused one is retried with backoff; no other pod waits for
-//     that.
+//  2. The filters classify each pod.
+//  3. Of the pods to remove or wait for, those of the lowest order are next. The
+//     others wait until these are gone. Refused pods also count: an order is a
+//     promise.
+//  4. A pod in turn is evicted, unless it is already being deleted. An eviction that
+//     a budget is known to refuse, now or permanently, is not attempted. A refused
+//     one is retried with backoff; no other pod waits for that.
 //
-// Why it is not done yet stands in the Progress. It is a pure function; nil policy
-// means the zero one. view.Node must not be nil.
+// The Progress says why it is not done yet. It is a pure function; a nil policy means
+// the defaults. view.Node must not be nil.
 func Pods(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) NodeDecision {
 	d, bad := decide(progress, view, labels, now, policy)
 	if bad {
@@ -130,7 +129,7 @@ func Pods(progress Progress, view *View, labels map[string]string, now time.Time
 	return d
 }
 
-// decide is Pods, but for the words: bad is whether there is a Failure.
+// decide is Pods without texts: bad is whether there is a Failure.
 func decide(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) (decision NodeDecision, bad bool) {
 	d := begin(progress, view, now, policy)
 	if !d.opened(labels) {
@@ -154,8 +153,8 @@ func begin(progress Progress, view *View, now time.Time, policy *Policy) drainer
 	}
 }
 
-// opened reports whether the pods are looked at: the policy is sound, and the node is
-// cordoned.
+// opened reports whether the pods can be examined: the policy is valid, and the node
+// is cordoned.
 func (d *drainer) opened(labels map[string]string) bool {
 	node := d.view.Node
 	if !d.policy.sound() {
@@ -182,14 +181,14 @@ func (d *drainer) end() (NodeDecision, bool) {
 	return NodeDecision{Progress: d.new, Actions: d.actions, Wake: d.wake, Done: d.done}, d.trouble
 }
 
-// cordon has the node cordoned, and forgets what was tried about pods.
+// cordon requests to cordon the node, and forgets earlier attempts at pods.
 func (d *drainer) cordon(end *Progress) {
 	node := d.view.Node
 	end.Cordoned, end.CordonAsked, end.CordonAttempts = node.UID, d.old.CordonAsked, d.old.CordonAttempts
 	end.Pods = d.old.Pods
 	end.CordonAsked = fairlead.Past(end.CordonAsked, d.now)
 	end.CordonMark = d.old.CordonMark
-	lifted := node.Annotations[CordonAnnotation] == d.old.CordonMark // it was cordoned, and somebody has lifted that
+	lifted := node.Annotations[CordonAnnotation] == d.old.CordonMark // it was cordoned, and somebody has uncordoned it
 	if _, lately := d.old.lately(node, d.now); lifted || !lately {
 		end.CordonMark = d.now.UTC().Format(time.RFC3339Nano)
 	}
@@ -209,9 +208,9 @@ func (d *drainer) cordon(end *Progress) {
 	d.at(due)
 }
 
-// Uncordon returns the action that lets pods onto a node again, for a drain that
-// is given up. ok is false where there is nothing to do: the node is gone or
-// another one, is not cordoned, or somebody else has cordoned it.
+// Uncordon returns the action that allows pods on a node again, for a drain that is
+// abandoned. ok is false if there is nothing to do: the node is gone or replaced, is
+// not cordoned, or somebody else has cordoned it.
 func (s *Progress) Uncordon(node *Node) (a Uncordon, ok bool) {
 	if node == nil || !node.Spec.Unschedulable || s.Cordoned == "" || s.Cordoned != node.UID || s.CordonMark != "" && s.CordonMark != node.Annotations[CordonAnnotation] {
 		return Uncordon{}, false
@@ -219,12 +218,12 @@ func (s *Progress) Uncordon(node *Node) (a Uncordon, ok bool) {
 	return Uncordon{Node: node.Name, UID: node.UID}, true
 }
 
-// unseen is for how long after it was asked for a cordon may be missing from what is
-// observed: until then nobody can tell whether it was lifted, or what is seen is older.
+// unseen is how long after its request a cordon may be missing from what is observed:
+// until then it is unknown whether it was lifted, or the observation is older.
 const unseen = 30 * time.Minute
 
-// lately reports whether a node was cordoned here not long ago, by the mark, or will be
-// as soon as what was asked for takes effect; and until when that counts.
+// lately reports whether the drain cordoned a node recently, by the mark, or has
+// requested it; and until when that counts.
 func (s *Progress) lately(node *Node, now time.Time) (until time.Time, is bool) {
 	if s.Cordoned == "" || s.Cordoned != node.UID {
 		return until, false
@@ -234,8 +233,8 @@ func (s *Progress) lately(node *Node, now time.Time) (until time.Time, is bool) 
 	return until, err == nil && now.Before(until)
 }
 
-// survey judges the pods of the node and returns those that are not to be passed
-// over, by namespace, name and UID.
+// survey classifies the pods of the node and returns those that are not skipped, by
+// namespace, name and UID.
 func (f *filter) survey(dst []sighting) []sighting {
 	for i := range f.view.Pods {
 		p := &f.view.Pods[i]
@@ -262,8 +261,8 @@ func comparePods(a, b *Pod) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 }
 
-// reserve takes into account what was asked for and is not seen yet, which comes
-// before anything new.
+// reserve takes into account evictions that were requested and are not seen yet,
+// which come before new ones.
 func (d *drainer) reserve(seen []sighting) {
 	order := lowest(seen)
 	for i := range seen {
@@ -275,7 +274,7 @@ func (d *drainer) reserve(seen []sighting) {
 	}
 }
 
-// turn goes through the pods on turn.
+// turn goes through the pods in turn.
 func (d *drainer) turn(seen []sighting) {
 	if d.done = len(seen) == 0; d.done {
 		d.waits = waitList{Unchanged: fairlead.Unchanged[Wait]{Old: d.old.Waits}}
@@ -287,7 +286,7 @@ func (d *drainer) turn(seen []sighting) {
 		switch {
 		case s.order != order:
 			later++
-		case s.pod.DeletionTimestamp != nil && s.pod.UID != "": // whatever becomes of it, it goes
+		case s.pod.DeletionTimestamp != nil && s.pod.UID != "": // it will be gone in any case
 			d.terminating(s.pod)
 		case s.fate == FateRefuse:
 			d.refused(s)
@@ -353,7 +352,7 @@ func (d *drainer) terminating(p *Pod) {
 	d.waits.add(w)
 }
 
-// enter remembers a pod whose turn it is, and returns what is known of it.
+// enter remembers a pod in turn, and returns what is known about it.
 func (d *drainer) enter(p *Pod) PodProgress {
 	e := d.known(p)
 	d.pods.Add(e)
@@ -378,14 +377,14 @@ func (d *drainer) due(uid string, asked time.Time, attempts int, retryAfter time
 	return asked.Add(max(d.policy.backoff(uid, attempts), retryAfter))
 }
 
-// at asks for another look at an instant.
+// at requests a Step at a time.
 func (d *drainer) at(t time.Time) {
 	if d.wake.IsZero() || t.Before(d.wake) {
 		d.wake = t
 	}
 }
 
-// failure returns what the last attempt at an action failed with, or nil.
+// failure returns the outcome of the last attempt at an action if it failed, or nil.
 func failure(outcomes []fairlead.Outcome, k fairlead.Key) *fairlead.Outcome {
 	for i := range outcomes {
 		if outcomes[i].Key == k && outcomes[i].Failed {
@@ -403,14 +402,14 @@ func controllerName(p *Pod) string {
 	return ""
 }
 
-// podList collects what is remembered of pods.
+// podList collects what is remembered about pods.
 type podList struct {
-	fairlead.Unchanged[PodProgress]     // its Old is that of the Step before
+	fairlead.Unchanged[PodProgress]     // its Old is that of the previous Step
 	last                            int // where the last one was found
 }
 
-// find returns what was remembered of a pod, or nil. It looks first behind the
-// one found last, as both lists are in the order of pods.
+// find returns what was remembered about a pod, or nil. It starts after the one found
+// last, because both lists are in the order of pods.
 func (l *podList) find(uid string) *PodProgress {
 	for i := range l.Old {
 		j := (l.last + i) % len(l.Old)

@@ -9,8 +9,9 @@ import (
 )
 
 // Policy is how nodes are drained. The zero value removes what a machine's
-// deletion has to remove: pods without controller and with local storage, too;
-// it leaves the pods of DaemonSets alone, and respects every disruption budget.
+// deletion must remove, including pods without a controller and with local
+// storage; it leaves the pods of DaemonSets alone, and respects every disruption
+// budget.
 type Policy struct {
 	// KeepUnmanaged refuses pods that no controller replaces: kubectl drain
 	// without --force.
@@ -21,51 +22,51 @@ type Policy struct {
 	// RefuseDaemonSets refuses the pods of DaemonSets instead of leaving them
 	// alone: kubectl drain without --ignore-daemonsets.
 	RefuseDaemonSets bool `json:"refuseDaemonSets,omitempty"`
-	// Rules say how some machines' drains treat some pods. Of those that apply
-	// the first by name counts.
+	// Rules say how some machines' drains treat some pods. If several apply, the
+	// first by name counts.
 	Rules []Rule `json:"rules,omitempty"`
 
 	// GracePeriodSeconds is how long each pod may take to end. Nil means the
-	// pod's own grace.
+	// pod's own grace period.
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
 	// SkipWaitForDeleteTimeoutSeconds is how long after its deletion timestamp,
-	// which includes its grace, a pod is waited for. 0 means for good.
+	// which includes its grace period, the drain waits for a pod. 0 means
+	// forever.
 	SkipWaitForDeleteTimeoutSeconds int64 `json:"skipWaitForDeleteTimeoutSeconds,omitempty"`
-	// UnreachableGraceSeconds stands for both of them on a node that nobody hears
-	// of, whose condition Ready is Unknown. 0 means 1; a negative one has such
-	// nodes treated like others.
+	// UnreachableGraceSeconds replaces both of them on a node that has stopped
+	// reporting, whose condition Ready is Unknown. 0 means 1; a negative value
+	// means that such nodes are treated like others.
 	UnreachableGraceSeconds int64 `json:"unreachableGraceSeconds,omitempty"`
 
-	// DisableEviction deletes pods instead of evicting them, whatever their
-	// budgets say.
+	// DisableEviction deletes pods instead of evicting them, regardless of their
+	// budgets.
 	DisableEviction bool `json:"disableEviction,omitempty"`
 	// ForceStopped deletes the pods of an instance that is known not to run
-	// (View.Stopped) at once, whatever their budgets say: nothing of them
-	// is left to protect, and the API would refuse their eviction for good.
+	// (View.Stopped) at once, regardless of their budgets: there is nothing left
+	// to protect, and the API would refuse their eviction forever.
 	ForceStopped bool `json:"forceStopped,omitempty"`
 
 	// MinBackoff is about how long after an attempt the next one at the same pod
-	// comes; the time doubles with each. 0 means 5 seconds.
+	// comes; it doubles with each attempt. 0 means 5 seconds.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff bounds that time. 0 means a minute.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// MaxAttempts bounds the evictions that one Step asks for. 0 means 100.
+	// MaxAttempts limits the evictions that one Step requests. 0 means 100.
 	MaxAttempts int `json:"maxAttempts,omitempty"`
 }
 
 // zeroPolicy is what a nil policy means. Nothing changes it.
 var zeroPolicy Policy
 
-// MarshalJSON writes durations as people do, "5m0s".
+// MarshalJSON writes durations as text, such as "5m0s".
 func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 
-// UnmarshalJSON reads what MarshalJSON has written; a field that is not known is
-// an error.
+// UnmarshalJSON reads what MarshalJSON wrote; an unknown field is an error.
 func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
 
-// Check returns everything that is wrong with the policy as fairlead.FieldErrors, whose
-// paths begin with the JSON names of its fields, or nil. Step does nothing
-// about the pods of a node while its policy is wrong.
+// Check returns everything that is wrong with the policy as fairlead.FieldErrors,
+// whose paths begin with the JSON names of its fields, or nil. Step leaves the
+// pods of a node alone while its policy is invalid.
 func (p *Policy) Check() error {
 	var errs fairlead.FieldErrors
 	p.check("", &errs)
@@ -83,14 +84,14 @@ func (p *Policy) check(prefix string, errs *fairlead.FieldErrors) {
 		p.Rules[i].check(path, errs)
 		if name := p.Rules[i].Name; name != "" {
 			if first, twice := names[name]; twice {
-				errs.Add(path+".metadata.name", "%q is the name of rules[%d], too; names order the rules, so give each its own", name, first)
+				errs.Add(path+".metadata.name", "%q is also the name of rules[%d]; names order the rules, so give each its own", name, first)
 			} else {
 				names[name] = i
 			}
 		}
 	}
 	if g := p.GracePeriodSeconds; g != nil && *g < 0 {
-		errs.Add(prefix+"gracePeriodSeconds", "%d is negative; leave it out for the pods' own grace", *g)
+		errs.Add(prefix+"gracePeriodSeconds", "%d is negative; leave it out for the pods' own grace periods", *g)
 	}
 	for _, f := range []struct {
 		name  string
@@ -107,7 +108,7 @@ func (p *Policy) check(prefix string, errs *fairlead.FieldErrors) {
 	}
 }
 
-// problem returns the first thing that Check finds, and how many more there are.
+// problem returns the first error that Check finds, and how many more there are.
 func (p *Policy) problem() string {
 	var errs fairlead.FieldErrors
 	p.check("", &errs)
@@ -120,8 +121,8 @@ func (p *Policy) problem() string {
 	return fmt.Sprintf("%v (and %d more)", errs[0], len(errs)-1)
 }
 
-// sound reports whether Check finds nothing that a drain would go wrong by. It
-// costs nothing.
+// sound reports whether Check finds nothing that could mislead a drain. It
+// allocates nothing.
 func (p *Policy) sound() bool {
 	if p.GracePeriodSeconds != nil && *p.GracePeriodSeconds < 0 || p.SkipWaitForDeleteTimeoutSeconds < 0 ||
 		p.MinBackoff < 0 || p.MaxBackoff < 0 || p.MaxAttempts < 0 {
@@ -149,8 +150,8 @@ func (p *Policy) attempts() int {
 	return 100
 }
 
-// unreachablePatience is how long pods are waited for on a node that nobody
-// hears of.
+// unreachablePatience is how long the drain waits for pods on a node that has
+// stopped reporting.
 func (p *Policy) unreachablePatience() int64 {
 	switch n := p.UnreachableGraceSeconds; {
 	case n < 0:
@@ -162,7 +163,7 @@ func (p *Policy) unreachablePatience() int64 {
 	}
 }
 
-// grace returns the grace that pods of the node are given.
+// grace returns the grace period that pods of the node are given.
 func (p *Policy) grace(view *View) *int64 {
 	switch {
 	case p.ForceStopped && view.Stopped:
@@ -175,9 +176,8 @@ func (p *Policy) grace(view *View) *int64 {
 }
 
 // backoff returns the time from the given attempt at a pod to the next: it
-// doubles with each attempt, and is shifted by up to a quarter in a way that
-// hangs on pod and attempt alone, so that the pods of a fleet do not come all at
-// once.
+// doubles with each attempt, and is shifted by up to a quarter that depends only
+// on pod and attempt, so that the pods of a fleet do not come all at once.
 func (p *Policy) backoff(uid string, attempt int) time.Duration {
 	least, most := p.MinBackoff, p.MaxBackoff
 	if least == 0 {
@@ -190,7 +190,7 @@ func (p *Policy) backoff(uid string, attempt int) time.Duration {
 	d := min(least, most)
 	for ; attempt > 1 && d < most; attempt-- {
 		d = min(2*d, most)
-		if d < least { // it has overflowed
+		if d < least { // overflow
 			d = most
 		}
 	}
@@ -201,8 +201,8 @@ func (p *Policy) backoff(uid string, attempt int) time.Duration {
 	return d.Truncate(time.Millisecond)
 }
 
-// jitter returns a number from 0 up to 1 that hangs on its arguments alone: the
-// FNV-1a hash of them.
+// jitter returns a number from 0 up to 1 that depends only on its arguments:
+// their FNV-1a hash.
 func jitter(uid string, attempt int) float64 {
 	h := uint64(14695981039346656037)
 	for i := range len(uid) {

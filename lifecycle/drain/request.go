@@ -8,52 +8,52 @@ import (
 // Purpose is what a node is taken out of service for.
 type Purpose string
 
-// The purposes, with what ends a request by itself. Whatever its purpose, it ends
-// when it is cancelled, and when its Until has passed.
+// The purposes, with what ends a request by itself. Regardless of its purpose, a
+// request ends when it is cancelled, and when its Until has passed.
 const (
 	Maintenance Purpose = "Maintenance" // somebody works on the node: nothing else ends it
-	Reboot      Purpose = "Reboot"      // the node boots again: over once it was empty, has booted, and is heard of
-	Removal     Purpose = "Removal"     // the node goes: over once it is gone
+	Reboot      Purpose = "Reboot"      // the node reboots: over once it was empty, has booted, and reports again
+	Removal     Purpose = "Removal"     // the node is removed: over once it is gone
 )
 
-// Request asks for a node to be taken out of service: no new pods, and those
-// there evicted. There may be several for one node, of anybody.
+// Request requests that a node be taken out of service: no new pods, and existing
+// ones evicted. There may be several for one node, from anyone.
 type Request struct {
 	Name      string    `json:"name"`                // unique among the requests of the node
-	UID       string    `json:"uid"`                 // another request of that name is not meant
+	UID       string    `json:"uid"`                 // distinguishes it from another request of that name
 	Requester string    `json:"requester"`           // who asks, as in "kured" or "jane@example.com"
-	Why       string    `json:"why,omitempty"`       // in words
+	Why       string    `json:"why,omitempty"`       // for people
 	Purpose   Purpose   `json:"purpose"`             // empty means Maintenance
-	NodeUID   string    `json:"nodeUID,omitempty"`   // the node that is meant; empty means whichever has the name
-	Asked     time.Time `json:"asked"`               // when it was made
+	NodeUID   string    `json:"nodeUID,omitempty"`   // the UID of the node; empty means any node of that name
+	Asked     time.Time `json:"asked"`               // when it was created
 	Until     time.Time `json:"until,omitzero"`      // when it ends by itself; zero for never
-	Paused    bool      `json:"paused,omitempty"`    // nothing more is done for it, and nothing undone
-	Cancelled bool      `json:"cancelled,omitempty"` // it is taken back, or its object is being deleted
-	// Priority has it get slots before requests with a lower one.
+	Paused    bool      `json:"paused,omitempty"`    // nothing more is done for it, and nothing is undone
+	Cancelled bool      `json:"cancelled,omitempty"` // it is withdrawn, or its object is being deleted
+	// Priority gives it slots before requests with a lower one.
 	Priority int `json:"priority,omitempty"`
-	// ReplaceFirst has the node replaced before it is drained, where that can be and
-	// a limit has room for it. See Limit.Surge.
+	// ReplaceFirst replaces the node before it is drained, if that is possible and a
+	// limit has room for it. See Limit.Surge.
 	ReplaceFirst bool `json:"replaceFirst,omitempty"`
-	// Status is what was last reported of it.
+	// Status is its last reported status.
 	Status Status `json:"status,omitzero"`
 }
 
-// Phase is how far a request is.
+// Phase is the phase of a request.
 type Phase string
 
 // The phases.
 const (
 	PhaseWaiting  Phase = "Waiting"  // for a slot
 	PhaseDraining Phase = "Draining" // the node is being emptied
-	PhaseDrained  Phase = "Drained"  // the node is empty: the requester may go on
+	PhaseDrained  Phase = "Drained"  // the node is empty: the requester may proceed
 	PhasePaused   Phase = "Paused"   // it is paused
-	PhaseOver     Phase = "Over"     // it asks for nothing any more
+	PhaseOver     Phase = "Over"     // it has ended
 )
 
-// Status is what is reported of a request.
+// Status is the reported status of a request.
 type Status struct {
-	Phase  Phase  `json:"phase,omitempty"`  // how far it is
-	Reason string `json:"reason,omitempty"` // why it is over, or why the drain does not go on: a word
+	Phase  Phase  `json:"phase,omitempty"`  // its phase
+	Reason string `json:"reason,omitempty"` // why it is over, or why the drain does not proceed: a word
 }
 
 // Why a request is over.
@@ -61,25 +61,25 @@ const (
 	OverCancelled = "Cancelled" // it was cancelled
 	OverExpired   = "Expired"   // its Until has passed
 	OverBooted    = "Booted"    // the node has booted
-	OverGone      = "NodeGone"  // the node is gone, or another one
+	OverGone      = "NodeGone"  // the node is gone, or was replaced
 )
 
-// World is what is observed of a node with requests. It may be stale, but all
-// of its parts must be of the same age. Lists may be in any order.
+// World is what is observed of a node with requests. It may be stale, but all of its
+// parts must be of the same age. Lists may be in any order.
 type World struct {
 	Name     string    `json:"name"`               // the node's
 	Requests []Request `json:"requests,omitempty"` // for the node
-	// Slots are those that the node would need and does not have, see [Admit] and
-	// [MemberOf]. Once it is on its way out of service they do not count.
+	// Slots are those that the node needs and does not have, see [Admit] and
+	// [MemberOf]. Once it is being taken out of service they do not count.
 	Slots []TakenSlot `json:"slots,omitempty"`
-	// Replacement is whether another node can come in its stead, and how far that is.
+	// Replacement is whether another node can replace it, and the progress of that.
 	Replacement Replacement `json:"replacement,omitempty"`
-	// BootID is the node's status.nodeInfo.bootID; empty if it is not known. It ends
-	// requests to reboot.
+	// BootID is the node's status.nodeInfo.bootID; empty if unknown. It ends requests
+	// to reboot.
 	BootID string `json:"bootID,omitempty"`
 	// Fenced is whether it is proven that the node is powered off, or cut off from
-	// storage and network, and stays so: evidence that somebody brings. A condition
-	// that is Unknown proves nothing.
+	// storage and network, and stays so: somebody must provide the evidence. A
+	// condition that is Unknown proves nothing.
 	Fenced bool `json:"fenced,omitempty"`
 
 	View
@@ -94,10 +94,10 @@ type RequestState struct {
 	Over string `json:"over,omitempty"`
 }
 
-// MemberOf returns the node of a world as limits count it: as what is asked to go
-// while a request asks for it that is not paused, or the node is cordoned; and as
-// what is down while it is cordoned or does not say that it is ready. A node that
-// is not there is no member: ok is false.
+// MemberOf returns the node of a world in the form that limits count: it should go
+// while there is a request for it that is not paused, or it is cordoned; it is down
+// while it is cordoned or does not report that it is ready. A node that does not
+// exist is not a member: ok is false.
 func MemberOf(w *World, now time.Time) (m Member, ok bool) {
 	n := w.Node
 	if n == nil {

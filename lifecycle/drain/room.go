@@ -12,23 +12,24 @@ import (
 	"github.com/fairlead/fairlead/internal/placement"
 )
 
-// Room is whether the pods that drains evict find a place elsewhere.
+// Room is whether the pods that drains evict fit elsewhere.
 type Room struct {
 	// Together are the nodes that can be out of service at the same time, in the
-	// order in which they were tried: each pod of theirs has a place on one of the
-	// others. No node that was left out could go as well once these have gone.
+	// order in which they were tried: each of their pods fits on one of the others.
+	// None of the nodes left out could also go.
 	Together []string `json:"together,omitempty"`
-	// AtMost is how many could go together at most, whatever was tried: with more of
-	// them gone the others would have less of some resource than the pods ask for.
+	// AtMost is an upper bound of how many could go together: with more of them
+	// gone, the others would have less of some resource than the pods request.
 	AtMost int `json:"atMost"`
-	// Largest is whether it is certain that no more can go together: there are AtMost
-	// of them, or everything was tried, as is done where few nodes are drained.
+	// Largest is whether it is certain that no more can go together: there are
+	// AtMost of them, or everything was tried, which is done if few nodes are
+	// drained.
 	Largest bool `json:"largest"`
-	// Kept are the other nodes, with what hinders them.
+	// Kept are the other nodes, with what prevents their drain.
 	Kept []KeptNode `json:"kept,omitempty"`
-	// Moved is how many pods found a place.
+	// Moved is how many pods found a node.
 	Moved int `json:"moved"`
-	// Unreadable says which quantities and selectors cannot be read, and count as
+	// Unreadable lists quantities and selectors that cannot be read, and count as
 	// nothing.
 	Unreadable []string `json:"unreadable,omitempty"`
 }
@@ -36,36 +37,36 @@ type Room struct {
 // KeptNode is a node that cannot go together with those before it.
 type KeptNode struct {
 	Node string `json:"node"` // its name
-	// Namespace and Pod name the first of its pods that finds no place. They are
-	// empty where AtMost nodes go already, and more than twenty are kept.
+	// Namespace and Pod name the first of its pods that fits nowhere. They are empty
+	// if AtMost nodes already go, and more than twenty are kept.
 	Namespace string `json:"namespace,omitempty"`
 	Pod       string `json:"pod,omitempty"` // see Namespace
-	// Why counts the nodes that do not take the pod by the first question that is
-	// answered no, as in "NodeResourcesFit: 3 nodes", the most frequent first. It is
-	// told of the first twenty nodes that are kept.
+	// Why counts the nodes that the pod does not fit on, by the first filter that
+	// fails, as in "NodeResourcesFit: 3 nodes", the most frequent first. It is set
+	// for the first twenty nodes that are kept.
 	Why []string `json:"why,omitempty"`
 }
 
-// maxWhy is for how many nodes it is counted what hinders them.
+// maxWhy is for how many nodes Why is computed.
 const maxWhy = 20
 
 // FindRoom finds which of the nodes of a request can be out of service at the same
-// time, by room: whether the scheduler's filters let each of their pods onto
-// another node (requests, allocatable, taints, affinity, spread, ports). Pods that
-// a drain leaves alone, and those that nobody replaces, need no room.
+// time, by room: whether the scheduler's filters allow each of their pods on another
+// node (requests, allocatable, taints, affinity, spread, ports). Pods that a drain
+// leaves alone, and those that nothing replaces, need no room.
 //
 //  1. Nodes are tried in the order of req.Drain, or else those with the fewest pods
-//     to move first, then by name. A node goes if all of its pods find a place
+//     to move first, then by name. A node goes if all of its pods fit elsewhere,
 //     beside those moved before.
 //  2. Pods are put on nodes that stay, or else on those that are tried last.
-//  3. Of up to twelve nodes all sets are tried that are larger than what was found so,
-//     and every way to place their pods one after the other by namespace and name, as
-//     long as that takes no more than some ten thousand placements. Largest says whether
-//     that was enough. Of more nodes AtMost is the bound.
+//  3. For up to twelve nodes, all larger sets than the one found so are tried, and
+//     every way to place their pods one after the other by namespace and name,
+//     within some ten thousand placements. Largest says whether that was enough. For
+//     more nodes, AtMost is the bound.
 //
-// It is a plan: the scheduler may place pods otherwise. The request must hold all
-// nodes and pods of the cluster. The error is that of [NewPlan]. Equal requests
-// have equal answers.
+// It is a plan: the scheduler may place pods differently. The request must have all
+// nodes and pods of the cluster. The error is that of [NewPlan]. Equal requests have
+// equal answers.
 func FindRoom(req *PlanRequest, now time.Time, policy *Policy) (*Room, error) {
 	if policy == nil {
 		policy = &zeroPolicy
@@ -102,8 +103,8 @@ type finder struct {
 	room    *Room
 }
 
-// newFinder fills the cluster: nodes that stay come first, then those that are
-// tried last.
+// newFinder fills the cluster: first the nodes that stay, then those that are tried
+// last.
 func newFinder(req *PlanRequest, now time.Time, policy *Policy, order []int) *finder {
 	f := &finder{req: req, policy: policy, now: now, cluster: placement.New(nil), gone: map[string]bool{}, room: &Room{}, pods: make(map[string][]*Pod, len(req.Nodes))}
 	for i := range req.Pods {
@@ -151,7 +152,7 @@ func newFinder(req *PlanRequest, now time.Time, policy *Policy, order []int) *fi
 	return f
 }
 
-// judge returns what says of the pods of a node whether they are evicted.
+// judge returns the filter that says which pods of a node are evicted.
 func (f *finder) judge(n *Node) filter {
 	view := View{
 		Node: n, DaemonSets: f.req.DaemonSets, DaemonSetsListed: f.req.DaemonSetsListed,
@@ -166,14 +167,14 @@ func leaves(judge *filter, p *Pod) bool {
 	return !s.gone() && !p.Finished()
 }
 
-// noted keeps what cannot be read.
+// noted records what cannot be read.
 func (f *finder) noted(err error) {
 	if err != nil && !slices.Contains(f.room.Unreadable, err.Error()) {
 		f.room.Unreadable = append(f.room.Unreadable, err.Error())
 	}
 }
 
-// try takes a node out of service, if its pods find a place.
+// try takes a node out of service, if its pods fit elsewhere.
 func (f *finder) try(n *Node) {
 	judge := f.judge(n)
 	f.close(n)
@@ -198,7 +199,7 @@ func (f *finder) try(n *Node) {
 	if homeless == nil {
 		f.room.Together = append(f.room.Together, n.Name)
 		f.room.Moved += len(moved)
-		for _, p := range moved { // they go on if their new node goes, too
+		for _, p := range moved { // they move on if their new node also goes
 			f.pods[p.Spec.NodeName] = append(f.pods[p.Spec.NodeName], p)
 		}
 		return
@@ -214,7 +215,7 @@ func (f *finder) try(n *Node) {
 	f.room.Kept = append(f.room.Kept, k)
 }
 
-// put places what replaces a pod on a node.
+// put places the replacement of a pod on a node.
 func (f *finder) put(p *Pod, node string) *Pod {
 	c := *p
 	c.Spec.NodeName, c.DeletionTimestamp = node, nil
@@ -222,7 +223,7 @@ func (f *finder) put(p *Pod, node string) *Pod {
 	return &c
 }
 
-// close cordons a node in the cluster and lets no pod onto it, not even one that
+// close cordons a node in the cluster and allows no pod on it, not even one that
 // tolerates that.
 func (f *finder) close(n *Node) {
 	closed := *n
@@ -237,7 +238,7 @@ func (f *finder) open(n *Node) {
 	delete(f.gone, n.Name)
 }
 
-// replaced reports whether a controller makes another pod somewhere in its stead.
+// replaced reports whether a controller creates another pod somewhere in its place.
 func replaced(p *Pod) bool {
 	c := p.ControllerOf()
 	return c != nil && c.Kind != "DaemonSet"
@@ -267,20 +268,20 @@ func (f *finder) why(p *Pod, from string) []string {
 	return all
 }
 
-// Blocks says of each kept node what hinders it.
+// Blocks says, for each kept node, what prevents its drain.
 func (r *Room) Blocks() []fairlead.Block {
 	var all []fairlead.Block
 	for _, k := range r.Kept {
 		message := "there is no room elsewhere for pod " + k.Namespace + "/" + k.Pod
 		if k.Pod == "" {
-			message = fmt.Sprintf("as many nodes go as can, %d: with one more those that stay would have less than the pods ask for", r.AtMost)
+			message = fmt.Sprintf("at most %d nodes can go: with one more, the others would have less than the pods request", r.AtMost)
 		}
 		if len(k.Why) > 0 {
 			message += " (" + strings.Join(k.Why, ", ") + ")"
 		}
 		all = append(all, fairlead.Block{
 			Subject: "node " + k.Node, Reason: "NoRoom", Message: message,
-			Unblock: "add a node on which they fit, drain fewer nodes at a time, or lower what the pods ask for",
+			Unblock: "add a node on which they fit, drain fewer nodes at a time, or lower the pods' requests",
 		})
 	}
 	return all

@@ -11,13 +11,13 @@ import (
 // Bounds of the search for a larger set.
 const (
 	maxExact      = 12     // nodes that are drained
-	maxPlacements = 20_000 // pods that are put somewhere
+	maxPlacements = 20_000 // placements of pods
 )
 
-// bound finds how many nodes can go together at most. Of each resource the nodes
-// that stay must have as much as is asked for: by pods that are moved, and by those
-// on nodes that stay. What is there beyond what its node can hold does not count,
-// nor what goes with its node for good.
+// bound finds how many nodes can go together at most. The nodes that stay must have
+// as much of each resource as is requested by pods that are moved and by those on
+// nodes that stay. Requests that exceed their node's capacity do not count, nor
+// pods that are lost with their node.
 func (f *finder) bound() {
 	goes := make(map[string]bool, len(f.order))
 	for _, n := range f.order {
@@ -66,8 +66,8 @@ func (f *finder) bound() {
 	}
 }
 
-// larger looks for a larger set than was found, where few nodes are drained, and
-// returns what has found one. It notes whether there is certainly none.
+// larger looks for a larger set than was found, if few nodes are drained, and
+// returns the finder that found one. It notes whether there certainly is none.
 func (f *finder) larger() *finder {
 	n := len(f.order)
 	if n > maxExact {
@@ -102,7 +102,7 @@ func (f *finder) larger() *finder {
 	return nil
 }
 
-// positions returns where the nodes to be drained stand in the request.
+// positions returns the indexes of the nodes to be drained in the request.
 func (f *finder) positions() []int {
 	at := make(map[string]int, len(f.req.Nodes))
 	for i := range f.req.Nodes {
@@ -137,7 +137,7 @@ func (f *finder) exactly(set uint, budget *int) bool {
 	return false
 }
 
-// place puts pods onto nodes that stay, in every way until one fits all.
+// place tries every way to put pods on nodes that stay, until one fits all.
 func (f *finder) place(pods []*Pod, budget *int) bool {
 	if len(pods) == 0 {
 		return true

@@ -8,8 +8,8 @@ import (
 // FindRoomInTurn finds whether the nodes of req.Drain can be out of service in
 // turn: the first req.AtOnce of them, and when they are back the next, and so on.
 // It returns nil if each batch can go, else the answer of [FindRoom] about the
-// first one that cannot. It costs about what one FindRoom costs for all of the
-// nodes, since the cluster is built once. The request must hold all nodes and
+// first one that cannot. It costs about as much as one FindRoom for all of the
+// nodes, because the cluster is built once. The request must have all nodes and
 // pods of the cluster. The error is that of [NewPlan].
 func FindRoomInTurn(req *PlanRequest, now time.Time, policy *Policy) (*Room, error) {
 	if policy == nil {
@@ -37,8 +37,8 @@ func FindRoomInTurn(req *PlanRequest, now time.Time, policy *Policy) (*Room, err
 	return nil, nil
 }
 
-// together reports whether all pods of a batch of nodes find a place, each on the
-// first node that it fits, and leaves the cluster as it was.
+// together reports whether all pods of a batch of nodes fit elsewhere, each on
+// the first node that fits it, and leaves the cluster as it was.
 func (f *finder) together(batch []*Node) bool {
 	left := f.vacate(batch)
 	var placed []*Pod
@@ -59,8 +59,8 @@ func (f *finder) together(batch []*Node) bool {
 	return fits
 }
 
-// vacate cordons nodes in the cluster and takes the pods away that a drain
-// removes, which it returns in the order of the nodes.
+// vacate cordons nodes in the cluster and removes the pods that a drain removes,
+// which it returns in the order of the nodes.
 func (f *finder) vacate(batch []*Node) (left []*Pod) {
 	for _, n := range batch {
 		f.close(n)

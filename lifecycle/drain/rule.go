@@ -7,54 +7,54 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Label is a label by which a pod says itself how drains treat it: skip,
-// or wait-completed. Case and one dash do not matter; other values do not
-// count. It comes before all rules.
+// Label is a label by which a pod itself says how drains treat it: skip, or
+// wait-completed. Case and one dash do not matter; other values are ignored. It
+// takes precedence over all rules.
 const Label = "cluster.x-k8s.io/drain"
 
-// Behavior is what a rule has a drain do about pods.
+// Behavior is what a drain does with the pods of a rule.
 type Behavior string
 
 // The behaviours of cluster-api.
 const (
-	BehaviorDrain         Behavior = "Drain"         // evicts them, when it is the turn of their order
+	BehaviorDrain         Behavior = "Drain"         // evicts them, in the turn of their order
 	BehaviorSkip          Behavior = "Skip"          // leaves them alone
-	BehaviorWaitCompleted Behavior = "WaitCompleted" // waits until they have run to their ends
+	BehaviorWaitCompleted Behavior = "WaitCompleted" // waits until they have completed
 )
 
 // Rule says how the drains of some machines treat some pods: cluster-api's
-// MachineDrainRule. Of the rules that apply to a pod the first by name counts.
+// MachineDrainRule. If several rules apply to a pod, the first by name counts.
 type Rule struct {
 	ObjectMeta `json:"metadata"` // its name; names are unique among the rules of a policy
-	Spec       RuleSpec          `json:"spec"` // what it says
+	Spec       RuleSpec          `json:"spec"` // its content
 }
 
-// RuleSpec is what a rule says.
+// RuleSpec is the content of a rule.
 type RuleSpec struct {
-	Drain RuleBehavior `json:"drain"` // what becomes of the pods
-	// Machines are those whose drains it concerns: a machine of any entry. Empty
-	// means all machines; at most 32.
+	Drain RuleBehavior `json:"drain"` // what happens to the pods
+	// Machines are those whose drains it applies to: machines that match any
+	// entry. Empty means all machines; at most 32.
 	Machines []RuleMachines `json:"machines,omitempty"`
-	// Pods are those that it concerns: a pod of any entry. Empty means all pods;
-	// at most 32.
+	// Pods are those that it applies to: pods that match any entry. Empty means
+	// all pods; at most 32.
 	Pods []RulePods `json:"pods,omitempty"`
 }
 
-// RuleBehavior is what becomes of the pods of a rule.
+// RuleBehavior is what happens to the pods of a rule.
 type RuleBehavior struct {
 	Behavior Behavior `json:"behavior"` // which treatment
-	// Order says whose turn it is: pods of a lower order are gone before those of
-	// a higher one are evicted. Only with Drain; nil means 0.
+	// Order is when they are evicted: pods of a lower order are gone before those
+	// of a higher one are evicted. Only with Drain; nil means 0.
 	Order *int32 `json:"order,omitempty"`
 }
 
-// RuleMachines picks machines: both selectors must match.
+// RuleMachines selects machines: both selectors must match.
 type RuleMachines struct {
 	Selector        *LabelSelector `json:"selector,omitempty"`        // by the machine's labels; nil or empty means all
 	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"` // by the cluster's labels; nil or empty means all
 }
 
-// RulePods picks pods: both selectors must match.
+// RulePods selects pods: both selectors must match.
 type RulePods struct {
 	Selector          *LabelSelector `json:"selector,omitempty"`          // by the pod's labels; nil or empty means all
 	NamespaceSelector *LabelSelector `json:"namespaceSelector,omitempty"` // by the labels of its namespace; nil or empty means all
@@ -63,7 +63,7 @@ type RulePods struct {
 // maxRuleEntries is the API's limit on the entries of a rule.
 const maxRuleEntries = 32
 
-// check adds what is wrong with a rule.
+// check adds the errors in a rule.
 func (r *Rule) check(path string, errs *fairlead.FieldErrors) {
 	if r.Name == "" {
 		errs.Add(path+".metadata.name", "is empty; give the rule a name, by which rules are ordered")
@@ -73,14 +73,14 @@ func (r *Rule) check(path string, errs *fairlead.FieldErrors) {
 	case BehaviorDrain:
 	case BehaviorSkip, BehaviorWaitCompleted:
 		if b.Order != nil {
-			errs.Add(path+".spec.drain.order", "goes with behavior %s only; leave it out", BehaviorDrain)
+			errs.Add(path+".spec.drain.order", "is only for behavior %s; leave it out", BehaviorDrain)
 		}
 	default:
-		errs.Add(path+".spec.drain.behavior", "%q is none; write %s, %s or %s", b.Behavior, BehaviorDrain, BehaviorSkip, BehaviorWaitCompleted)
+		errs.Add(path+".spec.drain.behavior", "there is no behavior %q; write %s, %s or %s", b.Behavior, BehaviorDrain, BehaviorSkip, BehaviorWaitCompleted)
 	}
 	entries := func(field string, n int, selectors func(i int) (names [2]string, of [2]*LabelSelector)) {
 		if n > maxRuleEntries {
-			errs.Add(path+field, "has %d entries; at most %d are possible", n, maxRuleEntries)
+			errs.Add(path+field, "has %d entries; at most %d are allowed", n, maxRuleEntries)
 		}
 		seen := map[string]int{}
 		for i := range n {
@@ -118,7 +118,7 @@ func deref(s *LabelSelector) LabelSelector {
 	return *s
 }
 
-// sound reports whether the rule can be judged at all: one that cannot must not
+// sound reports whether the rule can be evaluated: one that cannot must not
 // decide about pods.
 func (r *Rule) sound() bool {
 	for i := range r.Spec.Machines {
@@ -134,7 +134,7 @@ func (r *Rule) sound() bool {
 	return true
 }
 
-// forMachine reports whether the rule concerns the drains of a machine.
+// forMachine reports whether the rule applies to the drains of a machine.
 func (r *Rule) forMachine(machine, cluster map[string]string) bool {
 	for i := range r.Spec.Machines {
 		if e := &r.Spec.Machines[i]; e.Selector.Matches(machine) && e.ClusterSelector.Matches(cluster) {
@@ -144,8 +144,8 @@ func (r *Rule) forMachine(machine, cluster map[string]string) bool {
 	return len(r.Spec.Machines) == 0
 }
 
-// forPod reports whether the rule concerns a pod. unknown is true when that
-// hangs on the labels of the pod's namespace, and those are not known.
+// forPod reports whether the rule applies to a pod. unknown is true if that
+// depends on the labels of the pod's namespace, and those are unknown.
 func (r *Rule) forPod(p *Pod, namespaces []ObjectMeta) (applies, unknown bool) {
 	for i := range r.Spec.Pods {
 		e := &r.Spec.Pods[i]
@@ -175,7 +175,7 @@ func namespaceLabels(name string, namespaces []ObjectMeta) (labels map[string]st
 	return nil, false
 }
 
-// labelBehavior returns the behaviour that a pod's own label asks for, or "".
+// labelBehavior returns the behaviour that a pod's own label requests, or "".
 func labelBehavior(p *Pod) Behavior {
 	value, there := p.Labels[Label]
 	if !there {

@@ -10,22 +10,22 @@ import (
 // Backend is the cluster, as the engine needs it. Its methods may be called from
 // several goroutines, for different nodes.
 type Backend interface {
-	// Observe returns the world of a node, see World; Outcomes are the runner's. The
-	// runner owns the result. When there is no such node the world's Node is nil,
-	// which is no error.
+	// Observe returns the world of a node, see World; the runner fills in Outcomes
+	// and owns the result. If there is no such node, the world's Node is nil, which
+	// is not an error.
 	Observe(ctx context.Context, node string) (*World, error)
 
-	// Apply carries out one action, see Action. Return what an API has refused
-	// as a [*fairlead.RefusedError].
+	// Apply carries out one action, see Action. Return an API's refusal as a
+	// [*fairlead.RefusedError].
 	Apply(ctx context.Context, node string, action Action) error
 }
 
-// Runner takes nodes out of service, and gives them back: it drives [Step], as
-// [fairlead.RunnerOptions] says. Objects are nodes, by name.
+// Runner takes nodes out of service, and puts them back: it drives [Step], with the
+// guarantees of [fairlead.RunnerOptions]. Objects are nodes, by name.
 type Runner = fairlead.Runner[State, *World, Action, Wait]
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The
-// error is what [Policy.Check] finds.
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The error is
+// that of [Policy.Check].
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
 	e, err := NewEngine(backend, policy)
 	if err != nil {
@@ -34,8 +34,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	return fairlead.NewRunner(e, opts)
 }
 
-// NewEngine returns what the Runner drives, to be checked with
-// [fairlead.CheckEngine].
+// NewEngine returns the engine of the Runner, for [fairlead.CheckEngine].
 func NewEngine(backend Backend, policy *Policy) (fairlead.Engine[State, *World, Action, Wait], error) {
 	return fairlead.Engine[State, *World, Action, Wait]{
 		Name:    "drain",

@@ -11,8 +11,9 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Gate keeps the slots of [Admit] in a Store, so that several processes hold the
-// same limits, and a crash loses none. It may be used by several goroutines.
+// Gate keeps the slots of [Admit] in a Store, so that several processes share
+// the same limits, and a crash loses no slots. It may be used by several
+// goroutines.
 type Gate struct {
 	store  fairlead.Store
 	key    string
@@ -39,10 +40,10 @@ func NewGate(store fairlead.Store, key string, limits []Limit) (*Gate, error) {
 	return &Gate{store, key, slices.Clone(limits)}, errs.Err()
 }
 
-// Admit is [Admit] on the slots that are kept. They are saved before it returns,
-// by compare-and-swap: if somebody else has changed them meanwhile it decides on
-// those. Members must be observed after the call began, or be as new as what it
-// decides about: one that is missing gives its slots back.
+// Admit is [Admit] on the stored slots. They are saved before it returns, by
+// compare-and-swap: if somebody else has changed them meanwhile, it decides on
+// those. Members must be observed after the call began, or be as new as the
+// decision requires: a missing member gives its slots back.
 func (g *Gate) Admit(ctx context.Context, members []Member, now time.Time) (*Admission, error) {
 	for {
 		var old gateRecord
@@ -53,7 +54,7 @@ func (g *Gate) Admit(ctx context.Context, members []Member, now time.Time) (*Adm
 			return nil, err
 		default:
 			if err := json.Unmarshal(record.Value, &old); err != nil {
-				return nil, fmt.Errorf("slots under key %s: %w; delete the key: who has begun gets its slots again", g.key, err)
+				return nil, fmt.Errorf("slots under key %s: %w; delete the key: members that have begun get their slots back", g.key, err)
 			}
 			if old.Version > gateVersion {
 				return nil, fmt.Errorf("slots under key %s are of version %d, and this program knows version %d; run a newer one", g.key, old.Version, gateVersion)
@@ -76,7 +77,7 @@ func (g *Gate) Admit(ctx context.Context, members []Member, now time.Time) (*Adm
 	}
 }
 
-// equal reports whether two slots are one.
+// equal reports whether two slots are the same.
 func (s Slot) equal(o Slot) bool {
 	t := s
 	t.Since = o.Since

@@ -11,32 +11,32 @@ import (
 	"github.com/fairlead/fairlead/internal/cluster"
 )
 
-// MemBackend is a Backend in memory: nodes with their pods and budgets, and
-// requests for them. Evictions ask budgets, pods take their grace to end, and
-// stay on nodes that are silent; a node that is out of service loses its pods.
-// Use it to test an embedding of the engine. The zero value is an empty
-// cluster. Its methods may be called from several goroutines.
+// MemBackend is a Backend in memory: nodes with their pods and budgets, and requests
+// for them. Evictions respect budgets, pods take their grace period to end, and stay
+// on nodes that are silent; a node that is out of service loses its pods. Use it to
+// test an embedding of the engine. The zero value is an empty cluster. Its methods may
+// be called from several goroutines.
 //
-// What it is given belongs to it.
+// It owns its arguments.
 type MemBackend struct {
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Cluster is the cluster that this is a view of; its Clock counts then, and
+	// Cluster is the cluster that this is a view of. If set, its Clock is used, and
 	// controllers replace pods that are gone. Nil means a cluster of its own. See
 	// [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 	// Changed is called for each action that changed something, in order. It
 	// must not call the backend.
 	Changed func(node string, action Action)
-	// Show completes what is observed of a node by what the backend does not know, such
-	// as Slots. Nil completes nothing. It must not call the backend.
+	// Show adds to what is observed of a node what the backend does not know, such as
+	// Slots. Nil adds nothing. It must not call the backend.
 	Show func(*World)
 
 	once sync.Once
 	all  *cluster.Cluster
 }
 
-// memRequest is a request as it is kept: its namespace is the node.
+// memRequest is a stored request: its namespace is the node.
 type memRequest struct {
 	fairlead.ObjectMeta
 	request Request
@@ -46,15 +46,15 @@ func requests() cluster.Kind[memRequest] {
 	return cluster.Kind[memRequest]{Name: "DrainRequest", Meta: func(r *memRequest) *fairlead.ObjectMeta { return &r.ObjectMeta }}
 }
 
-// lock takes the lock and brings the cluster up to the present.
+// lock takes the lock and advances the cluster to the present.
 func (b *MemBackend) lock() {
 	b.once.Do(func() { b.all = cluster.Of(b.Cluster, b.Clock, &cluster.Options{Still: true}) })
 	b.all.Lock()
 	b.all.Run()
 }
 
-// PutNode makes a node, or replaces the one of its name. One without UID gets that of
-// the node it replaces, or a new one.
+// PutNode creates a node, or replaces the one with its name. Without a UID, it gets
+// that of the node it replaces, or a new one.
 func (b *MemBackend) PutNode(n Node) {
 	b.lock()
 	defer b.all.Unlock()
@@ -81,15 +81,15 @@ func (b *MemBackend) RemoveNode(name string) {
 	b.all.RemoveNode(name)
 }
 
-// Boot has a node boot again: its boot ID is another one then.
+// Boot reboots a node: it gets a new boot ID.
 func (b *MemBackend) Boot(node string) {
 	b.lock()
 	defer b.all.Unlock()
 	b.all.Boot(node)
 }
 
-// Fence brings the proof that a node is powered off, or takes it back. It is about the
-// node that has the name now.
+// Fence provides the evidence that a node is powered off, or withdraws it. It applies
+// to the node that has the name now.
 func (b *MemBackend) Fence(node string, is bool) {
 	b.lock()
 	defer b.all.Unlock()
@@ -98,8 +98,8 @@ func (b *MemBackend) Fence(node string, is bool) {
 	}
 }
 
-// PutPod makes a pod on the node that it names, or replaces the one of its namespace
-// and name. One without UID gets one.
+// PutPod creates a pod on the node that it names, or replaces the one with its
+// namespace and name. Without a UID, it gets one.
 func (b *MemBackend) PutPod(p Pod) {
 	b.lock()
 	defer b.all.Unlock()
@@ -109,8 +109,8 @@ func (b *MemBackend) PutPod(p Pod) {
 	cluster.Put(b.all, cluster.Pods(), &p)
 }
 
-// PutBudget makes a disruption budget, or replaces the one of its name. Its status is
-// measured whenever it is looked at.
+// PutBudget creates a disruption budget, or replaces the one with its name. Its status
+// is computed at each observation.
 func (b *MemBackend) PutBudget(p PodDisruptionBudget) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (b *MemBackend) PutBudget(p PodDisruptionBudget) error {
 	return nil
 }
 
-// PutRequest makes a request for a node, or replaces the one of its name. One without
-// UID gets one, and one without Asked is asked for now.
+// PutRequest creates a request for a node, or replaces the one with its name. Without
+// a UID it gets one, and without Asked the current time.
 func (b *MemBackend) PutRequest(node string, r Request) {
 	b.lock()
 	defer b.all.Unlock()
@@ -163,7 +163,8 @@ func (b *MemBackend) requests(node string) []Request {
 	return all
 }
 
-// Next returns when time alone will change something, and false when it will not.
+// Next returns when something will change by the passing of time, and false if nothing
+// will.
 func (b *MemBackend) Next() (time.Time, bool) {
 	b.lock()
 	defer b.all.Unlock()

@@ -14,11 +14,11 @@ type (
 	Pod = fairlead.Pod
 	// Volume is storage that a pod mounts.
 	Volume = fairlead.Volume
-	// PodDisruptionBudget bounds how many pods of a set may be down because
-	// somebody evicted them.
+	// PodDisruptionBudget limits how many pods of a set may be down because
+	// of evictions.
 	PodDisruptionBudget = fairlead.PodDisruptionBudget
 	// IntOrString is a count or a percentage.
 	IntOrString = fairlead.IntOrString
-	// LabelSelector picks objects by their labels.
+	// LabelSelector selects objects by their labels.
 	LabelSelector = fairlead.LabelSelector
 )

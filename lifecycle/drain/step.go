@@ -15,12 +15,12 @@ const StateVersion = 1
 // State is what the engine remembers of a node with requests. The zero State
 // knows nothing. It survives encoding/json.
 type State struct {
-	Progress Progress         `json:"progress,omitzero"`  // where the drain stands
-	Begun    bool             `json:"begun,omitempty"`    // the node is on its way out of service: slots do not count any more
+	Progress Progress         `json:"progress,omitzero"`  // the progress of the drain
+	Begun    bool             `json:"begun,omitempty"`    // the node is being taken out of service: slots no longer count
 	Tainted  string           `json:"tainted,omitempty"`  // the UID of the node if it was tainted out-of-service here
-	Requests []RequestState   `json:"requests,omitempty"` // in the order of their times; those of which something must be remembered
-	Waits    []Wait           `json:"waits,omitempty"`    // why nothing more happens, but for what Progress has
-	Retries  []fairlead.Retry `json:"retries,omitempty"`  // actions whose effect is not seen yet
+	Requests []RequestState   `json:"requests,omitempty"` // in the order of their times; only those with something to remember
+	Waits    []Wait           `json:"waits,omitempty"`    // why nothing more happens, except what Progress has
+	Retries  []fairlead.Retry `json:"retries,omitempty"`  // actions whose effect is not yet visible
 }
 
 // Done reports whether the state need not be kept.
@@ -28,12 +28,11 @@ func (s *State) Done() bool {
 	return !s.Begun && s.Progress.Cordoned == "" && s.Tainted == "" && len(s.Requests)+len(s.Waits)+len(s.Retries) == 0
 }
 
-// Decision is what [Step] returns. Blocked says why nothing more happens: what is
-// about requests first, then what keeps pods.
+// Decision is what [Step] returns. Blocked says why nothing more happens: first
+// waits about requests, then those about pods.
 type Decision = fairlead.Decision[State, Action, Wait]
 
-// resync is after how long a node that waits is looked at again even if nothing
-// was heard.
+// resync is how often a waiting node is examined even without events.
 const resync = 5 * time.Minute
 
 // stepper is one call of Step.
@@ -44,15 +43,15 @@ type stepper struct {
 	old      State
 	state    State
 	waits    waitList
-	kept     []Wait // what keeps pods
+	kept     []Wait // waits about pods
 	requests fairlead.Unchanged[RequestState]
 	actions  []Action
 }
 
 // Step decides what comes next for a node with requests.
 //
-//  1. A request is over once it is cancelled, its Until has passed, or its Purpose
-//     is served; and stays so.
+//  1. A request is over once it is cancelled, its Until has passed, or its
+//     Purpose is fulfilled; and stays so.
 //  2. While any request is neither over nor paused, the node is drained as
 //     [Pods] says, once it has its slots, and kept empty. While all are paused,
 //     nothing is done or undone.
@@ -65,7 +64,7 @@ type stepper struct {
 //     Reboot or Removal request does, because it ends them.
 //  5. A node that is registered again under another UID is drained again.
 //
-// It is a pure function; nil policy means the zero one. World must not be nil.
+// It is a pure function; a nil policy means the defaults. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if policy == nil {
 		policy = &zeroPolicy
@@ -106,7 +105,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	return Decision{State: s.state, Actions: s.actions, Blocked: s.state.Waits, Wake: s.Wake()}
 }
 
-// compareRequests has those come first that were asked for first.
+// compareRequests orders requests by time, the earliest first.
 func compareRequests(a, b Request) int {
 	return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 }
@@ -148,7 +147,7 @@ func (s *stepper) over(r *Request) string {
 	return k.Over
 }
 
-// heard reports whether a node says that it is ready.
+// heard reports whether a node reports that it is ready.
 func heard(n *Node) bool {
 	for i := range n.Status.Conditions {
 		if c := &n.Status.Conditions[i]; c.Type == "Ready" {
@@ -158,7 +157,7 @@ func heard(n *Node) bool {
 	return false
 }
 
-// report has the status of a request written, if it is not seen so.
+// report writes the status of a request, unless it already is observed so.
 func (s *stepper) report(r *Request, status Status) {
 	if r.Status == status {
 		return
@@ -168,7 +167,7 @@ func (s *stepper) report(r *Request, status Status) {
 	}
 }
 
-// drain does for the node what the requests that are not over ask for.
+// drain does what the active requests for the node require.
 func (s *stepper) drain(active []*Request) {
 	switch {
 	case s.Node == nil:
@@ -226,7 +225,7 @@ func (s *stepper) drain(active []*Request) {
 }
 
 // stranded reports the pods that should have ended, and may still run because
-// nothing is heard of their node. It reports whether there are any.
+// their node has stopped reporting. It reports whether there are any.
 func (s *stepper) stranded() bool {
 	if _, silent := Silence(s.Node); !silent || s.Fenced || s.Stopped {
 		return false
@@ -240,7 +239,7 @@ func (s *stepper) stranded() bool {
 	return len(left) > 0
 }
 
-// hold has requests wait for the slots of the node.
+// hold makes requests wait for the slots of the node.
 func (s *stepper) hold(working []*Request) {
 	reason := ReasonReplacementDue
 	for i := range s.Slots {
@@ -256,8 +255,7 @@ func (s *stepper) hold(working []*Request) {
 	}
 }
 
-// firstTrouble returns the reason of the first wait that does not only take its
-// time.
+// firstTrouble returns the reason of the first wait that does not just take time.
 func firstTrouble(waits []Wait) string {
 	for i := range waits {
 		if !waits[i].patient() {
@@ -267,8 +265,8 @@ func firstTrouble(waits []Wait) string {
 	return ""
 }
 
-// empty remembers with which boot ID the node was first empty for a request to
-// reboot, and waits for what the requester does then.
+// empty remembers the boot ID with which the node was first empty for a request
+// to reboot, and waits for the requester.
 func (s *stepper) empty(r *Request) {
 	if r.Purpose == Reboot && s.BootID != "" && s.known(r).Boot == "" {
 		s.requests.Add(RequestState{UID: r.UID, Boot: s.BootID})
@@ -280,7 +278,7 @@ func (s *stepper) empty(r *Request) {
 	s.waits.add(w)
 }
 
-// fence has a node that is known not to run tainted.
+// fence taints a node that is known not to run.
 func (s *stepper) fence() {
 	_, silent := Silence(s.Node)
 	if !s.Fenced || !silent || s.tainted() {
@@ -291,7 +289,7 @@ func (s *stepper) fence() {
 	s.do(TaintOutOfService{Node: s.Node.Name, UID: s.Node.UID}, Wait{Reason: ReasonBeingTainted, Name: s.Node.Name})
 }
 
-// unfence takes the taint back that was set here, once the node is heard of.
+// unfence removes the taint that was set here, once the node reports again.
 func (s *stepper) unfence() {
 	_, silent := Silence(s.Node)
 	switch {
@@ -323,8 +321,8 @@ func (s *stepper) do(a Action, w Wait) {
 	s.waits.add(w)
 }
 
-// giveBack lets pods onto the node again, as far as it was taken out of service
-// here. That it was is not forgotten because of a view from before that.
+// giveBack allows pods on the node again, if it was taken out of service here.
+// That is not forgotten because of an older observation.
 func (s *stepper) giveBack() {
 	s.unfence()
 	p := s.state.Progress

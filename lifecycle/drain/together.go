@@ -12,11 +12,10 @@ type Draining struct {
 }
 
 // Together decides about nodes that are drained at the same time: as [Pods] does for
-// each, but that they share what their budgets allow, so that no pod is asked for
-// that the eviction of another node's forbids. What was asked for and is not seen yet
-// comes first, on any node; then the nodes in their order. A budget that several
-// views have counts as the first of them has it. The decisions are in the order of
-// nodes.
+// each, except that they share the budgets, so that no eviction is requested that
+// another node's eviction rules out. Requested evictions that are not seen yet come
+// first, on any node; then the nodes in their order. If several views have a budget,
+// the first one counts. The decisions are in the order of nodes.
 func Together(nodes []Draining, now time.Time, policy *Policy) []NodeDecision {
 	type part struct {
 		drainer
@@ -29,7 +28,7 @@ func Together(nodes []Draining, now time.Time, policy *Policy) []NodeDecision {
 	for i := range nodes {
 		n, p := &nodes[i], &parts[i]
 		p.drainer = begin(n.Progress, n.View, now, policy)
-		p.ledger = shared // but for used, which is the same array
+		p.ledger = shared // except used, which is the same array
 		if p.open = p.opened(n.Labels); p.open {
 			p.seen = p.survey(nil)
 			p.reserve(p.seen)

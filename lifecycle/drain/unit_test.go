@@ -273,7 +273,7 @@ func TestOwnFilter(t *testing.T) {
 refuse Refuse [{Own Refuse mine }]
 tell Evict [{Own Evict look out }]
 none Evict []
-ds Skip [{DaemonSet Skip its DaemonSet would bring it back at once } {Own Refuse mine }]
+ds Skip [{DaemonSet Skip its DaemonSet would recreate it at once } {Own Refuse mine }]
 `
 	if got != want {
 		t.Errorf("%s, want\n%s", got, want)

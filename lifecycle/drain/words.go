@@ -11,21 +11,21 @@ const (
 	ReasonNodeMissing      = "NodeMissing"         // there is no node of that name
 	ReasonRequestPaused    = "RequestPaused"       // a request is paused
 	ReasonSlotTaken        = "SlotTaken"           // others are out of service first
-	ReasonReplacementDue   = "ReplacementDue"      // a node is to come first that takes its place
+	ReasonReplacementDue   = "ReplacementDue"      // its replacement must come first
 	ReasonRequesterActs    = "RequesterActs"       // the node is empty, and it is the requester's turn
 	ReasonSilentActs       = "RequesterActsSilent" // the same, and nobody knows whether its pods have ended
-	ReasonUncordoning      = "Uncordoning"         // the node is being given back
+	ReasonUncordoning      = "Uncordoning"         // the node is being uncordoned
 	ReasonBeingTainted     = "BeingTainted"        // the node is fenced, and is being tainted out-of-service
 	ReasonStillTainted     = "StillTainted"        // the node was tainted out-of-service here, and is not back
-	ReasonBeingUntainted   = "BeingUntainted"      // the node is back, and the taint out-of-service is being taken back
+	ReasonBeingUntainted   = "BeingUntainted"      // the node is back, and the taint out-of-service is being removed
 	ReasonNodeSilent       = "NodeSilent"          // the node has stopped reporting
 	ReasonNotCordoned      = "NotCordoned"         // the node is being cordoned
-	ReasonPodPending       = "PodPending"          // a pod's eviction was asked for, and is not seen yet
+	ReasonPodPending       = "PodPending"          // a pod's eviction was requested, and is not seen yet
 	ReasonPodTerminating   = "PodTerminating"      // a pod is being deleted
 	ReasonPodRuns          = "PodRuns"             // a pod is allowed to complete
 	ReasonPodProtected     = "PodProtected"        // the policy keeps a pod
 	ReasonPodInvalid       = "PodInvalid"          // a pod cannot be distinguished from others of its name
-	ReasonLaterOrder       = "LaterOrder"          // pods are to go after those of a lower order
+	ReasonLaterOrder       = "LaterOrder"          // pods must go after those of a lower order
 	ReasonBudgetSpent      = "BudgetSpent"         // a budget allows no disruption at the moment
 	ReasonBudgetInUse      = "BudgetInUse"         // other pods of the budget are being evicted first
 	ReasonBudgetNever      = "BudgetNever"         // a budget allows no disruption even when all its pods are healthy
@@ -35,8 +35,8 @@ const (
 	ReasonBudgetUnobserved = "BudgetUnobserved"    // a budget has changed, and its numbers are not computed yet
 	ReasonBudgetBroken     = "BudgetBroken"        // the numbers of a budget are impossible
 	ReasonManyBudgets      = "ManyBudgets"         // more than one budget selects a pod, which the API cannot evict then
-	ReasonEvictionRefused  = "EvictionRefused"     // the API has refused an eviction for the moment
-	ReasonEvictionFailed   = "EvictionFailed"      // the API has answered an eviction with an error
+	ReasonEvictionRefused  = "EvictionRefused"     // the API refused an eviction for now
+	ReasonEvictionFailed   = "EvictionFailed"      // the API answered an eviction with an error
 )
 
 // Words returns what the wait means, and what would end it.
@@ -52,11 +52,11 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonSlotTaken:
 		return "it waits for a slot of limit " + w.Name, "wait until the holder of the slot is back in service or gone"
 	case ReasonReplacementDue:
-		return "its replacement must come first, by limit " + w.Name, "wait until another node takes its place and is ready, or stop asking for a replacement"
+		return "its replacement must come first, by limit " + w.Name, "wait until another node takes its place and is ready, or withdraw the request for a replacement"
 	case ReasonRequesterActs:
-		return "it is out of service for request " + w.Name, "its requester does the work and ends the request"
+		return "it is out of service for request " + w.Name, "wait until its requester has done the work and ended the request"
 	case ReasonSilentActs:
-		return "it is out of service for request " + w.Name + ", but it does not report: pods that were asked to end may still run there", "its requester makes sure that the node is powered off, does the work and ends the request"
+		return "it is out of service for request " + w.Name + ", but it does not report: pods that should have ended may still run there", "its requester must make sure that the node is powered off, do the work and end the request"
 	case ReasonUncordoning:
 		return "no request is left, so it is being uncordoned", "wait until the node is schedulable"
 	case ReasonBeingTainted:
@@ -91,7 +91,7 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonBudgetNever:
 		return pod + " can never be evicted, even when every pod of its budget is healthy", "run more replicas, or lower minAvailable or raise maxUnavailable of the budget"
 	case ReasonBudgetUnhealthy:
-		return pod + " is not ready, but its budget protects such pods, too", "make the pod ready, or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget, or delete the pod"
+		return pod + " is not ready, but its budget also protects such pods", "make the pod ready, or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget, or delete the pod"
 	case ReasonBudgetNodeSilent:
 		return pod + " is not ready because its node is silent, but its budget protects it", "repair the node; or fence it and report its instance as stopped; or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget"
 	case ReasonPodStranded:
@@ -107,10 +107,10 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonEvictionFailed:
 		return pod + " could not be evicted", "fix what refuses it, as named by the API server; the eviction is retried"
 	}
-	return w.Reason + " " + w.Name, "it passes"
+	return w.Reason + " " + w.Name, "wait until it passes"
 }
 
-// patient reports whether the wait only takes its time.
+// patient reports whether the wait just takes time.
 func (w *Wait) patient() bool {
 	switch w.Reason {
 	case ReasonPodPending, ReasonNodeSilent, ReasonPodRuns, ReasonLaterOrder, ReasonBudgetInUse:
@@ -121,14 +121,14 @@ func (w *Wait) patient() bool {
 	return false
 }
 
-// How many pods and kinds of trouble a condition names.
+// How many pods and kinds of problems a condition names.
 const (
 	maxTroublePods  = 3
 	maxTroubleKinds = 5
 )
 
-// trouble puts waits into one sentence: by what is in the way,
-// with the first pods of each.
+// trouble puts waits into one sentence, by problem, with the first pods of
+// each.
 func trouble(all []Wait) string {
 	type kind struct {
 		reason, detail string

@@ -13,28 +13,29 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// World is what is observed of one pod that somebody wants to go.
+// World is what is observed of one pod that somebody wants to evict.
 type World struct {
-	Namespace string       `json:"namespace"`     // of all of them
-	Target    PodReference `json:"target"`        // the pod that is meant
-	Pod       *Pod         `json:"pod,omitempty"` // what there is of that name; nil if nothing
+	Namespace string       `json:"namespace"`     // of all objects
+	Target    PodReference `json:"target"`        // the pod to evict
+	Pod       *Pod         `json:"pod,omitempty"` // the pod that has the name; nil if there is none
 	// Requests and Evictions are those of the namespace; those about other pods do
-	// not matter, but for names.
+	// not matter, except for names.
 	Requests  []Request  `json:"requests,omitempty"`
 	Evictions []Eviction `json:"evictions,omitempty"` // see Requests
 }
 
-// Decision is how things are to be. What is in it differs from what is there.
+// Decision is the desired state. It contains only what differs from the current
+// state.
 type Decision struct {
-	// Create is the Eviction to be made; its status is written in the next pass.
+	// Create is the Eviction to create; its status is written in the next pass.
 	Create *Eviction `json:"create,omitempty"`
-	// Update is the Eviction with the labels, owners and status that it is to have.
+	// Update is the Eviction with its new labels, owners and status.
 	Update *Eviction `json:"update,omitempty"`
-	// Delete names Evictions that nobody asks for any more.
+	// Delete names Evictions that are no longer requested.
 	Delete []string `json:"delete,omitempty"`
-	// Requests are those whose status is to be written, by name.
+	// Requests are those whose status must be written, by name.
 	Requests []Request `json:"requests,omitempty"`
-	// Blocked says who is to act, or why nobody does any more.
+	// Blocked says who must act, or why nobody does any more.
 	Blocked []fairlead.Block `json:"blocked,omitempty"`
 	// Wake is when to look again; zero means after an event only.
 	Wake time.Time `json:"wake,omitzero"`
@@ -43,23 +44,23 @@ type Decision struct {
 // Coordinate decides about one pod.
 //
 //  1. A request counts if its intent is Eviction and it is not being deleted.
-//  2. Where there is no Eviction the pod is looked at: a request about a pod that is
-//     not there, or that belongs to a scheduling group, fails as invalid. Else one
-//     Eviction is made for all requests, named pod-N-NAME with the first N that is
-//     free.
+//  2. If there is no Eviction, the pod is checked: a request about a pod that does
+//     not exist, or that belongs to a scheduling group, fails as invalid. Otherwise
+//     one Eviction is created for all requests, named pod-N-NAME with the first free
+//     N.
 //  3. Its responders are those of the pod, then [Evictor]; this never changes again.
-//     They get their turns one after the other: the next when one has completed, or
-//     was silent for [HeartbeatTimeout] since its heartbeat or its start.
+//     They act in turn: the next one when the previous one has completed, or was
+//     silent for [HeartbeatTimeout] since its heartbeat or its start.
 //  4. It is over when the pod has ended or is gone, when no request counts any more,
-//     or when the last responder is through and the pod is not ending. What it says
-//     then is final; requests that came later, or were changed, get another
-//     Eviction if it has failed.
+//     or when the last responder is done and the pod is not terminating. Its result
+//     is final; requests that came later, or were changed, get another Eviction if
+//     it has failed.
 //  5. Requesters that have withdrawn stay listed. Requests have the conditions of
-//     the Eviction.
-//  6. An Eviction without any request, or beside an older one, is deleted.
+//     the the Eviction.
+//  6. An Eviction without any request, or in addition to an older one, is deleted.
 //
-// Times ahead of now count as now. It is a pure function; the result does not depend
-// on the order of lists in the world, which must not be nil.
+// Times later than now count as now. It is a pure function; the result does not
+// depend on the order of lists in the world, which must not be nil.
 func Coordinate(w *World, now time.Time) Decision {
 	c := coordinator{World: w, now: now}
 	for _, r := range w.Requests {
@@ -94,7 +95,7 @@ type coordinator struct {
 	requests []Request // about the pod
 }
 
-// counts reports whether a request asks for the eviction.
+// counts reports whether a request is for the eviction.
 func (r *Request) counts() bool {
 	return r.Spec.Intent == IntentEviction && r.DeletionTimestamp == nil
 }
@@ -107,9 +108,8 @@ func is(conditions []fairlead.Condition, kind string) bool {
 func failed(e *Eviction) bool  { return is(e.Status.Conditions, ConditionFailed) }
 func evicted(e *Eviction) bool { return is(e.Status.Conditions, ConditionTargetEvicted) }
 
-// relevant returns the Eviction that counts: one that has succeeded, else the
-// oldest one that goes on, else the newest that has failed. Others that go on are
-// deleted.
+// relevant returns the Eviction that counts: one that has succeeded, else the oldest
+// active one, else the newest that has failed. Other active ones are deleted.
 func (c *coordinator) relevant() *Eviction {
 	var all []*Eviction
 	for i := range c.Evictions {
@@ -144,8 +144,8 @@ func (c *coordinator) relevant() *Eviction {
 	return all[0]
 }
 
-// again reports whether somebody asks again since an Eviction has failed: a request
-// that it does not know, or whose intent was changed since.
+// again reports whether there is a new request since an Eviction failed: one that it
+// does not know, or whose intent was changed since.
 func (c *coordinator) again(e *Eviction) bool {
 	return slices.ContainsFunc(c.requests, func(r Request) bool {
 		known := slices.ContainsFunc(e.OwnerReferences, func(o fairlead.OwnerReference) bool { return o.UID == r.UID })
@@ -153,11 +153,11 @@ func (c *coordinator) again(e *Eviction) bool {
 	})
 }
 
-// gone reports whether the pod that is meant is not there.
+// gone reports whether the target pod does not exist.
 func (c *coordinator) gone() bool { return c.Pod == nil || c.Pod.UID != c.Target.UID }
 
-// begin makes an Eviction, if a request counts and the pod is one that can be
-// evicted so.
+// begin creates an Eviction, if a request counts and the pod can be evicted this
+// way.
 func (c *coordinator) begin() {
 	problem := ""
 	switch {
@@ -176,7 +176,7 @@ func (c *coordinator) begin() {
 	}
 	if !slices.ContainsFunc(c.requests, func(r Request) bool { return r.counts() }) {
 		for i := range c.requests {
-			c.tell(&c.requests[i], fairlead.ConditionTrue, ReasonCanceledDueToNoRequesters, "nobody asks for the eviction", fairlead.ConditionFalse, ReasonEvictionFailed, "the eviction was canceled")
+			c.tell(&c.requests[i], fairlead.ConditionTrue, ReasonCanceledDueToNoRequesters, "nobody requests the eviction", fairlead.ConditionFalse, ReasonEvictionFailed, "the eviction was canceled")
 		}
 		return
 	}
@@ -184,11 +184,11 @@ func (c *coordinator) begin() {
 	c.own(e)
 	c.Create = e
 	for i := range c.requests {
-		c.tell(&c.requests[i], fairlead.ConditionFalse, ReasonAwaitingEviction, "the Eviction is being made", fairlead.ConditionFalse, ReasonAwaitingEviction, "the Eviction is being made")
+		c.tell(&c.requests[i], fairlead.ConditionFalse, ReasonAwaitingEviction, "the Eviction is being created", fairlead.ConditionFalse, ReasonAwaitingEviction, "the Eviction is being created")
 	}
 }
 
-// name returns a name that no Eviction has had which is still there.
+// name returns a name that no existing Eviction has.
 func (c *coordinator) name() string {
 	most := 0
 	for i := range c.Evictions {
@@ -242,7 +242,7 @@ func (c *coordinator) tell(r *Request, failed fairlead.ConditionStatus, why, mes
 	}
 }
 
-// conditions returns the two conditions in place of what is there.
+// conditions returns the list with the two conditions replaced.
 func (c *coordinator) conditions(old []fairlead.Condition, failed fairlead.ConditionStatus, why, message string, evicted fairlead.ConditionStatus, whyEvicted, messageEvicted string) []fairlead.Condition {
 	all := fairlead.SetCondition(old, fairlead.Condition{Type: ConditionFailed, Status: failed, Reason: why, Message: message, LastTransitionTime: c.now})
 	return fairlead.SetCondition(all, fairlead.Condition{Type: ConditionTargetEvicted, Status: evicted, Reason: whyEvicted, Message: messageEvicted, LastTransitionTime: c.now})

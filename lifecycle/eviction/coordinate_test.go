@@ -462,7 +462,7 @@ func ExampleCoordinate() {
 	s.pass(20 * time.Minute)
 	fmt.Println(s.d.Blocked[0].Owner)
 	// Output:
-	// pod d/web: ResponderActive: responder acme.io/database-operator is to evict it; it has sent no heartbeat yet (owner acme.io/database-operator, since 2026-03-01T12:00:00Z); to unblock: wait until it is done; if it stays silent, the next one gets its turn at 2026-03-01T12:20:00Z
+	// pod d/web: ResponderActive: responder acme.io/database-operator must evict it; it has sent no heartbeat yet (owner acme.io/database-operator, since 2026-03-01T12:00:00Z); to unblock: wait until it is done; if it stays silent, the next one gets its turn at 2026-03-01T12:20:00Z
 	// imperative-eviction.k8s.io/evictor
 }
 

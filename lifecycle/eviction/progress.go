@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// progress takes an Eviction as far as it goes now.
+// progress advances an Eviction as far as possible now.
 func (c *coordinator) progress(old *Eviction) {
 	e := *old
 	if !evicted(old) && !failed(old) {
@@ -27,7 +27,7 @@ func (c *coordinator) progress(old *Eviction) {
 	}
 }
 
-// step decides about an Eviction that is not over. Its lists are made again.
+// step decides about an Eviction that is not over. It rebuilds its lists.
 func (c *coordinator) step(e *Eviction) {
 	s := &e.Status
 	s.ObservedGeneration = e.Generation
@@ -53,16 +53,16 @@ func (c *coordinator) step(e *Eviction) {
 		end(StateCanceled)
 		set(fairlead.ConditionTrue, ReasonCanceledDueToNoRequesters, "all requesters have withdrawn", fairlead.ConditionFalse, ReasonEvictionFailed)
 	case !c.turn(s, active):
-		message := "the last responder is through, and the pod is still there"
+		message := "the last responder is done, and the pod still exists"
 		set(fairlead.ConditionTrue, ReasonNoFurtherResponder, message, fairlead.ConditionFalse, ReasonEvictionFailed)
-		c.block(ReasonNoFurtherResponder, message, "", time.Time{}, "look at the messages of the responders in the status of Eviction "+e.Name+"; then make another request, or change the intent of this one")
+		c.block(ReasonNoFurtherResponder, message, "", time.Time{}, "check the messages of the responders in the status of Eviction "+e.Name+"; then create another request, or change the intent of this one")
 	default:
-		set(fairlead.ConditionFalse, ReasonAwaitingEviction, "the pod is to be evicted", fairlead.ConditionFalse, ReasonAwaitingEviction)
+		set(fairlead.ConditionFalse, ReasonAwaitingEviction, "the pod will be evicted", fairlead.ConditionFalse, ReasonAwaitingEviction)
 	}
 }
 
-// listRequesters notes who wants what, and reports whether anybody wants the pod
-// to go.
+// listRequesters notes the intents of the requesters, and reports whether anybody
+// requests the eviction.
 func (c *coordinator) listRequesters(e *Eviction) (wanted bool) {
 	all := slices.Clone(e.Status.Requesters)
 	for i := range all {
@@ -100,7 +100,7 @@ func (c *coordinator) listResponders(e *Eviction) {
 	}
 }
 
-// status returns what a responder says of itself, or nil.
+// status returns what a responder reports, or nil.
 func (s *EvictionStatus) status(name string) *ResponderStatus {
 	for i := range s.Responders {
 		if s.Responders[i].Name == name {
@@ -110,8 +110,8 @@ func (s *EvictionStatus) status(name string) *ResponderStatus {
 	return nil
 }
 
-// turn gives the turn on when that is due. It reports whether anybody is to act, or
-// the pod is on its way out.
+// turn passes the turn on when that is due. It reports whether anybody must act, or
+// the pod is terminating.
 func (c *coordinator) turn(s *EvictionStatus, active int) bool {
 	if active >= 0 {
 		r := s.status(s.TargetResponders[active].Name)
@@ -142,7 +142,7 @@ func (c *coordinator) turn(s *EvictionStatus, active int) bool {
 		c.wait(r, c.now.Add(HeartbeatTimeout))
 		return true
 	case c.Pod.DeletionTimestamp != nil:
-		c.block("PodTerminating", "the last responder is through, and the pod is ending", "kubelet", *c.Pod.DeletionTimestamp, "the pod ends; look at its finalizers and at the kubelet of its node if it does not")
+		c.block("PodTerminating", "the last responder is done, and the pod is terminating", "kubelet", *c.Pod.DeletionTimestamp, "wait until the pod has ended; if it does not, check its finalizers and the kubelet of its node")
 		return true
 	}
 	return false
@@ -151,7 +151,7 @@ func (c *coordinator) turn(s *EvictionStatus, active int) bool {
 // wait waits for a responder.
 func (c *coordinator) wait(r *ResponderStatus, due time.Time) {
 	c.Wake = due
-	message := "responder " + r.Name + " is to evict it"
+	message := "responder " + r.Name + " must evict it"
 	if r.Message != "" {
 		message += ": " + r.Message
 	}

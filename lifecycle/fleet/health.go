@@ -11,16 +11,16 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// PausedAnnotation stops a health check, whatever its value.
+// PausedAnnotation, with any value, stops a health check.
 const PausedAnnotation = "cluster.x-k8s.io/paused"
 
 // Times of health checks.
 const (
-	DefaultNodeStartupTimeout = 10 * time.Minute // when a check says nothing
-	maxCheckInterval          = time.Hour        // a target is looked at as often at least
+	DefaultNodeStartupTimeout = 10 * time.Minute // if a check has none
+	maxCheckInterval          = time.Hour        // the maximum time between two evaluations of a target
 )
 
-// Duration is a time span that JSON has as text, "5m0s".
+// Duration is a time span that JSON writes as text, "5m0s".
 type Duration time.Duration
 
 // MarshalJSON writes the text.
@@ -40,38 +40,38 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// HealthCheck is a MachineHealthCheck of the Machine API: it has machines
-// replaced that are not healthy.
+// HealthCheck is a MachineHealthCheck of the Machine API: it replaces unhealthy
+// machines.
 type HealthCheck struct {
-	lifecycle.ObjectMeta `json:"metadata"` // its name and what else all objects have
+	lifecycle.ObjectMeta `json:"metadata"` // its name and the other metadata
 	Spec                 HealthCheckSpec   `json:"spec"` // the desired state
 }
 
-// HealthCheckSpec is what is asked of a health check.
+// HealthCheckSpec is the desired state of a health check.
 type HealthCheckSpec struct {
-	Selector            lifecycle.LabelSelector `json:"selector"`                     // whose machines
+	Selector            lifecycle.LabelSelector `json:"selector"`                     // which machines
 	UnhealthyConditions []UnhealthyCondition    `json:"unhealthyConditions"`          // any of which makes a machine unhealthy
-	MaxUnhealthy        *lifecycle.IntOrString  `json:"maxUnhealthy,omitempty"`       // with more of them nothing is replaced; nil means 100%
+	MaxUnhealthy        *lifecycle.IntOrString  `json:"maxUnhealthy,omitempty"`       // if there are more, nothing is replaced; nil means 100%
 	NodeStartupTimeout  *Duration               `json:"nodeStartupTimeout,omitempty"` // how long a machine may have no node; nil means 10m, 0 forever
-	// UnhealthyRange, as in "[3-5]", has machines replaced only while so many are
-	// unhealthy. MaxUnhealthy does not count then.
+	// UnhealthyRange, as in "[3-5]", allows replacement only while the number of
+	// unhealthy machines is in it. It overrides MaxUnhealthy.
 	UnhealthyRange string `json:"unhealthyRange,omitempty"`
 	// UnhealthyMachineConditions are conditions of a machine that make it unhealthy,
-	// whatever its node says.
+	// whatever its node reports.
 	UnhealthyMachineConditions []UnhealthyCondition `json:"unhealthyMachineConditions,omitempty"`
-	// MaxInFlight is how many machines may be replaced at a time: a number, or a share
-	// of the machines, rounded up. Nil bounds nothing. In the Cluster API it is
+	// MaxInFlight is how many machines may be replaced at a time: a number, or a
+	// share of the machines, rounded up. Nil means no limit. In the Cluster API it is
 	// spec.remediation.maxInFlight of a MachineDeployment.
 	MaxInFlight *lifecycle.IntOrString `json:"maxInFlight,omitempty"`
-	// RemediationTemplate is of whoever remedies instead of a deletion. Nil means
-	// that machines are deleted.
+	// RemediationTemplate is the template of an external remediation that is used
+	// instead of a deletion. Nil means that machines are deleted.
 	RemediationTemplate *TemplateRef `json:"remediationTemplate,omitempty"`
 }
 
 // UnhealthyCondition is a condition of a node that makes its machine unhealthy.
 type UnhealthyCondition struct {
 	Type    string                    `json:"type"`    // of the node's condition
-	Status  lifecycle.ConditionStatus `json:"status"`  // that it has
+	Status  lifecycle.ConditionStatus `json:"status"`  // its status
 	Timeout Duration                  `json:"timeout"` // and for how long
 }
 
@@ -88,20 +88,20 @@ type Target struct {
 	Node    *lifecycle.Node    // nil if there is none
 }
 
-// Health is what a check finds of a machine.
+// Health is the result of a check for a machine.
 type Health struct {
 	Machine   string    `json:"machine"`          // namespace/name
-	Unhealthy bool      `json:"unhealthy"`        // it is to be replaced
-	Counts    bool      `json:"counts"`           // it counts as a healthy one
-	Reason    string    `json:"reason,omitempty"` // a stable word of why it is unhealthy, see ReasonMarked
-	Why       string    `json:"why,omitempty"`    // why not, in words
+	Unhealthy bool      `json:"unhealthy"`        // it should be replaced
+	Counts    bool      `json:"counts"`           // it counts as healthy
+	Reason    string    `json:"reason,omitempty"` // why it is unhealthy, a stable word, see ReasonMarked
+	Why       string    `json:"why,omitempty"`    // why it is unhealthy, for people
 	Next      time.Time `json:"next,omitzero"`    // when that may change without an event; zero if not
 	Deleting  bool      `json:"deleting"`         // it is being deleted
 	Node      string    `json:"node,omitempty"`   // its node
 }
 
 // Reasons of Health: those of the Cluster API's condition HealthCheckSucceeded, and
-// that of a machine that has failed.
+// one for a machine that has failed.
 const (
 	ReasonMarked           = "HasRemediateAnnotation" // it has RemediateAnnotation
 	ReasonFailed           = "MachineFailed"          // its phase is Failed
@@ -111,27 +111,27 @@ const (
 	ReasonUnhealthyMachine = "UnhealthyMachine"       // by a condition of its own
 )
 
-// HealthReport is what a check decides.
+// HealthReport is the decision of a check.
 type HealthReport struct {
 	Targets []Health `json:"targets"` // by namespace and name
-	// Skipped are machines that the check passes over because of an annotation, which
-	// Why names. They do not count.
+	// Skipped are machines that the check ignores because of an annotation, which Why
+	// names. They do not count.
 	Skipped []Health `json:"skipped,omitempty"`
 	Total   int      `json:"total"`   // machines that the check selects
 	Healthy int      `json:"healthy"` // of them; neither unhealthy, nor about to be, nor being deleted
 	Max     int      `json:"max"`     // how many may be unhealthy; -1 if that is unknown
-	// Remediate names the machines to be replaced now; empty while too many are
-	// unhealthy. By deletion, or by a remediation that the template makes, which
-	// has the machine's name.
+	// Remediate names the machines to replace now; empty while too many are
+	// unhealthy. They are replaced by deletion, or by a remediation from the
+	// template, which has the machine's name.
 	Remediate []string `json:"remediate,omitempty"`
-	// Blocked says why machines are not replaced that should be.
+	// Blocked says why machines that should be replaced are not.
 	Blocked []fairlead.Block `json:"blocked,omitempty"`
 	Wake    time.Time        `json:"wake,omitzero"` // when to look again; zero means after an event only
 }
 
 // Check returns what is wrong with the check as fairlead.FieldErrors, or nil. A
-// MaxUnhealthy or UnhealthyRange that cannot be read is not: it blocks remediation,
-// see Evaluate.
+// MaxUnhealthy or UnhealthyRange that cannot be read is not an error: it blocks
+// remediation, see Evaluate.
 func (h *HealthCheck) Check() error {
 	var errs fairlead.FieldErrors
 	if err := h.Spec.Selector.Check(); err != nil {
@@ -167,24 +167,24 @@ func (h *HealthCheck) Check() error {
 	return errs
 }
 
-// Evaluate decides which machines are to be replaced. Targets that the check does
-// not select are passed over, and those with [SkipRemediationAnnotation] or
-// [PausedAnnotation], which are reported.
+// Evaluate decides which machines to replace. Targets that the check does not select
+// are ignored; those with [SkipRemediationAnnotation] or [PausedAnnotation] are
+// reported as skipped.
 //
-//  1. Unhealthy is a machine that has failed or has [RemediateAnnotation], whose node
-//     is gone, that has had no node for longer than the startup timeout since its
-//     status was written, or that has had one of the conditions, or its node, for
-//     longer than its timeout.
-//  2. A machine counts as healthy if it is not unhealthy, will not be by the mere
+//  1. A machine is unhealthy if it has failed or has [RemediateAnnotation], if its
+//     node is gone, if it has had no node for longer than the startup timeout since
+//     its status was written, or if it, or its node, has had one of the conditions
+//     for longer than its timeout.
+//  2. A machine counts as healthy if it is not unhealthy, will not become so by the
 //     passing of time, and is not being deleted.
-//  3. If more do not count than MaxUnhealthy allows (a share is rounded down), none
-//     is replaced: that many at once are a fault of something else. The Block
-//     names the machines. Nothing is replaced either where MaxUnhealthy is no
-//     number, or the check is paused. Where there is an UnhealthyRange it must be in
-//     that instead.
-//  4. A machine without a controller is not replaced, as nobody would.
-//  5. Of the others MaxInFlight are replaced at a time: first those with
-//     [RemediateAnnotation], then the newest. Remediate names them by name.
+//  3. If more do not count as healthy than MaxUnhealthy allows (a share is rounded
+//     down), none is replaced: so many at once have another cause. The Block names
+//     the machines. Nothing is replaced either if MaxUnhealthy is invalid, or the
+//     check is paused. If there is an UnhealthyRange, it is used instead.
+//  4. A machine without a controller is not replaced, because nothing would replace
+//     it.
+//  5. Of the others, MaxInFlight are replaced at a time: first those with
+//     [RemediateAnnotation], then the newest. Remediate lists them by name.
 //
 // The error is that of Check.
 func (h *HealthCheck) Evaluate(targets []Target, now time.Time) (*HealthReport, error) {
@@ -233,7 +233,7 @@ func (h *HealthCheck) Evaluate(targets []Target, now time.Time) (*HealthReport, 
 		if t.Machine.ControllerOf() == nil {
 			r.Blocked = append(r.Blocked, fairlead.Block{
 				Subject: "machine " + names[i], Reason: "NoController", Message: "it is unhealthy but belongs to no set, so nothing would replace it",
-				Unblock: "replace it by hand",
+				Unblock: "replace it manually",
 			})
 			continue
 		}
@@ -284,12 +284,12 @@ func (h *HealthCheck) restrained(r *HealthReport) (reason, message, unblock stri
 			"find out what they have in common, or raise " + field
 	case n < least:
 		return "TooFewUnhealthy", fmt.Sprintf("%d of %d machines are not healthy, and none is replaced below %d", n, r.Total, least),
-			"lower the beginning of " + field + ""
+			"lower the minimum of " + field
 	}
 	return "", "", ""
 }
 
-// look judges one machine.
+// look evaluates one machine.
 func (h *HealthCheck) look(t Target, now time.Time) Health {
 	m := t.Machine
 	v := Health{Machine: m.ObjectMeta.String(), Deleting: m.Deleting()}
@@ -315,7 +315,7 @@ func (h *HealthCheck) look(t Target, now time.Time) Health {
 	return v
 }
 
-// machineConditions judges a machine by its own conditions.
+// machineConditions evaluates a machine by its own conditions.
 func (h *HealthCheck) machineConditions(v *Health, m *lifecycle.Machine, now time.Time) {
 	for _, c := range h.Spec.UnhealthyMachineConditions {
 		is := lifecycle.FindCondition(m.Status.Conditions, c.Type)
@@ -330,7 +330,7 @@ func (h *HealthCheck) machineConditions(v *Health, m *lifecycle.Machine, now tim
 	}
 }
 
-// starting judges a machine without a node.
+// starting evaluates a machine without a node.
 func (h *HealthCheck) starting(v *Health, m *lifecycle.Machine, now time.Time) {
 	limit := DefaultNodeStartupTimeout
 	if t := h.Spec.NodeStartupTimeout; t != nil {
@@ -346,7 +346,7 @@ func (h *HealthCheck) starting(v *Health, m *lifecycle.Machine, now time.Time) {
 	h.past(v, ReasonNoNode, fmt.Sprintf("it has had no node for more than %v", limit), since, limit, now)
 }
 
-// conditions judges a machine by the conditions of its node.
+// conditions evaluates a machine by the conditions of its node.
 func (h *HealthCheck) conditions(v *Health, n *lifecycle.Node, now time.Time) {
 	for _, c := range h.Spec.UnhealthyConditions {
 		i := slices.IndexFunc(n.Status.Conditions, func(o fairlead.NodeCondition) bool { return o.Type == c.Type })
@@ -361,8 +361,8 @@ func (h *HealthCheck) conditions(v *Health, n *lifecycle.Node, now time.Time) {
 	}
 }
 
-// past judges by how long something lasts. What is not over yet is looked at
-// again a second after it would be.
+// past evaluates how long something has lasted. If its limit is not reached yet, it
+// schedules another evaluation a second after that.
 func (h *HealthCheck) past(v *Health, reason, why string, since time.Time, limit time.Duration, now time.Time) {
 	if now.Sub(since) > limit {
 		v.Unhealthy, v.Reason, v.Why, v.Next = true, reason, why, time.Time{}

@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Members returns machines as [drain.Admit] counts them, by their labels. One that
-// is being deleted is asked to go until it is gone: drained is not gone. But as
-// long as a preDrain hook keeps its drain from beginning it is not in turn, so that
-// a hook which nobody removes holds up nobody else. Whose drain has begun keeps its
-// slots, and Held says which hook it waits for.
+// Members returns machines in the form that [drain.Admit] counts, by their labels.
+// One that is being deleted should go until it is gone: a drained machine is not
+// gone. But as long as a preDrain hook prevents its drain it does not take part, so
+// that a hook that nobody removes holds up nobody else. A machine whose drain has
+// begun keeps its slots, and Held says which hook it waits for.
 //
-// One that is updated in place is down: its node may restart at any time. Whether the
-// nodes of others are down, and whether replacements can come first, is for the
-// caller to fill in.
+// A machine that is updated in place is down: its node may restart at any time. The
+// caller must fill in whether the nodes of others are down, and whether replacements
+// can come first.
 func Members(machines []lifecycle.Machine) []drain.Member {
 	all := make([]drain.Member, 0, len(machines))
 	for i := range machines {

@@ -12,14 +12,14 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// The annotations of machines that health checks of the Cluster API honour,
-// whatever their values.
+// The annotations of machines, with any value, that health checks of the Cluster
+// API honour.
 const (
-	SkipRemediationAnnotation = "cluster.x-k8s.io/skip-remediation"  // the check passes the machine over
+	SkipRemediationAnnotation = "cluster.x-k8s.io/skip-remediation"  // the check ignores the machine
 	RemediateAnnotation       = "cluster.x-k8s.io/remediate-machine" // it counts as unhealthy, and goes first
 )
 
-// skipped says why a check passes a machine over; empty if it does not.
+// skipped says why a check ignores a machine; empty if it does not.
 func skipped(m *lifecycle.Machine) string {
 	for _, key := range [...]string{PausedAnnotation, SkipRemediationAnnotation} {
 		if _, is := m.Annotations[key]; is {
@@ -29,8 +29,8 @@ func skipped(m *lifecycle.Machine) string {
 	return ""
 }
 
-// unhealthyRange reads a range such as "[3-5]": how many machines must be unhealthy
-// at least, and may be at most, for any of them to be replaced.
+// unhealthyRange reads a range such as "[3-5]": the least and the greatest number
+// of unhealthy machines with which any of them is replaced.
 func unhealthyRange(text string) (least, most int, err error) {
 	inner, opened := strings.CutPrefix(text, "[")
 	inner, closed := strings.CutSuffix(inner, "]")
@@ -47,7 +47,7 @@ func unhealthyRange(text string) (least, most int, err error) {
 }
 
 // ahead orders machines for their remediation: those that somebody has marked, then
-// the newest, which are likely to run nothing yet; what ties by name.
+// the newest, which probably run nothing yet; ties by name.
 func ahead(a, b Target) int {
 	marked := func(t Target) int {
 		if _, is := t.Machine.Annotations[RemediateAnnotation]; is {
@@ -58,7 +58,7 @@ func ahead(a, b Target) int {
 	return cmp.Or(cmp.Compare(marked(a), marked(b)), b.Machine.CreationTimestamp.Compare(a.Machine.CreationTimestamp), byName(a.Machine, b.Machine))
 }
 
-// limit has no more machines replaced at a time than MaxInFlight says: those that
+// limit limits the machines that are replaced at a time to MaxInFlight: those that
 // are unhealthy and being deleted count. It returns those that may be replaced now.
 func (h *HealthCheck) limit(r *HealthReport, sick []Target) []Target {
 	if h.Spec.MaxInFlight == nil {
@@ -66,7 +66,7 @@ func (h *HealthCheck) limit(r *HealthReport, sick []Target) []Target {
 	}
 	most, err := h.Spec.MaxInFlight.Scale(r.Total, true)
 	if err != nil {
-		return nil // Check has told
+		return nil // reported by Check
 	}
 	var going []string
 	for _, v := range r.Targets {
@@ -83,10 +83,10 @@ func (h *HealthCheck) limit(r *HealthReport, sick []Target) []Target {
 		}
 		message := fmt.Sprintf("at most %d may be replaced at a time", most)
 		if len(going) > 0 {
-			message += ", and these are: " + words.First(going, listed)
+			message += ", and these are being replaced: " + words.First(going, listed)
 		}
 		b := fairlead.Block{
-			Subject: "health check " + h.ObjectMeta.String(), Reason: "RemediationDeferred", Message: message + "; they wait: " + words.First(names, listed),
+			Subject: "health check " + h.ObjectMeta.String(), Reason: "RemediationDeferred", Message: message + "; waiting: " + words.First(names, listed),
 			Unblock: "wait until a machine that is being replaced is gone, or raise maxInFlight",
 		}
 		if len(going) > 0 {

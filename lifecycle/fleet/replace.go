@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Strategy says how a control plane comes to new machines.
+// Strategy says how the machines of a control plane are replaced.
 type Strategy string
 
 // The strategies of a ControlPlaneMachineSet.
@@ -20,10 +20,10 @@ const (
 	OnDelete      Strategy = "OnDelete"      // a machine is replaced once somebody deletes it
 )
 
-// readyInterval is how often a machine that is waited for is looked at.
+// readyInterval is how often a machine that must become ready is checked.
 const readyInterval = 5 * time.Second
 
-// ControlPlane is what Replace looks at.
+// ControlPlane is the input of Replace.
 type ControlPlane struct {
 	Replicas int      `json:"replicas"` // 3 or 5
 	Strategy Strategy `json:"strategy"` // see Strategy
@@ -37,39 +37,38 @@ type ControlPlane struct {
 type ControlPlaneMachine struct {
 	Name     string    `json:"name"`               // unique
 	Index    int       `json:"index"`              // its place, from 0 up
-	Created  time.Time `json:"created"`            // when it was made
-	Outdated bool      `json:"outdated,omitempty"` // it is not as the set wants it
+	Created  time.Time `json:"created"`            // when it was created
+	Outdated bool      `json:"outdated,omitempty"` // it does not match the set
 	Ready    bool      `json:"ready,omitempty"`    // its node is ready
 	Deleting bool      `json:"deleting,omitempty"` // it is being deleted
-	Failed   string    `json:"failed,omitempty"`   // the error that it has, if any
-	// Owner is another controller that it belongs to already; empty if none.
+	Failed   string    `json:"failed,omitempty"`   // its error, if any
+	// Owner is another controller that already owns it; empty if none.
 	Owner string `json:"owner,omitempty"`
 }
 
 // Replacement is what Replace decides. It takes one step at a time: at most one
-// of Create and Delete is set, but for OnDelete, which creates any number.
+// of Create and Delete is set, except that OnDelete creates any number.
 type Replacement struct {
 	Create   []int            `json:"create,omitempty"`   // indexes that get a new machine
 	Delete   string           `json:"delete,omitempty"`   // the machine to be deleted
-	Why      string           `json:"why,omitempty"`      // why that, in words
+	Why      string           `json:"why,omitempty"`      // why, for people
 	Degraded string           `json:"degraded,omitempty"` // the reason why nothing is done at all; see Blocked
-	Blocked  []fairlead.Block `json:"blocked,omitempty"`  // what is waited for, by index
+	Blocked  []fairlead.Block `json:"blocked,omitempty"`  // what it waits for, by index
 	Wake     time.Time        `json:"wake,omitzero"`      // when to look again; zero means after an event only
 }
 
-// Replace decides the next step towards a control plane of machines that all are
-// as they should be.
+// Replace decides the next step towards a control plane of up-to-date machines.
 //
-//  1. Nothing is done while the control plane is not as it can be handled: an
-//     unknown strategy, nodes without machines, machines of another controller,
-//     more places than replicas, no ready machine at all.
+//  1. Nothing is done while the control plane is in a state that cannot be
+//     handled: an unknown strategy, nodes without machines, machines of another
+//     controller, more places than replicas, no ready machine at all.
 //  2. An empty place gets a machine. So does one whose machines are all outdated
 //     or being deleted, as long as no more than one machine above Replicas
-//     exists, those being deleted included.
-//  3. An outdated machine is deleted when an up-to-date one of its place is ready,
-//     or when it is not ready itself and an up-to-date one is there. Of two
-//     up-to-date ones the older goes.
-//  4. Places are gone through by index; one is finished before the next begins.
+//     exists, including those being deleted.
+//  3. An outdated machine is deleted when an up-to-date one of its place is
+//     ready, or when it is not ready itself and an up-to-date one exists. Of two
+//     up-to-date ones, the older is deleted.
+//  4. Places are handled by index; one is finished before the next begins.
 //  5. With OnDelete only machines that are being deleted are replaced, all at once.
 //
 // An up-to-date machine that has failed is reported, and stops the rest.
@@ -108,17 +107,17 @@ func (c *ControlPlane) unfit() Replacement {
 		return stop("InvalidStrategy", fmt.Sprintf("strategy: there is no %q", c.Strategy), "write RollingUpdate or OnDelete")
 	}
 	if len(c.UnmanagedNodes) > 0 {
-		return stop("UnmanagedNodes", "nodes without a machine: "+words.First(slices.Sorted(slices.Values(c.UnmanagedNodes)), listed), "make machines for them, or remove them")
+		return stop("UnmanagedNodes", "nodes without a machine: "+words.First(slices.Sorted(slices.Values(c.UnmanagedNodes)), listed), "create machines for them, or remove them")
 	}
 	ready, seen := false, map[string]bool{}
 	for _, m := range c.Machines {
 		switch {
 		case m.Owner != "":
-			return stop("MachinesAlreadyOwned", "machine "+m.Name+" belongs to "+m.Owner, "take it out of there")
+			return stop("MachinesAlreadyOwned", "machine "+m.Name+" belongs to "+m.Owner, "release it from that controller")
 		case m.Index < 0 || m.Index >= c.Replicas:
 			return stop("ExcessIndexes", fmt.Sprintf("machine %s has index %d, and there are %d places", m.Name, m.Index, c.Replicas), "delete the machine, or correct its name")
 		case seen[m.Name]:
-			return stop("DuplicateMachine", "machine "+m.Name+" is there twice", "give each machine once")
+			return stop("DuplicateMachine", "machine "+m.Name+" is listed twice", "list each machine once")
 		}
 		seen[m.Name] = true
 		ready = ready || m.Ready && !m.Deleting
@@ -129,7 +128,7 @@ func (c *ControlPlane) unfit() Replacement {
 	return Replacement{}
 }
 
-// place decides about one place, and reports whether the next ones have to wait.
+// place decides about one place, and reports whether the next ones must wait.
 func (c *ControlPlane) place(r *Replacement, index int, machines []ControlPlaneMachine) (wait bool) {
 	var current, outdated, deleting []ControlPlaneMachine
 	for _, m := range machines {
@@ -159,7 +158,7 @@ func (c *ControlPlane) place(r *Replacement, index int, machines []ControlPlaneM
 		r.Delete, r.Why = current[0].Name, "place "+fmt.Sprint(index)+" has two machines, and it is the older"
 		return true
 	case len(current) == 1 && len(outdated) > 0 && !outdated[0].Ready && !onDelete:
-		r.Delete, r.Why = outdated[0].Name, "it is not ready, and machine "+current[0].Name+" is to take its place"
+		r.Delete, r.Why = outdated[0].Name, "it is not ready, and machine "+current[0].Name+" will take its place"
 		return true
 	case len(current) == 1 && !current[0].Ready:
 		return block("MachineNotReady", "machine "+current[0].Name+" is not ready yet", "machine "+current[0].Name, "wait until its node is ready") && !onDelete
@@ -174,9 +173,9 @@ func (c *ControlPlane) place(r *Replacement, index int, machines []ControlPlaneM
 	case onDelete && len(outdated) > 0:
 		return false // until somebody deletes it
 	case len(machines) > 0 && !onDelete && len(c.Machines) > c.Replicas:
-		return block("SurgeReached", fmt.Sprintf("%d machines exist, one more than there are to be", len(c.Machines)), "", "wait until the deletion of a machine ends")
+		return block("SurgeReached", fmt.Sprintf("%d machines exist, one more than desired", len(c.Machines)), "", "wait until the deletion of a machine ends")
 	}
 	r.Create = append(r.Create, index)
-	r.Why = "no machine that is there is to stay"
+	r.Why = "no existing machine will stay"
 	return !onDelete
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// The annotations that mark a machine as the first to go when its set gives up
-// machines. None deletes by itself.
+// The annotations that mark a machine as the first to go when its set scales
+// down. None deletes by itself.
 const (
-	DeleteAnnotation       = lifecycle.DeleteAnnotation                        // Machine API: with any value but an empty one
+	DeleteAnnotation       = lifecycle.DeleteAnnotation                        // Machine API: with any value that is not empty
 	DeleteAnnotationLegacy = "machine.openshift.io/cluster-api-delete-machine" // Machine API, likewise
 	DeleteAnnotationCAPI   = "cluster.x-k8s.io/delete-machine"                 // Cluster API: with any value
 )
 
-// API says whose rules count.
+// API says which API's rules count.
 type API string
 
 // The APIs.
@@ -28,24 +28,24 @@ const (
 	ClusterAPI API = "ClusterAPI" // cluster.x-k8s.io
 )
 
-// DeletePolicy says which machines a set gives up first, of those that nothing
-// else sets apart.
+// DeletePolicy says which machines a set deletes first, among those without
+// another distinction.
 type DeletePolicy string
 
 // The policies of the APIs. Empty means Random.
 const (
 	DeleteRandom DeletePolicy = "Random" // any: here the first by name
-	DeleteNewest DeletePolicy = "Newest" // those made last
-	DeleteOldest DeletePolicy = "Oldest" // those made first
+	DeleteNewest DeletePolicy = "Newest" // those created last
+	DeleteOldest DeletePolicy = "Oldest" // those created first
 )
 
-// Pick is a machine that is to go.
+// Pick is a machine to delete.
 type Pick struct {
 	Machine *lifecycle.Machine // of the argument
-	Why     string             // why it comes before others, in words
+	Why     string             // why it comes before others, for people
 }
 
-// class is what sets a machine apart, those that go first with the lowest.
+// class is the class of a machine; the lowest goes first.
 type class int
 
 const (
@@ -57,20 +57,20 @@ const (
 	plain
 )
 
-// ScaleDown returns the machines that a set gives up, n of them, those that go
-// first in front:
+// ScaleDown returns the n machines that a set deletes to scale down, those that
+// go first in front:
 //
-//  1. machines that are being deleted already,
-//  2. those that are annotated, or, by the Machine API, that have an error,
-//  3. by the Cluster API, those that are being updated in place, then the
+//  1. machines that are already being deleted,
+//  2. those that are annotated, or, in the Machine API, that have an error,
+//  3. in the Cluster API, those that are being updated in place, then the
 //     unhealthy ones: without a node, or with a condition NodeHealthy or
 //     HealthCheckSucceeded that is False,
-//  4. by the Machine API and the policy Random, those without a node,
+//  4. in the Machine API with the policy Random, those without a node,
 //  5. the rest, by the policy.
 //
-// What ties is ordered by name and UID, so that equal arguments always pick the
-// same machines. A machine without a creation time, or with one ahead of the
-// clock, counts as the newest. n may be more than there are, or negative. The
+// Ties are ordered by name and UID, so that equal arguments always select the
+// same machines. A machine without a creation time, or with one in the future,
+// counts as the newest. n may exceed the number of machines, or be negative. The
 // error is of type *fairlead.FieldError.
 func ScaleDown(machines []lifecycle.Machine, n int, policy DeletePolicy, api API, now time.Time) ([]Pick, error) {
 	switch policy {
@@ -114,10 +114,10 @@ func byName(a, b *lifecycle.Machine) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 }
 
-// classify returns what sets a machine apart.
+// classify returns the class of a machine, and why.
 func classify(m *lifecycle.Machine, policy DeletePolicy, api API) (class, string) {
 	if m.Deleting() {
-		return goes, "it is being deleted already"
+		return goes, "it is already being deleted"
 	}
 	if key := markedBy(m, api); key != "" {
 		return marked, "it has annotation " + key

@@ -8,64 +8,63 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// Taints by which the cluster autoscaler marks nodes that it removes. Their
+// Taints that the cluster autoscaler puts on nodes that it removes. Their
 // values are the time, in seconds since 1970.
 const (
 	autoscalerTaint     = "ToBeDeletedByClusterAutoscaler"
 	autoscalerCandidate = "DeletionCandidateOfClusterAutoscaler"
 )
 
-// Trigger is what has a machine deleted.
+// Trigger is why a machine is deleted.
 type Trigger string
 
-// The triggers that are documented, and what else there is.
+// The documented triggers, and others.
 const (
 	TriggerRequest     Trigger = "Request"            // somebody has deleted the machine: oc delete machine
-	TriggerAnnotation  Trigger = "Annotation"         // it is annotated, so that it goes first when its set gives one up
+	TriggerAnnotation  Trigger = "Annotation"         // it is annotated, so that it goes first when its set scales down
 	TriggerScaleDown   Trigger = "ScaleDown"          // its set has too many machines
 	TriggerAutoscaler  Trigger = "Autoscaler"         // the cluster autoscaler does not need its node
 	TriggerHealthCheck Trigger = "HealthCheck"        // a health check replaces it
-	TriggerReplacement Trigger = "ControlPlaneUpdate" // its control plane has another machine for its place
-	TriggerCluster     Trigger = "ClusterDeletion"    // the whole cluster goes
+	TriggerReplacement Trigger = "ControlPlaneUpdate" // its control plane has another machine in its place
+	TriggerCluster     Trigger = "ClusterDeletion"    // the whole cluster is being deleted
 )
 
-// Scene is what Why looks at. All but Machine may be left out: then less can be
-// told.
+// Scene is the input of Why. Everything but Machine may be left out; then the
+// answer says less.
 type Scene struct {
 	Machine *lifecycle.Machine // not nil
-	Node    *lifecycle.Node    // the machine's; nil if it is not known
-	Set     *SetScene          // of the machine; nil if it has none, or that is not known
+	Node    *lifecycle.Node    // the machine's; nil if unknown
+	Set     *SetScene          // of the machine; nil if it has none, or if unknown
 	Checks  []HealthCheck      // of the machine's namespace
-	Cluster *lifecycle.Cluster // that the machine belongs to; nil if that is not known
+	Cluster *lifecycle.Cluster // that the machine belongs to; nil if unknown
 	// Replaced is whether an up-to-date machine is ready in place of the
 	// machine, in the control plane.
 	Replaced bool
 }
 
-// SetScene is how a MachineSet stands.
+// SetScene is the state of a MachineSet.
 type SetScene struct {
 	Name     string // the set's
-	Replicas int    // how many machines it is to have
-	Machines int    // how many it has, those that are being deleted included
+	Replicas int    // how many machines it should have
+	Machines int    // how many it has, including those that are being deleted
 }
 
-// Cause is one thing that speaks for a trigger.
+// Cause is evidence for a trigger.
 type Cause struct {
 	Trigger Trigger   `json:"trigger"`        // which
-	Text    string    `json:"text"`           // what speaks for it
-	Since   time.Time `json:"since,omitzero"` // when that began, if it is known
+	Text    string    `json:"text"`           // the evidence
+	Since   time.Time `json:"since,omitzero"` // when that began, if known
 	// Sure is whether it is proven, rather than likely.
 	Sure bool `json:"sure"`
-	// Deletes is whether it has machines deleted by itself.
+	// Deletes is whether it deletes machines by itself.
 	Deletes bool `json:"deletes"`
 }
 
-// Why says why a machine is being deleted, or would be: what speaks for each
-// trigger, what is sure before what is likely, and in the order of the Trigger
-// constants otherwise. Where a machine is being deleted and nothing else has it
-// deleted, somebody has asked for that by hand. The annotation that marks a
-// machine deletes nothing by itself; it decides that this machine goes and not
-// another.
+// Why says why a machine is being deleted, or would be: the evidence for each
+// trigger, what is sure before what is likely, and otherwise in the order of
+// the Trigger constants. If a machine is being deleted and nothing else deletes
+// it, somebody requested that manually. The annotation that marks a machine
+// deletes nothing by itself; it decides that this machine goes and not another.
 func Why(s *Scene, now time.Time) []Cause {
 	m := s.Machine
 	var sure, likely []Cause
@@ -108,7 +107,7 @@ func Why(s *Scene, now time.Time) []Cause {
 	}}, all...)
 }
 
-// requested returns when the deletion of a machine was asked for.
+// requested returns when the deletion of a machine was requested.
 func requested(m *lifecycle.Machine) time.Time {
 	at := *m.DeletionTimestamp
 	if g := m.DeletionGracePeriodSeconds; g != nil && *g > 0 && *g < 1<<31 {

@@ -10,29 +10,29 @@ import (
 // Action is something to do, one of
 //
 //   - [SetHook], which gives a machine the hook, or fixes its owner;
-//   - [RemoveHook], which lets the deletion of a machine go on;
+//   - [RemoveHook], which lets the deletion of a machine proceed;
 //   - [AddLearner], [Promote] and [RemoveMember], which change the membership;
 //   - [DeleteGuard], which removes a guard pod.
 //
 // Each may be applied again. A backend refuses a change of the membership that
-// is not at Revision, and so does every etcd that a change would cost its
-// quorum.
+// is not at Revision, and so does every etcd that would lose its quorum by a
+// change.
 type Action interface {
 	fairlead.Action
 	guards()
 }
 
-// SetHook gives a machine the hook. A machine that is being deleted is left as
-// it is.
+// SetHook gives a machine the hook. A machine that is being deleted is left
+// alone.
 type SetHook struct {
 	Machine string         `json:"machine"` // namespace/name
-	Hook    lifecycle.Hook `json:"hook"`    // takes the place of the one of its name
+	Hook    lifecycle.Hook `json:"hook"`    // replaces the one with its name
 }
 
 // RemoveHook removes the hook of a machine.
 type RemoveHook struct {
 	Machine string         `json:"machine"` // namespace/name
-	Hook    lifecycle.Hook `json:"hook"`    // one of another owner stays
+	Hook    lifecycle.Hook `json:"hook"`    // a hook of another owner stays
 }
 
 // AddLearner adds a member that does not vote yet.
@@ -53,7 +53,7 @@ type Promote struct {
 type RemoveMember struct {
 	ID       string `json:"id"`       // the member
 	Name     string `json:"name"`     // the member's
-	Why      string `json:"why"`      // in words
+	Why      string `json:"why"`      // for people
 	Revision string `json:"revision"` // of the membership
 }
 
@@ -61,7 +61,7 @@ type RemoveMember struct {
 type DeleteGuard struct {
 	Namespace string `json:"namespace"` // the pod's
 	Name      string `json:"name"`      // the pod's
-	UID       string `json:"uid"`       // the pod is another one without it
+	UID       string `json:"uid"`       // the pod's
 }
 
 // Key implements fairlead.Action.
@@ -107,7 +107,7 @@ func (Promote) guards()      {}
 func (RemoveMember) guards() {}
 func (DeleteGuard) guards()  {}
 
-// Kinds returns one action of each kind: how a Decision is read from JSON.
+// Kinds returns one action of each kind, for reading a Decision from JSON.
 func (State) Kinds() []Action {
 	return []Action{SetHook{}, RemoveHook{}, AddLearner{}, Promote{}, RemoveMember{}, DeleteGuard{}}
 }

@@ -11,13 +11,13 @@ import (
 
 // membership decides on at most one change of it, the first that is possible:
 //
-//  1. A learner of a machine that is being deleted is removed.
-//  2. A learner that has caught up is promoted, unless there is a voter more than
-//     desired already.
+//  2. A learner that has caught up is promoted, unless there already is one more
+//     voter than desired.
 //  3. A voter of a machine that is being deleted is removed, see removable.
 //  4. A member without machine and without node is removed if it is unhealthy.
 //  5. A process that waits for it is added as a learner, if every member is
-//     healthy and no other learner is there.
+//     healthy and there is no other learner. healthy and no other learner is
+//     there.
 func (s *stepper) membership(managed bool) {
 	for _, step := range []func(managed bool) Action{s.dropLearner, s.promote, s.removeVoter, s.removeStray, s.addLearner} {
 		if a := step(managed); a != nil {
@@ -39,13 +39,13 @@ func (s *stepper) dropLearner(managed bool) Action {
 	return nil
 }
 
-// safe reports whether voters, of whom so many are healthy, have a quorum.
+// safe reports whether voters have a quorum if so many are healthy.
 func safe(voters, healthy int) bool { return healthy >= majority(voters) }
 
 func (s *stepper) promote(managed bool) Action {
 	for _, m := range s.learners {
 		if !m.Healthy || !m.CaughtUp || len(s.voters) > s.Desired || !safe(len(s.voters), s.healthy) {
-			continue // with one more that is healthy there is a quorum if there is one now
+			continue // with one more healthy voter, there is a quorum if there is one now
 		}
 		if managed {
 			x := s.machineOf(m.Addresses)
@@ -60,7 +60,7 @@ func (s *stepper) promote(managed bool) Action {
 
 // removeVoter removes the voter of a machine that is being deleted: first those
 // of the failure domain with the most voters, then by name. See removable: while
-// one of them is unhealthy it leaves no other.
+// one of them is unhealthy, no other can be removed.
 func (s *stepper) removeVoter(managed bool) Action {
 	if !managed {
 		return nil
@@ -88,28 +88,27 @@ func (s *stepper) removeVoter(managed bool) Action {
 }
 
 // removable says why a voter must not be removed now; nothing if it may:
-//
 //  1. The control plane is busy, or clients do not know the voters yet.
-//  2. The voters have no quorum: every change would need what is not there.
+//  2. The voters have no quorum, which every change would need.
 //  3. It is healthy, and others are not.
 //  4. It is healthy, and there are no more voters than desired: its replacement
 //     comes first.
 //
-// From these it follows that the others have a quorum without it: if it is
-// healthy they all are, and if it is not it was none of the majority. One that is
-// unhealthy goes however few voters are left: it votes for nothing, the cluster
-// survives no fewer losses without it, and etcd adds no member while one is down.
+// It follows that the others have a quorum without it: if it is healthy they all
+// are, and if it is not, it was not part of the majority. An unhealthy one is
+// removed however few voters are left: it does not vote, the cluster survives no
+// fewer losses without it, and etcd adds no member while one is down.
 func (s *stepper) removable(v *Member) (reason, message, unblock string) {
 	switch {
 	case s.Busy != "":
-		return ReasonBusy, s.Busy, "wait until the control plane comes to rest"
+		return ReasonBusy, s.Busy, "wait until the control plane has settled"
 	case !s.known():
-		return ReasonEndpoints, "clients are given the endpoints of other voters than there are", "bring the endpoints up to date"
+		return ReasonEndpoints, "the endpoints that clients use are not those of the current voters", "bring the endpoints up to date"
 	case !safe(len(s.voters), s.healthy):
-		return ReasonQuorumAtRisk, fmt.Sprintf("%d of %d voters are healthy", s.healthy, len(s.voters)), "make these members recover: " + listed(s.sick) + "; else restore the quorum, see the control plane"
+		return ReasonQuorumAtRisk, fmt.Sprintf("%d of %d voters are healthy", s.healthy, len(s.voters)), "make these members recover: " + listed(s.sick) + "; otherwise restore the quorum, see the control plane"
 	case v.Healthy && len(s.sick) > 0:
 		return ReasonUnhealthy, counted("member", s.sick) + words.Plural(len(s.sick), " is not healthy, and its machine is not being deleted", " are not healthy, and their machines are not being deleted"),
-			words.Plural(len(s.sick), "make it recover: look at its node and pod; or delete its machine", "make them recover: look at their nodes and pods; or delete their machines")
+			words.Plural(len(s.sick), "make it recover: check its node and pod; or delete its machine", "make them recover: check their nodes and pods; or delete their machines")
 	case v.Healthy && len(s.voters) < s.Desired:
 		return ReasonReplacement, fmt.Sprintf("there are %d voters, and %d are desired", len(s.voters), s.Desired), "add machines to the control plane"
 	case v.Healthy && len(s.voters) == s.Desired:
@@ -126,7 +125,7 @@ func (s *stepper) known() bool {
 	return len(s.Endpoints) == len(s.voters) && !slices.ContainsFunc(s.voters, func(v *Member) bool { return !meet(v.Addresses, s.Endpoints) })
 }
 
-// removeStray removes a member that nothing is left of.
+// removeStray removes a member without machine and node.
 func (s *stepper) removeStray(managed bool) Action {
 	if !managed || s.Busy != "" {
 		return nil

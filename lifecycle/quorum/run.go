@@ -10,20 +10,20 @@ import (
 // Backend is the control plane, as the guard needs it. Its methods may be called
 // from several goroutines, for different clusters.
 type Backend interface {
-	// Observe returns the world of a cluster, see World; Outcomes are the runner's.
-	// The runner owns the result.
+	// Observe returns the world of a cluster, see World; the runner fills in
+	// Outcomes and owns the result.
 	Observe(ctx context.Context, cluster string) (*World, error)
 
 	// Apply carries out one action, see Action.
 	Apply(ctx context.Context, cluster string, action Action) error
 }
 
-// Runner guards the quorum of control planes: it drives [Step], as
-// [fairlead.RunnerOptions] says. Clusters are named as the Backend names them.
+// Runner guards the quorum of control planes: it drives [Step], with the guarantees
+// of [fairlead.RunnerOptions]. Clusters have the names that the Backend uses.
 type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The
-// error is what [Policy.Check] finds.
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The error
+// is that of [Policy.Check].
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
 	if err := policy.Check(); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	return fairlead.NewRunner(fairlead.Engine[State, *World, Action, fairlead.Block]{
 		Name:    "quorum",
 		Version: StateVersion,
-		// Nothing rests on what version 1 has kept.
+		// Nothing depends on the state of version 1.
 		Upgrade: func(int, []byte) (State, error) { return State{}, nil },
 		Step: func(state State, w *World, now time.Time) Decision {
 			return Step(state, w, now, policy)

@@ -19,27 +19,26 @@ import (
 // plane have the value master.
 const RoleLabel = "machine.openshift.io/cluster-api-machine-role"
 
-// MemBackend is a Backend in memory: the members of one control plane whose
-// machines are those of role master. A process runs on each of their nodes and
-// waits to be added; a learner takes its time to catch up; a member is healthy
-// while its node is heard of. It refuses, as etcd does, what would cost its
-// quorum. Its methods may be called from several goroutines.
+// MemBackend is a Backend in memory: the members of one control plane whose machines
+// have the role master. A process runs on each of their nodes and waits to be added; a
+// learner takes time to catch up; a member is healthy while its node reports. Like etcd,
+// it refuses changes that would lose its quorum. Its methods may be called from several
+// goroutines.
 type MemBackend struct {
-	// Cluster is the cluster that this is a view of: members are there, and machines
-	// and nodes. Its Clock counts. Nil means that of Machines. See [fairlead.MemCluster].
+	// Cluster is the cluster that this is a view of, with members, machines and nodes.
+	// Its Clock is used. Nil means that of Machines. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
-	// Machines holds machines and nodes. Nil means those of Cluster; one of the two
+	// Machines has the machines and nodes. Nil means those of Cluster; one of the two
 	// must be given.
 	Machines *lifecycle.MemBackend
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Desired is how many voters there are to be. Zero means three.
+	// Desired is how many voters there should be. Zero means three.
 	Desired int
-	// CatchUp is how long a learner takes until it has all data. Zero means two
-	// minutes.
+	// CatchUp is how long a learner takes to catch up. Zero means two minutes.
 	CatchUp time.Duration
-	// Down reports whether the member of a node does not answer, even though the node is
-	// heard of. Nil means that none is. It must not call the backend.
+	// Down reports whether the member of a node does not answer, even though the node
+	// reports. Nil means that all answer. It must not call the backend.
 	Down func(node string) bool
 	// Changed is called for each action that changed something, in order. It
 	// must not change anything.
@@ -50,7 +49,7 @@ type MemBackend struct {
 	heard map[string]bool // nodes of members, while the lock is held
 }
 
-// membership is the members as they are kept, in the order in which they were added.
+// membership is the stored members, in the order in which they were added.
 type membership struct {
 	fairlead.ObjectMeta
 	members []member
@@ -78,14 +77,14 @@ func (b *MemBackend) lock() {
 	of := b.members()
 	b.all.Unlock()
 	heard := make(map[string]bool, len(of))
-	for _, m := range of { // machines have a lock of their own, or the same
+	for _, m := range of { // machines have their own lock, or the same
 		heard[m.Name] = b.Machines.Reachable(m.Name)
 	}
 	b.all.Lock()
 	b.heard = heard
 }
 
-// members returns the members as they are kept. They must not be changed.
+// members returns the stored members. They must not be changed.
 func (b *MemBackend) members() []member {
 	if m := cluster.Ref(b.all, memberships(), "etcd"); m != nil {
 		return m.members
@@ -93,12 +92,12 @@ func (b *MemBackend) members() []member {
 	return nil
 }
 
-// keep keeps members, under a new revision.
+// keep stores members, with a new revision.
 func (b *MemBackend) keep(members []member) {
 	cluster.Put(b.all, memberships(), &membership{fairlead.ObjectMeta{Name: "etcd"}, members})
 }
 
-// revision tells memberships apart.
+// revision identifies a membership.
 func (b *MemBackend) revision() string {
 	if m := cluster.Ref(b.all, memberships(), "etcd"); m != nil {
 		return m.ResourceVersion
@@ -109,14 +108,14 @@ func (b *MemBackend) revision() string {
 // errRevision says that the membership is not the one that was decided on.
 var errRevision = errors.New("the membership has changed since it was observed")
 
-// AddVoter makes the process on a machine's node a voter, as a bootstrap does.
-// It refuses a machine that is not there or has no internal address.
+// AddVoter makes the process on a machine's node a voter, as a bootstrap does. It
+// refuses a machine that does not exist or has no internal address.
 func (b *MemBackend) AddVoter(machine string) error {
 	b.lock()
 	b.all.Unlock()
 	m := b.Machines.Machine(machine)
 	if m == nil || len(internal(m)) == 0 || m.Status.NodeRef == nil {
-		return fmt.Errorf("machine %s: it must be there, with a node and an InternalIP, to have a member", machine)
+		return fmt.Errorf("machine %s: it must exist, with a node and an InternalIP, to have a member", machine)
 	}
 	b.lock()
 	defer b.all.Unlock()
@@ -142,7 +141,7 @@ func (b *MemBackend) observed() []Member {
 	catchUp := cmp.Or(max(b.CatchUp, 0), 2*time.Minute)
 	now, members := b.all.Now(), b.members()
 	for i := range members {
-		members[i].added = fairlead.Past(members[i].added, now) // data is copied whatever the clock says
+		members[i].added = fairlead.Past(members[i].added, now) // data is copied even if the clock is set back
 		m := members[i]
 		m.Healthy = b.heard[m.Name] && (b.Down == nil || !b.Down(m.Name))
 		m.CaughtUp = m.Healthy && m.Learner && !now.Before(m.added.Add(catchUp))
@@ -240,15 +239,15 @@ func (b *MemBackend) addLearner(a AddLearner) (bool, error) {
 		return false, errRevision
 	}
 	if slices.ContainsFunc(b.members(), func(m member) bool { return m.Learner }) {
-		return false, errors.New("there is a learner already, and one is allowed")
+		return false, errors.New("there already is a learner, and only one is allowed")
 	}
 	address := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(a.PeerURL, "https://"), ":2380"), "[]")
 	b.add(a.Node, []string{address}, true)
 	return true, nil
 }
 
-// change changes a member, or removes it if f says not to keep it; but not if
-// the voters have no quorum, or would have none then.
+// change changes a member, or removes it if f says not to keep it; but not if the voters
+// have no quorum, or would then have none.
 func (b *MemBackend) change(revision, id string, f func(*member) (keep bool, err error)) (bool, error) {
 	if revision != b.revision() {
 		return false, errRevision

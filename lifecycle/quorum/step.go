@@ -14,8 +14,8 @@ import (
 // StateVersion is the version of the format of [State].
 const StateVersion = 2
 
-// State is what is remembered of a control plane: nothing that a decision rests
-// on, so that losing it is harmless. It survives encoding/json.
+// State is what is remembered about a control plane: nothing that a decision
+// depends on, so that losing it is harmless. It survives encoding/json.
 type State struct {
 	fairlead.Pending
 }
@@ -33,7 +33,7 @@ type Policy struct {
 	Resync time.Duration `json:"resync,omitempty"`
 }
 
-// Check says what is wrong with the policy: nil, or fairlead.FieldErrors.
+// Check reports what is wrong with the policy: nil, or fairlead.FieldErrors.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil
@@ -50,11 +50,10 @@ func (p *Policy) Check() error {
 	return errs.Err()
 }
 
-// MarshalJSON writes durations as people do, "5m0s".
+// MarshalJSON writes durations as text, such as "5m0s".
 func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 
-// UnmarshalJSON reads what MarshalJSON has written; a field that is not known is
-// an error.
+// UnmarshalJSON reads what MarshalJSON wrote; an unknown field is an error.
 func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
 
 // Decision is what [Step] returns: at most one action changes the membership.
@@ -75,8 +74,8 @@ const (
 	ReasonNoMachineRuns   = "NoMachineRunning"       // the machines are not managed at the moment
 	ReasonTurn            = "WaitingForItsTurn"      // another member is changed first
 	ReasonQuorumLost      = "QuorumLost"             // no majority of the voters is healthy
-	ReasonTooFewVoters    = "TooFewVoters"           // there are fewer than desired, and none is on its way
-	ReasonNoVoters        = "NoVoters"               // none is seen
+	ReasonTooFewVoters    = "TooFewVoters"           // there are fewer than desired, and none is being added
+	ReasonNoVoters        = "NoVoters"               // no voter is observed
 	ReasonUnknownAddress  = "MachineAddressUnknown"  // the machine names no internal address
 	ReasonLearnerExpected = "WaitingForLearnerToRun" // the learner was added and is not healthy yet
 )
@@ -89,13 +88,13 @@ type stepper struct {
 	machines []*lifecycle.Machine // by name
 	voters   []*Member            // by name, then ID
 	learners []*Member            // by name, then ID
-	healthy  int                  // how many voters are
+	healthy  int                  // how many voters are healthy
 	sick     []string             // names of all members that are not healthy
 	change   Action               // of the membership, nil for none
 }
 
-// Step decides what to do next about a control plane. It is a pure function;
-// nil policy means the zero one. World must not be nil.
+// Step decides what to do next about a control plane. It is a pure function; a
+// nil policy means the defaults. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if policy == nil {
 		policy = &Policy{}
@@ -117,7 +116,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	return Decision{State: State{s.Pending()}, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
-// look puts what is observed in order.
+// look sorts what is observed.
 func (s *stepper) look() {
 	for i := range s.Machines {
 		s.machines = append(s.machines, &s.Machines[i])
@@ -157,7 +156,7 @@ func (s *stepper) managed() bool {
 	})
 }
 
-// hooks gives machines the hook, and takes it from those without a member.
+// hooks gives machines the hook, and removes it from those without a member.
 func (s *stepper) hooks() {
 	for _, m := range s.machines {
 		h := hook(m)
@@ -170,7 +169,7 @@ func (s *stepper) hooks() {
 	}
 }
 
-// guards removes the guard pods of machines that are to be drained.
+// guards removes the guard pods of machines that will be drained.
 func (s *stepper) guards() {
 	for _, g := range s.Guards {
 		for _, m := range s.machines {
@@ -203,7 +202,7 @@ func (s *stepper) addresses(m *lifecycle.Machine) []string {
 	return all
 }
 
-// machineOf returns the machine of addresses, or nil.
+// machineOf returns the machine with one of the addresses, or nil.
 func (s *stepper) machineOf(addresses []string) *lifecycle.Machine {
 	for _, m := range s.machines {
 		if meet(s.addresses(m), addresses) {
@@ -213,8 +212,8 @@ func (s *stepper) machineOf(addresses []string) *lifecycle.Machine {
 	return nil
 }
 
-// do decides on an action, unless it was decided on a short time ago: then its
-// effect is waited for.
+// do decides on an action, unless it was decided on a short time ago and its
+// effect is awaited.
 func (s *stepper) do(a Action) {
 	if s.Due(a.Key()) {
 		s.actions = append(s.actions, a)

@@ -273,7 +273,7 @@ func TestPlaneBlocks(t *testing.T) {
 		{"desired=5 a b c d", "TooFewVoters: there are 4 voters, and 5 are desired; the cluster survives the loss of 1 more"},
 		{"a b c:behind", "LearnerBehind: there are 2 voters, and 3 are desired: member c has not caught up with the leader"},
 		{"a b d:nomember", ""}, // it is being added
-		{"a:ready b:ready", "NoVoters: no voter is seen, and 3 are desired"},
+		{"a:ready b:ready", "NoVoters: no voter is observed, and 3 are desired"},
 	} {
 		d := quorum.Step(quorum.State{}, plane(t, tt.plane), begin, nil)
 		var got []string

@@ -24,20 +24,20 @@ func (s *stepper) tell(managed bool) {
 		case !managed:
 			s.block(m, ReasonNoMachineRuns, "no machine of the control plane is running, so hooks are left alone", "wait until a machine of the control plane runs")
 		case len(s.voters) == 0:
-			s.block(m, ReasonNoVoters, "no voter is seen, so nobody knows whether it has a member", "wait until etcd answers")
+			s.block(m, ReasonNoVoters, "no voter is observed, so it is unknown whether it has a member", "wait until etcd answers")
 		case v != nil:
 			s.keeps(m, v)
 		case !s.memberless(m):
-			s.block(m, ReasonUnknownAddress, "nobody knows its internal addresses, and no machine is known of members "+listed(s.unclaimed())+", so one of them could be its member",
-				"report its address, or remove these members; if it never had a node, remove the hook by hand")
+			s.block(m, ReasonUnknownAddress, "its internal addresses are unknown, and so are the machines of members "+listed(s.unclaimed())+", so one of them could be its member",
+				"report its address, or remove these members; if it never had a node, remove the hook manually")
 		default:
-			s.block(m, ReasonHookGoing, s.Because("its member is out of the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}.Key()), "wait until the machine is seen without the hook")
+			s.block(m, ReasonHookGoing, s.Because("its member has left the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}.Key()), "wait until the machine is seen without the hook")
 		}
 	}
 	s.plane()
 }
 
-// keeps tells why a machine with a member keeps its hook.
+// keeps says why a machine with a member keeps its hook.
 func (s *stepper) keeps(m *lifecycle.Machine, v *Member) {
 	remove := RemoveMember{ID: v.ID}
 	if s.change != nil && s.change.Key() == remove.Key() {
@@ -59,13 +59,13 @@ func (s *stepper) keeps(m *lifecycle.Machine, v *Member) {
 	s.block(m, reason, message, unblock)
 }
 
-// restore is the way out of a quorum that is lost.
+// restore is what to do after the loss of the quorum.
 const restore = "if they are lost for good, restore the cluster from its latest backup: stop etcd on every node, restore the snapshot on one " +
 	"(etcdutl snapshot restore; cluster-restore.sh on OpenShift), start it there as a cluster of one, then let the others join with empty data directories; " +
 	"writes since the backup are lost"
 
-// plane tells what is wrong with the control plane itself, and is not being put
-// right.
+// plane reports what is wrong with the control plane itself and is not being
+// corrected.
 func (s *stepper) plane() {
 	n := len(s.voters)
 	spare := s.healthy - majority(n)
@@ -77,22 +77,22 @@ func (s *stepper) plane() {
 	}
 	switch {
 	case n == 0:
-		s.tellPlane(ReasonNoVoters, fmt.Sprintf("no voter is seen, and %d are desired", s.Desired), "make etcd answer; if it is not bootstrapped yet, wait until its bootstrap ends")
+		s.tellPlane(ReasonNoVoters, fmt.Sprintf("no voter is observed, and %d are desired", s.Desired), "make etcd answer; if it is not bootstrapped yet, wait until its bootstrap ends")
 		return
 	case spare < 0:
 		s.tellPlane(ReasonQuorumLost, fmt.Sprintf("%d of %d voters %s healthy, and %d are needed: etcd takes no writes, and no member can be added or removed", s.healthy, n, words.Plural(s.healthy, "is", "are"), majority(n)),
-			"start members "+listed(s.sick)+" again: look at their nodes; "+restore)
+			"start members "+listed(s.sick)+" again: check their nodes; "+restore)
 		return
 	case s.change != nil:
 		return
 	case len(down) > 0:
 		s.tellPlane(ReasonUnhealthy, fmt.Sprintf("%s %s not healthy; the cluster of %d survives %s, and no member can be added", counted("voter", down), words.Plural(len(down), "is", "are"), n, losses(spare)),
-			"look at their nodes and pods; what does not recover is replaced by deleting its machine")
+			"check their nodes and pods; to replace one that does not recover, delete its machine")
 	}
 	for _, l := range s.learners {
 		if x := s.machineOf(l.Addresses); !l.Healthy && (x == nil || !x.Deleting()) {
 			s.tellPlane(ReasonLearnerExpected, "member "+l.Name+" was added as a learner and does not answer, so no other member can be added",
-				"start its process: look at its node; or delete its machine, and it is removed; without a machine, etcdctl member remove "+l.ID)
+				"start its process: check its node; or delete its machine, which removes it; without a machine, etcdctl member remove "+l.ID)
 		} else if l.Healthy && !l.CaughtUp && n < s.Desired {
 			s.tellPlane(ReasonLearnerBehind, fmt.Sprintf("there are %d voters, and %d are desired: member %s has not caught up with the leader", n, s.Desired, l.Name), "wait until it has received all data, and is promoted")
 		}
@@ -118,7 +118,7 @@ func counted(noun string, names []string) string {
 	return noun + "s " + strings.Join(names, ", ")
 }
 
-// block tells why a machine keeps its hook.
+// block says why a machine keeps its hook.
 func (s *stepper) block(m *lifecycle.Machine, reason, message, unblock string) {
 	s.Block(fairlead.Block{Subject: "machine " + m.String(), Reason: reason, Message: message, Owner: HookOwner, Unblock: unblock})
 }
@@ -129,13 +129,14 @@ func (s *stepper) tellPlane(reason, message, unblock string) {
 
 func listed(names []string) string { return fmt.Sprintf("[%s]", strings.Join(names, " ")) }
 
-// memberless reports whether it is certain that a machine has no member: each is
-// another machine's, or its addresses are known and no member has one of them.
+// memberless reports whether it is certain that a machine has no member: all
+// belong to other machines, or its addresses are known and no member has one of
+// them.
 func (s *stepper) memberless(m *lifecycle.Machine) bool {
 	return s.memberOf(m) == nil && len(s.voters) > 0 && (len(s.addresses(m)) > 0 || len(s.unclaimed()) == 0)
 }
 
-// unclaimed names the members of which no machine is known, in their order.
+// unclaimed names the members without a known machine, in their order.
 func (s *stepper) unclaimed() []string {
 	var names []string
 	for _, v := range slices.Concat(s.voters, s.learners) {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// The hook of this package, as the etcd operator calls it.
+// The hook of this package, with the names that the etcd operator uses.
 const (
 	HookName  = "EtcdQuorumOperator"   // the name
 	HookOwner = "clusteroperator/etcd" // the owner
@@ -33,16 +33,16 @@ type World struct {
 	Hosts []Host `json:"hosts,omitempty"`
 	// Guards are pods that keep the nodes of members from being drained together.
 	Guards []Guard `json:"guards,omitempty"`
-	// Desired is how many voters the cluster is to have.
+	// Desired is how many voters the cluster should have.
 	Desired int `json:"desired"`
 	// NoMachines says that machines are not managed here: then there are no hooks,
-	// no voter is removed, and learners are promoted whatever their machine.
+	// no voter is removed, and learners are promoted regardless of their machine.
 	NoMachines bool `json:"noMachines,omitempty"`
 	// Busy says why the membership must not shrink at the moment: the bootstrap is
 	// not complete, or a new revision is being rolled out. Empty if it may.
 	Busy string `json:"busy,omitempty"`
-	// Endpoints are the addresses of voters that clients have been given. Nil means
-	// that nobody looks.
+	// Endpoints are the addresses of voters that clients use. Nil means that they
+	// are not checked.
 	Endpoints []string `json:"endpoints,omitempty"`
 	// Outcomes are the results of the last attempts; the Runner fills them in.
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
@@ -50,13 +50,13 @@ type World struct {
 
 // Member is one member of the cluster.
 type Member struct {
-	ID        string   `json:"id"`                // unique, never given twice
-	Name      string   `json:"name,omitempty"`    // that of its node, mostly
+	ID        string   `json:"id"`                // unique, never reused
+	Name      string   `json:"name,omitempty"`    // mostly that of its node
 	Addresses []string `json:"addresses"`         // IP addresses of its peer URLs
 	Learner   bool     `json:"learner,omitempty"` // it does not vote
 	Healthy   bool     `json:"healthy"`           // it answers
-	// CaughtUp is whether a learner has all that the leader has. A backend that
-	// does not know says true, and has the promotion refused.
+	// CaughtUp is whether a learner has all data of the leader. A backend that does
+	// not know says true, and returns the refusal of the promotion.
 	CaughtUp bool `json:"caughtUp,omitempty"`
 }
 
@@ -65,7 +65,7 @@ type Host struct {
 	Node      string   `json:"node"`               // its name
 	Addresses []string `json:"addresses"`          // its internal IP addresses
 	Deleting  bool     `json:"deleting,omitempty"` // the node object is being deleted
-	// Waiting is whether the process is there and waits to be added: its pod runs,
+	// Waiting is whether the process exists and waits to be added: its pod runs,
 	// and is not ready.
 	Waiting bool `json:"waiting"`
 }
@@ -77,7 +77,7 @@ type Guard struct {
 	Name      string `json:"name"`      // the pod's
 	UID       string `json:"uid"`       // the pod's
 	Node      string `json:"node"`      // where it is
-	Cordoned  bool   `json:"cordoned"`  // whether that node is
+	Cordoned  bool   `json:"cordoned"`  // whether that node is cordoned
 }
 
 // internal returns the internal addresses of a machine.
