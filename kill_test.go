@@ -67,7 +67,7 @@ func countOf(rec fairlead.Record) int {
 }
 
 // A process that is killed leaves the last value that it was told is durable,
-// or the one that it was about to write, and lets go of the lock.
+// or the one that it was about to write, and releases the lock.
 func TestFileStoreKill(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -98,6 +98,7 @@ func ExampleFetcher() {
 		}
 		fmt.Println(r.Payload.Release.Version, "verified:", r.Verified)
 	}
-	// Output: 4.19.0 verified: true unable to verify "sha256:e1fa": it is not
-	// among the trusted digests
+	// Output:
+	// 4.19.0 verified: true
+	// unable to verify "sha256:e1fa": it is not among the trusted digests
 }

@@ -64,7 +64,9 @@ func ExampleGraph_Paths() {
 	}
 	why, _ := g.WhyNot(context.Background(), "4.18.20", "4.19.3", nil)
 	fmt.Println(why)
-	// Output: 4.18.20 -> 4.19.1 -> 4.19.3 4.18.20 -> 4.18.21 -> 4.19.3 4.19.3 is a conditional update of 4.18.20 and
-	// not recommended: it is unknown whether the cluster is exposed to SlowDisks. Read about the risk, then wait for a
-	// release without it, or accept it by name. 4.19.1 is recommended.
+	// Output:
+	// 4.18.20 -> 4.19.1 -> 4.19.3
+	// 4.18.20 -> 4.18.21 -> 4.19.3
+	// 4.19.3 is a conditional update of 4.18.20 and not recommended: it is unknown whether the cluster is exposed to SlowDisks.
+	// Read about the risk, then wait for a release without it, or accept it by name. 4.19.1 is recommended.
 }

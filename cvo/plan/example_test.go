@@ -62,8 +62,8 @@ func ExampleMake() {
 	// - update the operator queue to queue.v2
 	// - update the cluster from 4.19.4 to 4.20.2
 	//     not seen: whether the risk SlowDNS applies
-	//     not seen: what 4.19 asks to be acknowledged
-	//     not seen: whether an operator of 4.19 keeps the minor version
+	//     not seen: what must be acknowledged in 4.19
+	//     not seen: whether an operator of 4.19 blocks another minor version
 	// - restart the nodes of pool master into 4.20.2
 	// - unpause the pool worker
 	// - restart the nodes of pool worker into 4.20.2

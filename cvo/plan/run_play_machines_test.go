@@ -86,10 +86,10 @@ func TestPlayMemberHindered(t *testing.T) {
 		{"machine without address", "etcd: machine machines/m0 has no InternalIP", func(q *question) {
 			q.s.Machines[0].Status.Addresses = nil
 		}},
-		{"machine that nobody lists", "etcd: no machine of the control plane is known of the member etcd-0", func(q *question) {
+		{"machine that nobody lists", "etcd: no machine of the control plane is known for the member etcd-0", func(q *question) {
 			q.s.Machines = q.s.Machines[1:]
 		}},
-		{"machines that nobody has looked at", "etcd: nobody has looked at the machines", func(q *question) { q.s.Machines = nil }},
+		{"machines that nobody has looked at", "etcd: the machines were not observed", func(q *question) { q.s.Machines = nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := withMachines(t)

@@ -251,7 +251,7 @@ func TestStepWindows(t *testing.T) {
 	if len(d.Actions) > 0 || !d.Wake.Equal(from) || len(d.Blocked) != 1 || d.Blocked[0].Reason != plan.ReasonWindow {
 		t.Errorf("before the window: %v, %v, wake %v", d.Actions, d.Blocked, d.Wake)
 	}
-	if d = plan.Step(d.State, w, from, policy); len(d.Actions) != 1 || d.Actions[0].String() != "ask the cluster for 4.19.4" {
+	if d = plan.Step(d.State, w, from, policy); len(d.Actions) != 1 || d.Actions[0].String() != "request release 4.19.4" {
 		t.Errorf("in the window: %v, %v", d.Actions, d.Blocked)
 	}
 	w.Situation.Gates = nil

@@ -114,7 +114,7 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		s.Back = "not possible: a cluster cannot go back to an older release"
 		s.Takes, s.Basis = w.moves()
 		if to, moving := onItsWay(w.m.Situation); moving && to == c.to {
-			s.Why, s.Before, s.Command = "it is already in progress", "", "nothing: the cluster-version operator does it; watch with oc adm upgrade status"
+			s.Why, s.Before, s.Command = "it is already under way", "", "nothing: the cluster-version operator does it; watch with oc adm upgrade status"
 		}
 	}
 }

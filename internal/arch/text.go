@@ -105,6 +105,10 @@ var oddWords = []struct {
 	{regexp.MustCompile(`\b(heeds?)\b`), "heed", "respect"},
 	{regexp.MustCompile(`\b(times that double)\b`), "times that", "exponential backoff"},
 	{regexp.MustCompile(`\b(lets? (?:none|no pods?) go)\b`), " go", "allows no eviction"},
+	{regexp.MustCompile(`\b(is asked of)\b`), "asked of", "the desired state, or the request"},
+	{regexp.MustCompile(`\b(what else all objects have)\b`), "what else", "the other metadata"},
+	{regexp.MustCompile(`\b(mean the zero ones)\b`), "zero ones", "mean the defaults"},
+	{regexp.MustCompile(`\b(the Step before)\b`), "Step before", "the previous Step"},
 	{regexp.MustCompile(`\b([^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`), " is no ", "is not a version, and so on"},
 }
 

@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// guard is a budget and the pods that it selects, so that a look at its numbers costs what it
-// selects, and not what its namespace holds.
+// guard is a budget and the pods that it selects, so that computing its numbers costs time in
+// proportion to those pods, and not to all pods of its namespace.
 type guard struct {
 	budget   *fairlead.PodDisruptionBudget
 	readable bool                     // Check finds no fault with it
 	pods     map[string]*fairlead.Pod // by "namespace/name"
 }
 
-// budgetChanged keeps up with a budget that came, changed or went.
+// budgetChanged follows the creation, change or deletion of a budget.
 func (c *Cluster) budgetChanged(old, is *fairlead.PodDisruptionBudget) {
 	b := is
 	if b == nil {
@@ -42,7 +42,7 @@ func (c *Cluster) budgetChanged(old, is *fairlead.PodDisruptionBudget) {
 	}
 }
 
-// guard keeps up with a pod that came, changed or went: which budgets select it.
+// guard follows the creation, change or deletion of a pod: which budgets select it.
 func (c *Cluster) guard(name string, old, is *fairlead.Pod) {
 	p := is
 	if p == nil {
@@ -57,7 +57,7 @@ func (c *Cluster) guard(name string, old, is *fairlead.Pod) {
 	}
 }
 
-// Measured returns the budgets with their present numbers, by namespace and name.
+// Measured returns the budgets with their current numbers, by namespace and name.
 func (c *Cluster) Measured() []fairlead.PodDisruptionBudget {
 	var all []fairlead.PodDisruptionBudget
 	for _, namespace := range slices.Sorted(maps.Keys(c.guards)) {
@@ -68,8 +68,8 @@ func (c *Cluster) Measured() []fairlead.PodDisruptionBudget {
 	return all
 }
 
-// measure returns a budget with its present numbers. One that cannot be read is
-// returned as it is.
+// measure returns a budget with its current numbers. If it is invalid, it is returned
+// unchanged.
 func (c *Cluster) measure(g *guard) *fairlead.PodDisruptionBudget {
 	q := *g.budget
 	if g.readable {
@@ -78,7 +78,7 @@ func (c *Cluster) measure(g *guard) *fairlead.PodDisruptionBudget {
 	return &q
 }
 
-// scale is how many pods a workload is to have.
+// scale is how many pods a workload should have.
 func (c *Cluster) scale(namespace string, o *fairlead.OwnerReference) (int, bool) {
 	for i := range c.workloads {
 		switch w := &c.workloads[i]; {
@@ -92,8 +92,8 @@ func (c *Cluster) scale(namespace string, o *fairlead.OwnerReference) (int, bool
 	return 0, false
 }
 
-// Guards returns the budgets that guard a pod, with their present numbers, and what
-// the eviction API says of it.
+// Guards returns the budgets that guard a pod, with their current numbers, and the answer of
+// the eviction API for it.
 func (c *Cluster) Guards(p *fairlead.Pod) ([]*fairlead.PodDisruptionBudget, object.EvictionVerdict) {
 	var of []*fairlead.PodDisruptionBudget
 	for _, g := range c.guards[p.Namespace] {

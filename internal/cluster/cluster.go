@@ -13,31 +13,31 @@ import (
 	"github.com/fairlead/fairlead/internal/placement"
 )
 
-// Options are how a cluster behaves. Nil stands for the zero value.
+// Options are how a cluster behaves. Nil means the zero value.
 type Options struct {
-	PodStartup    time.Duration // from a pod's being bound to its being ready; 0 means ten seconds
-	InstanceGoes  time.Duration // from the request to delete an instance to its being gone; 0 means a minute
-	NodeIsRemoved time.Duration // from its instance's being gone to the removal of a node by the cloud; 0 means ten minutes
-	// Still has no controllers and no scheduler: nobody makes a pod, and those that
-	// wait for a node go on waiting.
+	PodStartup    time.Duration // from when a pod is bound until it is ready; 0 means ten seconds
+	InstanceGoes  time.Duration // from the request to delete an instance until it is gone; 0 means a minute
+	NodeIsRemoved time.Duration // from when its instance is gone until the cloud removes a node; 0 means ten minutes
+	// Still means no controllers and no scheduler: nothing creates pods, and pods
+	// without a node keep waiting.
 	Still bool
 }
 
 // Workload is a controller that keeps a number of pods.
 type Workload struct {
 	Namespace string            // of its pods
-	Name      string            // its own, and what the names of its pods begin with
+	Name      string            // its name, and the prefix of its pods' names
 	Replicas  int               // how many pods it keeps
 	Template  fairlead.PodSpec  // of its pods
 	Labels    map[string]string // of its pods
-	Owner     string            // who has made it
+	Owner     string            // who created it
 
-	serial int      // tells it from others that had its name
-	before []string // UIDs of the owners whose pods go when its own are ready
+	serial int      // distinguishes it from earlier ones of the same name
+	before []string // UIDs of the owners whose pods end when its own are ready
 }
 
-// Cluster is a cluster in memory. Whoever may share it with others holds its lock
-// while using it; its methods do not.
+// Cluster is a cluster in memory. Those that share it hold its lock while using it;
+// its methods do not take the lock.
 type Cluster struct {
 	sync.Mutex
 
@@ -50,10 +50,10 @@ type Cluster struct {
 	watched   bool
 	workloads []Workload
 	short     bool                 // a workload may have too few pods
-	bound     map[string]time.Time // by UID of the pod: when the scheduler has bound it
-	silent    map[string]bool      // nodes whose agent does nothing
+	bound     map[string]time.Time // by UID of the pod: when the scheduler bound it
+	silent    map[string]bool      // nodes whose kubelet does nothing
 	fenced    map[string]bool      // nodes that are proven to be off, by UID
-	boots     map[string]int       // how often a node has booted again, by name
+	boots     map[string]int       // how often a node has rebooted, by name
 	instances map[string]*instance
 	due       deadlines.Queue[string]
 
@@ -88,11 +88,11 @@ func New(clock fairlead.Clock, o *Options) *Cluster {
 	return c
 }
 
-// key is what the cluster is kept under in a MemCluster.
+// key is the key of the cluster in a MemCluster.
 type key struct{}
 
-// Of returns the cluster that a MemBackend is a view of: that of m, or else one of
-// its own with the clock and the options.
+// Of returns the cluster that a MemBackend is a view of: that of m, or else a new one
+// with the clock and the options.
 func Of(m *fairlead.MemCluster, clock fairlead.Clock, o *Options) *Cluster {
 	if m == nil {
 		return New(clock, o)
@@ -100,8 +100,8 @@ func Of(m *fairlead.MemCluster, clock fairlead.Clock, o *Options) *Cluster {
 	return m.Part(key{}, func() any { return New(m.Clock, nil) }).(*Cluster)
 }
 
-// Part returns what a view keeps besides the objects, which all views of m share that
-// ask for the same type. Where m is nil it is own, or a new one if that is nil too.
+// Part returns what a view keeps in addition to the objects. All views of m with the
+// same type share it. If m is nil, it is own, or a new one if that is also nil.
 func Part[T any](m *fairlead.MemCluster, own *T) *T {
 	if m != nil {
 		return m.Part((*T)(nil), func() any { return new(T) }).(*T)
@@ -126,20 +126,20 @@ func or(d, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// Serial gives out numbers from 1.
+// Serial returns the next number, from 1.
 func (c *Cluster) Serial() int {
 	c.serial++
 	return c.serial
 }
 
-// AddWorkload has a number of pods kept from now on.
+// AddWorkload adds a workload, whose pods are kept from now on.
 func (c *Cluster) AddWorkload(w Workload) {
 	c.workloads = append(c.workloads, w)
 	c.short = true
 }
 
-// SetWorkload has a number of pods kept from now on, in place of the workload of
-// its namespace and name: those of that one go when the new ones are ready.
+// SetWorkload replaces the workload with its namespace and name: the pods of the old
+// one end when the new ones are ready.
 func (c *Cluster) SetWorkload(w Workload) {
 	w.serial = c.Serial()
 	if i := c.workload(w.Namespace, w.Name); i >= 0 {
@@ -150,8 +150,8 @@ func (c *Cluster) SetWorkload(w Workload) {
 	c.AddWorkload(w)
 }
 
-// Deploy has the pods of a Deployment with this spec run, in place of those that
-// ran by another; what the spec does not say is the default.
+// Deploy runs the pods of a Deployment with this spec, in place of those of an
+// earlier spec; missing fields mean the defaults.
 func (c *Cluster) Deploy(namespace, name, owner string, spec json.RawMessage) {
 	var is struct {
 		Replicas *int `json:"replicas"`
@@ -198,12 +198,12 @@ func (c *Cluster) RemoveWorkload(namespace, name, owner string) {
 func (c *Cluster) endPods(namespace string, owners []string) {
 	for _, p := range c.PodsIn(namespace) {
 		if o := p.ControllerOf(); o != nil && slices.Contains(owners, o.UID) && p.DeletionTimestamp == nil {
-			_ = Delete(c, Pods(), p.ObjectMeta.String(), p.UID, nil) // it is there
+			_ = Delete(c, Pods(), p.ObjectMeta.String(), p.UID, nil) // it exists
 		}
 	}
 }
 
-// Ready returns how many pods of a workload are ready, and how many there are to be.
+// Ready returns how many pods of a workload are ready, and how many there should be.
 func (c *Cluster) Ready(namespace, name string) (ready, wanted int) {
 	if i := c.workload(namespace, name); i >= 0 {
 		w := &c.workloads[i]
@@ -212,8 +212,8 @@ func (c *Cluster) Ready(namespace, name string) (ready, wanted int) {
 	return 0, 0
 }
 
-// Serving returns how many pods of a workload are ready, those included whose place
-// others take.
+// Serving returns how many pods of a workload are ready, including those that are
+// being replaced.
 func (c *Cluster) Serving(namespace, name string) int {
 	if i := c.workload(namespace, name); i >= 0 {
 		w := &c.workloads[i]
@@ -232,15 +232,15 @@ func (c *Cluster) ready(namespace string, owners []string) (n int) {
 	return n
 }
 
-// AddInstance makes an instance of the cloud, on which a node of a name runs.
+// AddInstance creates an instance of the cloud, on which the named node runs.
 func (c *Cluster) AddInstance(id string, node func() string) {
 	if c.instances[id] == nil {
 		c.instances[id] = &instance{node: node}
 	}
 }
 
-// DeleteInstance asks the cloud to delete an instance, which takes so long, or as the
-// options say if that is 0. It reports whether that is news.
+// DeleteInstance requests the deletion of an instance, which takes the given time, or
+// that of the options if it is 0. It reports whether the request is new.
 func (c *Cluster) DeleteInstance(id string, takes time.Duration) bool {
 	i := c.instances[id]
 	if i == nil || i.going {
@@ -251,15 +251,15 @@ func (c *Cluster) DeleteInstance(id string, takes time.Duration) bool {
 	return true
 }
 
-// DropInstance takes an instance away at once, and nobody hears of that.
+// DropInstance removes an instance at once, without any event.
 func (c *Cluster) DropInstance(id string) { delete(c.instances, id) }
 
-// HasInstance reports whether an instance is there, even if it is going.
+// HasInstance reports whether an instance exists, even if it is being deleted.
 func (c *Cluster) HasInstance(id string) bool { return c.instances[id] != nil }
 
-// Silence has the agent of a node do nothing, or work again: pods on a silent node
+// Silence stops the kubelet of a node, or starts it again: pods on a silent node
 // neither start nor end, and it does not report. A node whose condition Ready is
-// Unknown is silent, too.
+// Unknown is also silent.
 func (c *Cluster) Silence(node string, is bool) {
 	if is {
 		c.silent[node] = true
@@ -271,7 +271,7 @@ func (c *Cluster) Silence(node string, is bool) {
 	}
 }
 
-// Join registers a node that is ready, with a UID of its own each time.
+// Join registers a ready node, with a new UID each time.
 func (c *Cluster) Join(n fairlead.Node) error {
 	n.UID = ""
 	now := c.Now()
@@ -296,10 +296,10 @@ func (c *Cluster) NodeFor(providerID string) *fairlead.Node {
 	return nil
 }
 
-// workloadUID is what the UIDs of workloads begin with.
+// workloadUID is the prefix of the UIDs of workloads.
 const workloadUID = "workload-"
 
-// owner is what the pods of a workload belong to.
+// owner is the owner of the pods of a workload.
 func (w *Workload) owner() fairlead.OwnerReference {
 	yes := true
 	uid := fmt.Sprintf("%s%s-%s", workloadUID, w.Namespace, w.Name)

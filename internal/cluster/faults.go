@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Faults is how often what goes wrong: once in so many times. 0 means never.
+// Faults is how often each fault occurs: once in so many calls. 0 means never.
 type Faults struct {
 	Stale    int // an observation is an earlier one; all of it is of one time
 	Fail     int // a call fails and has no effect
@@ -19,10 +19,10 @@ type Faults struct {
 // Backend is the side of an engine that a [Faulty] goes before.
 type Backend[W, A any] interface {
 	Observe(ctx context.Context, name string) (W, error)    // the world of an object
-	Apply(ctx context.Context, name string, action A) error // carries an action out
+	Apply(ctx context.Context, name string, action A) error // carries out an action
 }
 
-// Faulty is a Backend whose calls go wrong. It is for one goroutine.
+// Faulty is a Backend with faults. It is for one goroutine.
 type Faulty[W, A any] struct {
 	backend Backend[W, A]
 	faults  Faults
@@ -33,8 +33,8 @@ type Faulty[W, A any] struct {
 	hits    map[string]int
 }
 
-// Through returns a backend whose faults are drawn from a seed. Worlds that were
-// observed must not be changed.
+// Through returns a backend with faults drawn from a seed. Observed worlds must not
+// be changed.
 func Through[W, A any](b Backend[W, A], seed uint64, f Faults) *Faulty[W, A] {
 	return &Faulty[W, A]{backend: b, faults: f, rand: rand.New(rand.NewPCG(seed, 14)), past: map[string][]W{}, hits: map[string]int{}}
 }
@@ -45,13 +45,13 @@ func (x *Faulty[W, A]) Heal() { x.faults, x.down = Faults{}, false }
 // Outage begins or ends a time in which no call succeeds.
 func (x *Faulty[W, A]) Outage(is bool) { x.down = is }
 
-// Restart forgets what was observed: what comes next is new.
+// Restart forgets earlier observations: the next one is new.
 func (x *Faulty[W, A]) Restart() { clear(x.past) }
 
 // Old reports whether the last observation was an earlier one.
 func (x *Faulty[W, A]) Old() bool { return x.old }
 
-// Hits returns how often what went wrong.
+// Hits returns how often each fault occurred.
 func (x *Faulty[W, A]) Hits() map[string]int { return x.hits }
 
 func (x *Faulty[W, A]) hit(name string, n int) bool {
@@ -62,10 +62,10 @@ func (x *Faulty[W, A]) hit(name string, n int) bool {
 	return is
 }
 
-// kept is how many observations of an object an old one is drawn from.
+// kept is how many observations of an object are kept to draw an old one from.
 const kept = 4
 
-// Observe returns what is there, or was lately.
+// Observe returns the current or a recent world.
 func (x *Faulty[W, A]) Observe(ctx context.Context, name string) (w W, err error) {
 	if x.down || x.hit("fail", x.faults.Fail) {
 		return w, refused(503, "ServiceUnavailable", "the API server cannot be reached")
@@ -82,17 +82,17 @@ func (x *Faulty[W, A]) Observe(ctx context.Context, name string) (w W, err error
 	return w, nil
 }
 
-// Apply carries an action out, mostly.
+// Apply carries out an action, unless a fault occurs.
 func (x *Faulty[W, A]) Apply(ctx context.Context, name string, action A) error {
 	switch {
 	case x.down || x.hit("fail", x.faults.Fail):
 		return refused(503, "ServiceUnavailable", "the API server cannot be reached")
 	case x.hit("conflict", x.faults.Conflict):
-		return refused(409, "Conflict", "somebody else has written")
+		return refused(409, "Conflict", "somebody else has changed it")
 	}
 	err := x.backend.Apply(ctx, name, action)
 	if x.hit("twice", x.faults.Twice) {
-		_ = x.backend.Apply(ctx, name, action) // the caller hears of the first
+		_ = x.backend.Apply(ctx, name, action) // the caller gets the first answer
 	}
 	if x.hit("lost", x.faults.Lost) {
 		return refused(504, "Timeout", "the answer is lost")
@@ -100,14 +100,14 @@ func (x *Faulty[W, A]) Apply(ctx context.Context, name string, action A) error {
 	return err
 }
 
-// Event tells that an object came, changed or went.
+// Event says that an object was created, changed or deleted.
 type Event struct {
 	Kind string // as in Pod
-	Name string // "namespace/name", or its name where there are no namespaces
+	Name string // "namespace/name", or the name of a cluster-scoped object
 }
 
-// Watch reports events. They may come late, in another order, and again; none is
-// lost for good. It is for whoever holds the cluster's lock.
+// Watch delivers events. They may come late, in another order, and again; none is
+// lost forever. Its caller holds the cluster's lock.
 type Watch struct {
 	c      *Cluster
 	faults Faults
@@ -116,14 +116,14 @@ type Watch struct {
 	late   []Event
 }
 
-// Watch returns a watch of all that happens from now on, whose faults are drawn from
-// a seed.
+// Watch returns a watch of everything that happens from now on, with faults drawn
+// from a seed.
 func (c *Cluster) Watch(seed uint64, f Faults) *Watch {
 	c.watched = true
 	return &Watch{c: c, faults: f, rand: rand.New(rand.NewPCG(seed, 15)), seen: len(c.log)}
 }
 
-// Take returns the events that were not told yet, and some again.
+// Take returns the events that were not delivered yet, and some again.
 func (w *Watch) Take() []Event {
 	hit := func(n int) bool { return n > 0 && w.rand.IntN(n) == 0 }
 	news := append(w.late, w.c.log[w.seen:]...)

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/placement"
 )
 
-// Run lets everything happen that is due by now: agents, controllers, the
-// scheduler and the cloud act.
+// Run carries out everything that is due by now: kubelets, controllers, the scheduler
+// and the cloud act.
 func (c *Cluster) Run() {
 	now := c.Now()
 	for {
@@ -42,7 +42,7 @@ func (c *Cluster) Run() {
 	}
 }
 
-// Next returns when time alone will change something, or the zero time.
+// Next returns when something will change by the passing of time, or the zero time.
 func (c *Cluster) Next() time.Time {
 	at, _ := c.due.Next()
 	return at
@@ -54,11 +54,11 @@ func Unheard(n *fairlead.Node) bool {
 	return r != nil && r.Status == fairlead.ConditionUnknown
 }
 
-// mute reports whether the agent of a node does nothing.
+// mute reports whether the kubelet of a node does nothing.
 func (c *Cluster) mute(n *fairlead.Node) bool { return c.silent[n.Name] || Unheard(n) }
 
-// instanceGoes has an instance be gone; nothing is heard any more of its node, which
-// the cloud removes in time.
+// instanceGoes removes an instance; its node stops reporting, and the cloud removes
+// it later.
 func (c *Cluster) instanceGoes(id string, now time.Time) {
 	i := c.instances[id]
 	if i == nil || !i.going {
@@ -84,13 +84,13 @@ func (c *Cluster) RemoveNode(name string) {
 	}
 }
 
-// vanish removes a pod, and has its controller make another.
+// vanish removes a pod, and makes its controller create another.
 func (c *Cluster) vanish(p *fairlead.Pod) {
 	Drop(c, Pods(), p.ObjectMeta.String())
 	c.replace(p)
 }
 
-// finish removes a pod whose grace is over, if its node's agent says so.
+// finish removes a pod whose grace period is over, if its kubelet is running.
 func (c *Cluster) finish(p *fairlead.Pod, now time.Time) {
 	if p == nil || p.DeletionTimestamp == nil || p.DeletionTimestamp.After(now) || len(p.Finalizers) > 0 {
 		return
@@ -100,7 +100,7 @@ func (c *Cluster) finish(p *fairlead.Pod, now time.Time) {
 	}
 }
 
-// start has a pod be ready that was bound.
+// start makes a bound pod ready.
 func (c *Cluster) start(p *fairlead.Pod, now time.Time) {
 	if p == nil {
 		return
@@ -116,7 +116,7 @@ func (c *Cluster) start(p *fairlead.Pod, now time.Time) {
 	Put(c, Pods(), &q)
 }
 
-// replace has the controller of a pod that is gone make another.
+// replace makes the controller of a pod that is gone create another.
 func (c *Cluster) replace(p *fairlead.Pod) {
 	o := p.ControllerOf()
 	if c.options.Still || o == nil || o.Kind == "DaemonSet" || p.Finished() || strings.HasPrefix(o.UID, workloadUID) {
@@ -133,8 +133,7 @@ func (c *Cluster) replace(p *fairlead.Pod) {
 	Put(c, Pods(), &n)
 }
 
-// controllers make the pods that workloads are short of, and end those whose place
-// others have taken.
+// controllers create the missing pods of workloads, and end those that were replaced.
 func (c *Cluster) controllers() {
 	if !c.short {
 		return
@@ -158,13 +157,13 @@ func (c *Cluster) controllers() {
 			p.Spec = w.Template
 			p.Status.Phase = fairlead.PodPending
 			if _, err := Create(c, Pods(), p); err != nil {
-				panic(fmt.Sprintf("a name was given twice: %v", err)) // serials are not
+				panic(fmt.Sprintf("a name was used twice: %v", err)) // serials are not
 			}
 		}
 	}
 }
 
-// place puts a pod on the next node on which it fits, in turn by name, or tries again
+// place puts a pod on the next node that it fits on, in turn by name, or retries
 // later.
 func (c *Cluster) place(p *fairlead.Pod, now time.Time) {
 	if p.Spec.NodeName != "" || p.DeletionTimestamp != nil || c.options.Still {
@@ -191,7 +190,7 @@ func (c *Cluster) rooms() *placement.Cluster {
 	if c.room == nil {
 		c.room = placement.New(&placement.Options{RoomUntold: true})
 		for _, n := range Refs(c, Nodes()) {
-			_ = c.room.SetNode(n) // what it cannot read is no room
+			_ = c.room.SetNode(n) // what it cannot read counts as no room
 		}
 		for _, p := range Refs(c, Pods()) {
 			_ = c.room.Add(p)
@@ -200,7 +199,7 @@ func (c *Cluster) rooms() *placement.Cluster {
 	return c.room
 }
 
-// podChanged keeps up with a pod that came, changed or went.
+// podChanged follows the creation, change or deletion of a pod.
 func (c *Cluster) podChanged(name string, old, is *fairlead.Pod) {
 	c.guard(name, old, is)
 	if old != nil {
@@ -243,7 +242,7 @@ func set(index map[string]map[string]*fairlead.Pod, by, name string, p *fairlead
 	index[by][name] = p
 }
 
-// nodeChanged keeps up with a node that came, changed or went.
+// nodeChanged follows the creation, change or deletion of a node.
 func (c *Cluster) nodeChanged(name string, old, is *fairlead.Node) {
 	if is == nil {
 		c.takesPods(name, false)
@@ -267,7 +266,7 @@ func (c *Cluster) nodeChanged(name string, old, is *fairlead.Node) {
 		return
 	}
 	now := c.Now()
-	for _, p := range c.onNode[name] { // what has waited for the agent
+	for _, p := range c.onNode[name] { // pods that waited for the kubelet
 		switch {
 		case p.DeletionTimestamp != nil:
 			c.due.Add("end "+p.ObjectMeta.String(), later(now, *p.DeletionTimestamp))
@@ -284,8 +283,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// takesPods notes whether pods may be placed on a node. Those that wait are tried at
-// once on one that is new.
+// takesPods notes whether pods may be placed on a node. On a new one, waiting pods
+// are tried at once.
 func (c *Cluster) takesPods(node string, is bool) {
 	i, was := slices.BinarySearch(c.open, node)
 	switch {

@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// OutOfService is the key of the taint of nodes that are known not to run: their pods
-// go at once.
+// OutOfService is the key of the taint of nodes that are known not to run: their pods are
+// deleted at once.
 const OutOfService = "node.kubernetes.io/out-of-service"
 
-// Cordon has a node take no pods, or take them again, and sets an annotation in the
-// same write, or removes it if it has no value. It reports whether anything changed. The
-// error is a *fairlead.RefusedError with code 404 if the node is not there.
+// Cordon cordons a node, or uncordons it, and sets an annotation in the same write, or
+// removes it if it has no value. It reports whether anything changed. The error is a
+// *fairlead.RefusedError with code 404 if the node does not exist.
 func (c *Cluster) Cordon(node, uid string, is bool, annotation, value string) (changed bool, err error) {
 	n, err := c.meant(node, uid)
 	if err != nil || n.Spec.Unschedulable == is {
@@ -36,7 +36,7 @@ func (c *Cluster) Cordon(node, uid string, is bool, annotation, value string) (c
 	return true, nil
 }
 
-// meant returns the node of a name and UID.
+// meant returns the node with a name and UID.
 func (c *Cluster) meant(node, uid string) (*fairlead.Node, error) {
 	if n := Ref(c, Nodes(), node); n != nil && n.UID == uid {
 		return n, nil
@@ -44,8 +44,8 @@ func (c *Cluster) meant(node, uid string) (*fairlead.Node, error) {
 	return nil, refused(404, "NotFound", "there is no node %s with UID %s", node, uid)
 }
 
-// Taint puts a taint on a node, or takes it off. It reports whether anything changed.
-// The error is that of Cordon.
+// Taint adds a taint to a node, or removes it. It reports whether anything changed. The
+// error is that of Cordon.
 func (c *Cluster) Taint(node, uid string, t fairlead.Taint, is bool) (changed bool, err error) {
 	n, err := c.meant(node, uid)
 	if err != nil {
@@ -65,13 +65,13 @@ func (c *Cluster) Taint(node, uid string, t fairlead.Taint, is bool) (changed bo
 	return true, nil
 }
 
-// Boot has a node be one that has booted again.
+// Boot reboots a node.
 func (c *Cluster) Boot(node string) { c.boots[node]++ }
 
-// BootID tells the boots of a node apart.
+// BootID identifies the current boot of a node.
 func (c *Cluster) BootID(node string) string { return "boot-" + strconv.Itoa(c.boots[node]) }
 
-// Fence has it be proven that a node is powered off, or ends that.
+// Fence records the evidence that a node is powered off, or withdraws it.
 func (c *Cluster) Fence(uid string, is bool) {
 	if c.fenced[uid] = is; !is {
 		delete(c.fenced, uid)
@@ -95,10 +95,10 @@ func (c *Cluster) dropPods(node string) {
 	}
 }
 
-// EndPod asks a pod to end, within so many seconds; nil means its own grace. Its
-// budgets are asked first if it is guarded. It reports whether anything changed. The
-// error is a *fairlead.RefusedError: 404 if the pod is not there, 429 if a budget does
-// not allow it, 500 if two guard it.
+// EndPod requests that a pod end, within so many seconds; nil means its own grace period.
+// If it is guarded, its budgets are checked first. It reports whether anything changed.
+// The error is a *fairlead.RefusedError: 404 if the pod does not exist, 429 if a budget
+// does not allow it, 500 if two guard it.
 func (c *Cluster) EndPod(namespace, name, uid string, grace *int64, guarded bool) (changed bool, err error) {
 	p := c.PodOf(uid)
 	if p == nil || p.Namespace != namespace || p.Name != name {
@@ -113,7 +113,7 @@ func (c *Cluster) EndPod(namespace, name, uid string, grace *int64, guarded bool
 	return c.End(p, c.Now().Add(time.Duration(seconds)*time.Second).Truncate(time.Second), seconds, nil), nil
 }
 
-// judge asks the budgets of a pod whether it may be evicted.
+// judge checks whether the budgets of a pod allow its eviction.
 func (c *Cluster) judge(p *fairlead.Pod) error {
 	switch of, v := c.Guards(p); {
 	case v.Allows():
@@ -126,7 +126,7 @@ func (c *Cluster) judge(p *fairlead.Pod) error {
 	}
 }
 
-// View returns the pods of a node and the budgets of their namespaces, with their present
+// View returns the pods of a node and the budgets of their namespaces, with their current
 // numbers. The caller owns the lists.
 func (c *Cluster) View(node string) (pods []fairlead.Pod, budgets []fairlead.PodDisruptionBudget) {
 	on := c.PodsOn(node)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Kind is a kind of objects: what they are called, and where their metadata is.
+// Kind is a kind of objects: its name, and how to get their metadata.
 type Kind[T any] struct {
 	Name string                        // as in Pod
 	Meta func(*T) *fairlead.ObjectMeta // of an object
@@ -32,7 +32,7 @@ func Budgets() Kind[fairlead.PodDisruptionBudget] {
 	return Kind[fairlead.PodDisruptionBudget]{"PodDisruptionBudget", func(b *fairlead.PodDisruptionBudget) *fairlead.ObjectMeta { return &b.ObjectMeta }}
 }
 
-// entry is an object as it is kept: a pointer to what is never changed, but replaced.
+// entry is a stored object: a pointer to a value that is replaced, never changed.
 type entry struct {
 	value any
 	meta  *fairlead.ObjectMeta
@@ -48,8 +48,8 @@ func (c *Cluster) table(kind string) map[string]*entry {
 	return t
 }
 
-// Put keeps an object as it is, under a new revision, in place of the one of its
-// name, and returns it. It must not be changed any more.
+// Put stores an object unchanged, with a new revision, in place of the one with its
+// name, and returns it. It must not be changed after that.
 func Put[T any](c *Cluster, k Kind[T], v *T) *T {
 	c.revision++
 	m := k.Meta(v)
@@ -62,7 +62,7 @@ func Put[T any](c *Cluster, k Kind[T], v *T) *T {
 	return v
 }
 
-// Drop removes an object at once, whatever its finalizers say.
+// Drop removes an object at once, regardless of its finalizers.
 func Drop[T any](c *Cluster, k Kind[T], name string) {
 	if old, ok := c.table(k.Name)[name]; ok {
 		delete(c.table(k.Name), name)
@@ -70,7 +70,7 @@ func Drop[T any](c *Cluster, k Kind[T], name string) {
 	}
 }
 
-// tell lets everything follow a change.
+// tell reports a change to everything that follows it.
 func (c *Cluster) tell(kind, name string, old, is *entry) {
 	if c.watched {
 		c.log = append(c.log, Event{kind, name})
@@ -92,9 +92,9 @@ func pointer[T any](e *entry) *T {
 	return e.value.(*T)
 }
 
-// Create makes an object: with a UID and a time of creation if it has none, and a
-// generation. The error is a *fairlead.RefusedError with code 409 if there is one of
-// its name.
+// Create creates an object, with a UID and a creation time if it has none, and a
+// generation. The error is a *fairlead.RefusedError with code 409 if there is one
+// with its name.
 func Create[T any](c *Cluster, k Kind[T], v T) (T, error) {
 	m := k.Meta(&v)
 	if m.Name == "" && m.GenerateName != "" {
@@ -118,8 +118,8 @@ func (c *Cluster) UID(kind string) string {
 	return strings.ToLower(kind) + "-" + strconv.Itoa(c.Serial())
 }
 
-// Ref returns an object by "namespace/name", or by its name where there are no
-// namespaces, and nil if there is none. It must not be changed.
+// Ref returns an object by "namespace/name", or by the name of a cluster-scoped
+// object, and nil if there is none. It must not be changed.
 func Ref[T any](c *Cluster, k Kind[T], name string) *T { return pointer[T](c.table(k.Name)[name]) }
 
 // Get returns a copy of an object, and false if there is none.
@@ -158,8 +158,8 @@ func names(table map[string]*entry) []string {
 	return all
 }
 
-// PodsOn returns the pods of a node, by namespace and name; "" stands for those that
-// wait for one. They must not be changed.
+// PodsOn returns the pods of a node, by namespace and name; "" means those without a
+// node. They must not be changed.
 func (c *Cluster) PodsOn(node string) []*fairlead.Pod {
 	on := c.onNode[node]
 	if len(on) == 0 {
@@ -181,13 +181,13 @@ func (c *Cluster) PodsIn(namespace string) []*fairlead.Pod {
 	return slices.AppendSeq(make([]*fairlead.Pod, 0, len(in)), maps.Values(in))
 }
 
-// PodOf returns the pod of a UID, nil if there is none. It must not be changed.
+// PodOf returns the pod with a UID, nil if there is none. It must not be changed.
 func (c *Cluster) PodOf(uid string) *fairlead.Pod { return c.byUID[uid] }
 
 // Update writes an object that was read before. The error is a
 // *fairlead.RefusedError: with code 404 if it is gone or another one has its name,
-// with code 409 if it has changed since it was read. An object that is being
-// deleted goes when its last finalizer does.
+// with code 409 if it has changed since it was read. An object that is being deleted
+// is removed with its last finalizer.
 func Update[T any](c *Cluster, k Kind[T], v T) (T, error) {
 	m := k.Meta(&v)
 	old := c.table(k.Name)[m.String()]
@@ -206,9 +206,9 @@ func Update[T any](c *Cluster, k Kind[T], v T) (T, error) {
 	return v, nil
 }
 
-// Delete asks for the deletion of an object, of the one with a UID if that is not
-// empty. It goes at once, or with its last finalizer. A pod on a node is given its
-// grace first: nil means its own.
+// Delete requests the deletion of an object, of the one with a UID if that is not
+// empty. It is removed at once, or with its last finalizer. A pod on a node gets its
+// grace period first: nil means its own.
 func Delete[T any](c *Cluster, k Kind[T], name, uid string, grace *int64) error {
 	old := c.table(k.Name)[name]
 	if old == nil || uid != "" && uid != old.meta.UID {
@@ -232,8 +232,8 @@ func Delete[T any](c *Cluster, k Kind[T], name, uid string, grace *int64) error 
 	return nil
 }
 
-// Grace returns how many seconds a pod may take to end that is asked to within so
-// many; nil means its own.
+// Grace returns how many seconds a pod may take to end if the request says grace; nil
+// means its own grace period.
 func Grace(p *fairlead.Pod, grace *int64) int64 {
 	switch own := p.Spec.TerminationGracePeriodSeconds; {
 	case grace != nil && *grace >= 0:
@@ -244,8 +244,8 @@ func Grace(p *fairlead.Pod, grace *int64) int64 {
 	return 30
 }
 
-// End begins the grace of a pod, or shortens it, and reports whether it did. The pod
-// is changed by change, too, if there is one.
+// End starts the grace period of a pod, or shortens it, and reports whether it did.
+// If change is not nil, it also changes the pod.
 func (c *Cluster) End(p *fairlead.Pod, at time.Time, seconds int64, change func(*fairlead.Pod)) bool {
 	if p.DeletionTimestamp != nil && !at.Before(*p.DeletionTimestamp) {
 		return false

@@ -10,8 +10,8 @@ import (
 )
 
 // Queue is a set of deadlines, each with an identity, which may have several.
-// Its zero value is empty and ready. It reads no clock, and must not be used by
-// two goroutines at once.
+// Its zero value is empty and ready to use. It reads no clock, and must not be
+// used by two goroutines at once.
 type Queue[K cmp.Ordered] struct{ due binheap.Heap[entry[K]] }
 
 // Add adds a deadline.
@@ -22,7 +22,7 @@ func (q *Queue[K]) Add(id K, at time.Time) {
 	q.due.Push(entry[K]{id, at})
 }
 
-// Next returns the earliest instant, and false when there is none.
+// Next returns the earliest deadline, and false if there is none.
 func (q *Queue[K]) Next() (time.Time, bool) {
 	if len(q.due.Items) == 0 {
 		return time.Time{}, false
@@ -31,7 +31,7 @@ func (q *Queue[K]) Next() (time.Time, bool) {
 }
 
 // Pop removes the first deadline and returns its identity if it is not after
-// now, else false. Those of one instant come out by identity.
+// now, else false. Deadlines at the same time come out by identity.
 func (q *Queue[K]) Pop(now time.Time) (id K, ok bool) {
 	if at, any := q.Next(); !any || at.After(now) {
 		return id, false

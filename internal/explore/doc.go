@@ -4,26 +4,25 @@
 // load, save and apply, a second runner acts on an old view, time passes to the
 // next wake, the clock is set back, and each move of the world itself.
 //
-// A [Model] says what the world is, how an engine is asked, and what must hold:
+// A [Model] says what the world is, how the engine is called, and what must hold:
 //
 //  1. Safety: Check holds in every state.
-//  2. Something ends: from every state there is a way, without further faults, to
-//     a state at Rest; or else a Block says what would end it.
-//  3. Nothing waits in silence: there is no circle of states, none of them at Rest
-//     and none with a Block, in which time passes; nobody sleeps for good without
-//     a Block; and while something is owed nobody sleeps longer than Patience, and
-//     no more time than that passes, in however many looks, without an action or
-//     a move of the world.
+//  2. Liveness: from every state there is a path, without further faults, to a
+//     state at Rest; or else a Block says what would end it.
+//  3. Nothing waits silently: there is no cycle of states, none of them at Rest and
+//     none with a Block, in which time passes; the runner never sleeps forever
+//     without a Block; and while something is owed it never sleeps longer than
+//     Patience, and no more time than that passes, in however many Steps, without
+//     an action or a move of the world.
 //
-// Worlds and states are compared by their JSON, with times taken relative to the
-// present, or to the runner's own clock, and cut off at Horizon: what lies further
-// back counts as old, and keeps nothing but its place among other old times. A
-// model must therefore choose a Horizon beyond everything that its policy counts
-// to. Numbers called "attempts" are counted to eight, and a model's policy must not
-// tell higher ones apart.
+// Worlds and states are compared by their JSON, with times relative to the present,
+// or to the runner's own clock, and cut off at Horizon: earlier times count as old,
+// and keep only their order among other old times. A model must therefore choose a
+// Horizon beyond every duration in its policy. Numbers called "attempts" are
+// counted to eight, and a model's policy must not distinguish higher ones.
 //
-// What is found is printed as a trace, the shortest there is. [Replay] plays a
-// trace again, so that it can stand in a script of package golden.
+// Violations are printed as the shortest trace. [Replay] replays a trace, so that
+// it can be in a script of package golden.
 //
 // Only tests import this package.
 package explore

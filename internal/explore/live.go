@@ -6,7 +6,7 @@ func (x *search[W, S, A]) live() {
 	for at := range x.nodes {
 		f := x.nodes[at].flags
 		if f&still != 0 && f&(told|atRest) == 0 && !ends[at] {
-			x.r.Violation = x.violation("something is owed, whatever happens it never ends, and nothing says what would end it", int32(at))
+			x.r.Violation = x.violation("something is owed, it never ends whatever happens, and nothing says what would end it", int32(at))
 			return
 		}
 	}

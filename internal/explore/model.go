@@ -6,13 +6,13 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Decision is what a step came to.
+// Decision is the result of a step.
 type Decision[S, A any] struct {
 	State   S                // to be saved before anything is applied
 	Actions []A              // to be applied then, in this order
 	Blocked []fairlead.Block // why nothing more happens
 	Wake    time.Time        // when to look again, by the runner's clock; zero for an event only
-	Broken  string           // the rule that it breaks to decide this, given what was seen; empty for none
+	Broken  string           // the rule that this decision breaks, given what was observed; empty for none
 }
 
 // Move is something that the world does by itself.
@@ -23,13 +23,13 @@ type Move[W any] struct {
 	Sure bool
 }
 
-// Faults is how often each thing may go wrong on one way.
+// Faults is how often each fault may occur on one path.
 type Faults struct {
-	Crash  int // the runner is gone after it has looked, or after it has saved
+	Crash  int // the runner crashes after it has observed, or after it has saved
 	Lost   int // an action takes effect, and its answer is lost
 	Fail   int // an action has no effect and fails
-	Late   int // the world moves on between a look and its being saved
-	Second int // a second runner looks, and acts at any later time
+	Late   int // the world changes between an observation and the save
+	Second int // a second runner observes, and acts at any later time
 	Back   int // the runner's clock is set back by a day
 }
 
@@ -48,17 +48,17 @@ type Model[W, S, A any] struct {
 	Check  func(w W, s S, d *Decision[S, A]) error           // safety; d is the last decision, nil before the first
 	Rest   func(W) bool                                      // nothing is owed to anybody
 	Told   func(w W, blocked []fairlead.Block) bool          // whether the blocks say what would end this; nil: any block does
-	Owed   func(w W, now time.Time, d *Decision[S, A]) error // asked when the engine has nothing to do; nil asks nothing
+	Owed   func(w W, now time.Time, d *Decision[S, A]) error // checked when the engine has nothing to do; nil checks nothing
 
-	// Answer tells the runner what came of an action: nil, or an error, also where
-	// it took effect and the answer was lost. Nil tells nothing.
+	// Answer reports the result of an action to the runner: nil, or an error, also
+	// if it took effect and the answer was lost. Nil reports nothing.
 	Answer func(w W, action A, err error, now time.Time)
 
 	Faults   Faults        // on one way
-	Ends     bool          // nothing is followed on from states at rest
+	Ends     bool          // states at rest are not explored further
 	Patience time.Duration // the longest sleep while something is owed; 0 means a day
-	Horizon  time.Duration // what is older counts as old; 0 means two days
-	Max      int           // states that are visited at most; 0 means 100,000
+	Horizon  time.Duration // earlier times count as old; 0 means two days
+	Max      int           // the maximum number of visited states; 0 means 100,000
 
 	space []byte                  // for what is hashed
 	old   []int64                 // the old times of what is hashed
@@ -90,7 +90,7 @@ const back = 24 * time.Hour
 // begin is when every world begins.
 var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// Begin returns the instant at which every world begins.
+// Begin returns the time at which every world begins.
 func Begin() time.Time { return begin }
 
 func (m *Model[W, S, A]) patience() time.Duration {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// kind says what a move is to liveness.
+// kind says what a move means for liveness.
 type kind uint8
 
 const (
@@ -23,7 +23,7 @@ type edge[W, S, A any] struct {
 	do   func(*config[W, S, A])
 }
 
-// errAnswer is what a runner is told of an action whose answer is lost.
+// errAnswer is the error that a runner gets if the answer to an action is lost.
 var errAnswer = errors.New("the answer is lost")
 
 // edges returns what may happen next, in a fixed order.
@@ -114,15 +114,15 @@ func (m *Model[W, S, A]) flightEdges(c *config[W, S, A], i int, who string, add 
 	}
 }
 
-// asked is all that a decision rests on.
+// asked is everything that a decision depends on.
 type asked struct {
 	world  instant
 	kept   sum
 	offset time.Duration // of the runner's clock
 }
 
-// look lets a runner load the state and see the world, and decide. For an engine is a pure
-// function, what it has decided before is remembered.
+// look makes a runner load the state, observe the world, and decide. Because an engine is
+// a pure function, earlier decisions are remembered.
 func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 	var k asked
 	again := m.looks != nil && c.shown != nil && c.kept != nil
@@ -156,8 +156,8 @@ func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 	c.dirty = c.dirty && i > 0
 }
 
-// save writes the state of a decision, unless another one was written since: then
-// the decision is dropped.
+// save writes the state of a decision, unless another one was written since: then the
+// decision is dropped.
 func (m *Model[W, S, A]) save(c *config[W, S, A], i int) {
 	f := c.flights[i]
 	if c.spoiled != nil || f == nil {

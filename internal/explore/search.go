@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Result is what an exploration came to.
+// Result is the result of an exploration.
 type Result struct {
 	States    int            // that were visited
 	Edges     int            // moves between them
@@ -31,10 +31,10 @@ func (r *Result) String() string {
 	return fmt.Sprintf("%d states (%s), %d at rest, %d moves: %s", r.States, all, r.Rest, r.Edges, strings.Join(moves, ", "))
 }
 
-// Violation is a rule that does not hold, and the shortest way there.
+// Violation is a rule that does not hold, and the shortest path there.
 type Violation struct {
 	Rule  string
-	World int      // the number of the world where the way begins
+	World int      // the number of the world where the path begins
 	Trace []string // the moves
 	Loop  int      // how many of the last moves come back to where they began; 0 for none
 }

@@ -1,7 +1,7 @@
 package placement
 
-// counts is what a class has counted of the pods around: how many there are
-// that matter, by label and value of their nodes.
+// counts are the relevant pods around, as counted by a class: by label and value
+// of their nodes.
 type counts struct {
 	epoch  int
 	looked int      // how many of the cluster's classes were looked at
@@ -26,8 +26,8 @@ type pair struct{ key, value string }
 // tally is numbers of pods by label and value; what is 0 is not in it.
 type tally map[pair]int
 
-// update brings the counts of a class up to date. Whether pods matter depends on
-// their class alone, so only the pods of those that do are gone through.
+// update brings the counts of a class up to date. Whether pods are relevant
+// depends only on their class, so only the pods of relevant classes are visited.
 func (c *Cluster) update(k *class) {
 	if k.counts.epoch != c.epoch || k.counts.near == nil {
 		k.counts = counts{epoch: c.epoch, near: tally{}, away: tally{}, guard: tally{}, spread: make([]map[string]int, len(k.spread)), least: make([]int, len(k.spread))}
@@ -87,9 +87,9 @@ func (c *Cluster) domains(k *class) {
 	}
 }
 
-// eligible reports whether the pods of a node count for a constraint: it has the
-// labels of all constraints, and suits the pod as far as the constraint's policies
-// ask for that.
+// eligible reports whether the pods of a node count for a constraint: whether the
+// node has the labels of all constraints, and suits the pod if the constraint's
+// policies require that.
 func (c *Cluster) eligible(k *class, i int, n *node) bool {
 	for j := range k.spread {
 		if _, ok := n.Labels[k.spread[j].TopologyKey]; !ok {
@@ -103,7 +103,7 @@ func (c *Cluster) eligible(k *class, i int, n *node) bool {
 	return s.NodeTaintsPolicy != "Honor" || untolerated(k.spec.Tolerations, n.Spec.Taints, c.options.ComparisonOperators) == nil
 }
 
-// count adds a pod to the counts of a class, or takes it out.
+// count adds a pod to the counts of a class, or removes it.
 func (c *Cluster) count(k *class, p *placed, by int) {
 	at, ok := c.byName[p.node]
 	if !ok {
@@ -133,7 +133,7 @@ func (c *Cluster) count(k *class, p *placed, by int) {
 	}
 }
 
-// matches reports whether a term means pods of a class.
+// matches reports whether a term matches pods of a class.
 func (c *Cluster) matches(t *term, k *class) bool {
 	var labels map[string]string
 	if t.labelled != nil {

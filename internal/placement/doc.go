@@ -1,10 +1,10 @@
-// Package placement judges whether a pod fits on a node, as the filters of
+// Package placement decides whether a pod fits on a node, as the filters of
 // kube-scheduler 1.36 do: NodeUnschedulable, TaintToleration, NodeAffinity,
 // NodePorts, NodeResourcesFit, PodTopologySpread and InterPodAffinity, with
 // their defaults.
 //
-// A [Cluster] holds nodes and the pods on them; pods are added and taken away
-// as a story goes on, and each question is answered for what is there now:
+// A [Cluster] holds nodes and the pods on them; pods are added and removed
+// during a simulation, and each question is answered for the current state:
 //
 //	c := placement.New(nil)
 //	c.SetNode(node)            // for each node
@@ -12,10 +12,10 @@
 //	c.Remove(evicted)
 //	why := c.Evaluate(evicted, "node-2") // empty: it fits there
 //
-// What is not looked at: volumes, devices that a claim asks for, images,
-// preferences, and sizes of running pods that differ from their spec because
-// of a resize. A pod's own NodeName is no demand: the question is where
-// another pod like it could be.
+// It ignores volumes, devices that a claim requests, images, preferences, and
+// sizes of running pods that differ from their spec because of a resize. A
+// pod's own NodeName is not a requirement: the question is where another pod
+// like it could run.
 //
-// The package knows the standard library and the shapes of objects only.
+// The package depends only on the standard library and the API types.
 package placement

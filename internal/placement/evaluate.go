@@ -7,34 +7,33 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Filter is a question that the scheduler asks about a pod and a node, by the
-// name of its plugin.
+// Filter is a filter of the scheduler, by the name of its plugin.
 type Filter string
 
-// The filters, in the order in which they are asked.
+// The filters, in order of evaluation.
 const (
 	NodeUnschedulable Filter = "NodeUnschedulable" // is the node cordoned?
 	TaintToleration   Filter = "TaintToleration"   // does the pod tolerate its taints?
-	NodeAffinity      Filter = "NodeAffinity"      // does the pod want such a node?
-	NodePorts         Filter = "NodePorts"         // are the ports free that the pod takes of the node?
+	NodeAffinity      Filter = "NodeAffinity"      // does the pod select such a node?
+	NodePorts         Filter = "NodePorts"         // are the node ports that the pod uses free?
 	NodeResources     Filter = "NodeResourcesFit"  // is there room?
 	TopologySpread    Filter = "PodTopologySpread" // would the pods be spread evenly enough?
 	InterPodAffinity  Filter = "InterPodAffinity"  // are the right pods near, and no wrong ones?
-	Invalid           Filter = "Invalid"           // the pod's demands cannot be read, so it fits nowhere
+	Invalid           Filter = "Invalid"           // the pod's requests cannot be read, so it fits nowhere
 )
 
 // Reason is one reason why a pod does not fit on a node.
 type Reason struct {
-	Filter  Filter `json:"filter"`  // which question was answered no
-	Message string `json:"message"` // why, in words
+	Filter  Filter `json:"filter"`  // which filter rejects the node
+	Message string `json:"message"` // why, for people
 }
 
-// Evaluate returns why a pod like this one does not fit on a node now: for each
-// filter that says no its first reason, in the order of the filters. It is empty
-// if the pod fits. If the pod itself is in the cluster it counts as there, so take
-// it out first. A node that is not there takes nothing.
+// Evaluate returns why a pod like this one does not fit on a node now: the first
+// reason of each filter that rejects the node, in the order of the filters. It is
+// empty if the pod fits. If the pod itself is in the cluster it counts as present,
+// so remove it first. A node that does not exist accepts no pods.
 //
-// The cost is that of Fits, plus that of the words.
+// The cost is that of Fits, plus that of the texts.
 func (c *Cluster) Evaluate(p *fairlead.Pod, name string) []Reason {
 	at, ok := c.byName[name]
 	if !ok {
@@ -72,18 +71,18 @@ func (c *Cluster) Evaluate(p *fairlead.Pod, name string) []Reason {
 }
 
 // Fits reports whether a pod like this one fits on a node now: whether Evaluate
-// finds nothing. The first question about pods that ask the same, after nodes
-// have changed, goes through all pods if they have demands on each other;
-// later ones cost what has changed since.
+// returns nothing. The first query for pods with the same requirements, after
+// nodes have changed, visits all pods if they have requirements on each other;
+// later ones cost time in proportion to the changes.
 func (c *Cluster) Fits(p *fairlead.Pod, name string) bool {
 	at, ok := c.byName[name]
 	return ok && c.fits(c.classOf(p), c.nodes[at])
 }
 
-// First returns the first node, in the order in which they came, on which a pod
-// like this one fits and which may be used, and false if there is none. A nil may
-// lets all be used. The nodes at the beginning that were full for such pods the
-// last time, and from which nothing went since, are not looked at again.
+// First returns the first node, in the order of addition, on which a pod like this
+// one fits and which may be used, and false if there is none. A nil may allows
+// all. Nodes at the beginning that were full for such pods last time, and from
+// which nothing was removed since, are skipped.
 func (c *Cluster) First(p *fairlead.Pod, may func(*fairlead.Node) bool) (*fairlead.Node, bool) {
 	k := c.classOf(p)
 	begin := c.begin(k)
@@ -121,7 +120,7 @@ func (c *Cluster) begin(k *class) int {
 // frees notes that more may fit on a node than before.
 func (c *Cluster) frees(at int) {
 	if n := len(c.freed); n > c.freedSeen && c.freed[n-1] == at {
-		return // nobody knows the last one yet
+		return // the last one is not known yet
 	}
 	if len(c.freed) > 4*len(c.nodes)+1000 {
 		c.freed, c.freedSeen = c.freed[:0], 0
@@ -134,7 +133,7 @@ func (c *Cluster) fits(k *class, n *node) bool {
 	return k.err == nil && c.takes(k, n) && c.welcomes(k, n)
 }
 
-// takes reports whether the node by itself suits a class and has room for it.
+// takes reports whether the node itself suits a class and has room for it.
 func (c *Cluster) takes(k *class, n *node) bool {
 	return c.suits(k, n) && n.taken(k) == nil && n.holds(k)
 }
@@ -146,8 +145,8 @@ func (c *Cluster) welcomes(k *class, n *node) bool {
 	return judged == suitable && k.uneven(n) < 0
 }
 
-// suits reports whether a node's labels and taints suit a class, and remembers
-// it.
+// suits reports whether a node's labels and taints suit a class, and remembers the
+// result.
 func (c *Cluster) suits(k *class, n *node) bool {
 	if len(k.static) < len(c.nodes) {
 		k.static = append(k.static, make([]int8, len(c.nodes)-len(k.static))...)
@@ -162,7 +161,8 @@ func (c *Cluster) suits(k *class, n *node) bool {
 	return k.static[n.at] > 0
 }
 
-// taken returns the first port that the class takes and the node has not free.
+// taken returns the first port that the class uses and that is not free on the
+// node.
 func (n *node) taken(k *class) *port {
 	for i := range k.ports {
 		for other := range n.ports {
@@ -198,7 +198,7 @@ func (c *Cluster) room(k *class, n *node) string {
 	case n.Status.Allocatable == nil:
 		return "the node does not report its capacity"
 	case n.slots < 1:
-		return fmt.Sprintf("the node holds %s pods at most, and %d are there", n.Status.Allocatable["pods"], len(c.bound[n.Name]))
+		return fmt.Sprintf("the node has room for %s pods, and %d are there", n.Status.Allocatable["pods"], len(c.bound[n.Name]))
 	}
 	for _, a := range k.asks {
 		free := int64(0)
@@ -246,7 +246,7 @@ func (k *class) uneven(n *node) int {
 	return -1
 }
 
-// least returns how many pods there are where the fewest are.
+// least returns the smallest number of pods in a domain.
 func (k *class) least(i int) int {
 	if len(k.counts.spread[i]) < k.spread[i].least {
 		return 0
@@ -280,8 +280,8 @@ const (
 	unwelcome
 )
 
-// company judges the pods near a node, and returns the label that tells what is
-// near, where one matters.
+// company evaluates the pods near a node, and returns the topology label that
+// matters, if any.
 func (c *Cluster) company(k *class, n *node) (company, string) {
 	near := true
 	for i := range k.near {
@@ -291,7 +291,7 @@ func (c *Cluster) company(k *class, n *node) (company, string) {
 		}
 		near = near && k.counts.near[pair{k.near[i].key, value}] > 0
 	}
-	if !near && (len(k.counts.near) > 0 || !c.allMatch(k.near, k)) { // the first of a group that wants to be together may be anywhere
+	if !near && (len(k.counts.near) > 0 || !c.allMatch(k.near, k)) { // the first pod of a group that must be together may be anywhere
 		return alone, ""
 	}
 	for i := range k.away {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// key is text that two pods have in common if, and only if, they ask the same in
-// the same order: every part begins with its length.
+// key is a text that two pods share if, and only if, they have the same
+// requirements in the same order: every part begins with its length.
 type key []byte
 
 func (k *key) text(s string) {
@@ -57,7 +57,7 @@ func (k *key) containers(all []fairlead.Container) {
 	}
 }
 
-// of appends what is asked by a pod. What few pods have is written as JSON.
+// of appends the requirements of a pod. Rare ones are written as JSON.
 func (k *key) of(p *fairlead.Pod) {
 	s := &p.Spec
 	k.text(p.Namespace)

@@ -2,9 +2,9 @@ package placement
 
 import "github.com/fairlead/fairlead"
 
-// Asks returns what a pod asks of a node, by resource, as the scheduler counts it:
-// thousandths of cpu, whole units of others, and one of "pods". It is nil if that
-// cannot be read. It is shared, and must not be changed.
+// Asks returns what a pod requests from a node, by resource, as the scheduler
+// counts it: thousandths of cpu, whole units of others, and one of "pods". It
+// is nil if that cannot be read. It is shared, and must not be changed.
 func (c *Cluster) Asks(p *fairlead.Pod) map[string]int64 {
 	k := c.classOf(p)
 	if k.err == nil && k.demand == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// unschedulable is what a cordoned node counts as.
+// unschedulable is the taint that a cordoned node counts as having.
 var unschedulable = fairlead.Taint{Key: "node.kubernetes.io/unschedulable", Effect: fairlead.NoSchedule}
 
 // selected reports whether a node has the labels that a pod selects and meets
@@ -25,8 +25,8 @@ func selected(spec *fairlead.PodSpec, n *fairlead.Node) bool {
 	return slices.ContainsFunc(spec.Affinity.NodeAffinity.Required.Terms, func(t fairlead.NodeSelectorTerm) bool { return termMatches(&t, n) })
 }
 
-// termMatches reports whether a node meets all requirements of a term, of which
-// there must be one. A requirement that cannot be judged is met by none.
+// termMatches reports whether a node meets all requirements of a term, which
+// must have at least one. No node meets an invalid requirement.
 func termMatches(t *fairlead.NodeSelectorTerm, n *fairlead.Node) bool {
 	if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
 		return false
@@ -72,8 +72,8 @@ func numberMatches(r *fairlead.NodeRequirement, labels map[string]string) bool {
 	return value < bound
 }
 
-// fieldMatches judges a requirement on a field. There is one, the name; others
-// are empty.
+// fieldMatches evaluates a requirement on a field. The only field is the name;
+// others are empty.
 func fieldMatches(r *fairlead.NodeRequirement, n *fairlead.Node) bool {
 	if len(r.Values) != 1 {
 		return false
@@ -108,7 +108,7 @@ func closed(spec *fairlead.PodSpec, n *fairlead.Node, numbers bool) bool {
 	return n.Spec.Unschedulable && object.FirstMatch(spec.Tolerations, &unschedulable, numbers) < 0
 }
 
-// port is what a pod takes of a node's network.
+// port is a port of the node that a pod uses.
 type port struct {
 	ip, protocol string
 	number       int32
@@ -117,8 +117,8 @@ type port struct {
 // anyIP is the address that stands for all.
 const anyIP = "0.0.0.0"
 
-// ports returns the ports of the node that a pod takes: those of its containers
-// and of the init containers that keep running.
+// ports returns the ports of the node that a pod uses: those of its containers
+// and of sidecars.
 func ports(spec *fairlead.PodSpec) []port {
 	var all []port
 	take := func(c *fairlead.Container) {
@@ -147,7 +147,7 @@ func ports(spec *fairlead.PodSpec) []port {
 	return all
 }
 
-// clash reports whether two ports cannot both be taken.
+// clash reports whether two ports cannot both be used.
 func (p port) clash(o port) bool {
 	return p.number == o.number && p.protocol == o.protocol && (p.ip == o.ip || p.ip == anyIP || o.ip == anyIP)
 }

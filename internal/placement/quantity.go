@@ -19,7 +19,7 @@ type Amount struct {
 
 const billion = 1_000_000_000
 
-// maxAmount is what the API cuts larger quantities to.
+// maxAmount is the maximum, to which the API caps larger quantities.
 var maxAmount = Amount{Units: math.MaxInt64}
 
 // suffixes are the scales of quantities: powers of ten or of two.
@@ -33,9 +33,9 @@ var suffixes = map[string]struct {
 
 // ParseAmount reads a quantity as the API writes it: a decimal number with an
 // optional sign, then a suffix (n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi,
-// Ei) or a power of ten (e3, E-2). What is finer than a billionth is rounded
-// away from zero, and what is above the 63 bits of a whole number is cut to
-// that, both as the API does. The error repeats the text.
+// Ei) or a power of ten (e3, E-2). Anything finer than a billionth is rounded
+// away from zero, and anything above the 63 bits of a whole number is capped,
+// both as in the API. The error repeats the text.
 func ParseAmount(text string) (Amount, error) {
 	number := len(text)
 	for i := range len(text) {
@@ -55,7 +55,7 @@ func ParseAmount(text string) (Amount, error) {
 	return parseScaled(text, digits, base, power)
 }
 
-// scale returns what a suffix stands for.
+// scale returns the factor of a suffix.
 func scale(suffix string) (base, power int64, ok bool) {
 	if s, known := suffixes[suffix]; known {
 		return s.base, s.power, true
@@ -67,7 +67,7 @@ func scale(suffix string) (base, power int64, ok bool) {
 	return 10, n, err == nil
 }
 
-// maxDigits bounds what is computed with: what has more digits is either above
+// maxDigits limits the computation: numbers with more digits are either above
 // the largest amount or below the smallest one.
 const maxDigits = 60
 
@@ -125,7 +125,7 @@ func limited(negative bool) Amount {
 	return maxAmount
 }
 
-// Add returns the sum, which does not go beyond the largest amount.
+// Add returns the sum, capped at the largest amount.
 func (a Amount) Add(b Amount) Amount {
 	sum := Amount{Units: plus(a.Units, b.Units), Billth: a.Billth + b.Billth}
 	if sum.Billth >= billion {
@@ -138,7 +138,7 @@ func (a Amount) Add(b Amount) Amount {
 	return sum
 }
 
-// plus adds without going beyond what 64 bits hold.
+// plus adds with saturation at 64 bits.
 func plus(a, b int64) int64 {
 	sum := a + b
 	switch {

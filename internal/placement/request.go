@@ -13,11 +13,11 @@ import (
 const cpu = "cpu"
 
 // Requests returns what the scheduler reserves for a pod, by resource: the sum
-// of its containers and of those init containers that keep running, or what an
-// init container needs at its turn where that is more; for cpu, memory and huge
-// pages what the pod asks as a whole, where it does; and the overhead on top.
-// The error names the first quantity that cannot be read, in the order of
-// containers and of names.
+// of its containers and of sidecars, or what an init container needs in its
+// turn if that is more; for cpu, memory and huge pages, the request of the pod
+// as a whole, if there is one; and the overhead in addition. The error names
+// the first quantity that cannot be read, in the order of containers and of
+// names.
 func Requests(p *fairlead.Pod) (map[string]Amount, error) {
 	total, err := ofContainers(&p.Spec)
 	if err != nil {
@@ -85,7 +85,7 @@ func atLeast(to, least map[string]Amount) {
 	}
 }
 
-// amounts reads quantities. The result is the caller's.
+// amounts reads quantities. The caller owns the result.
 func amounts(path string, texts map[string]string) (map[string]Amount, error) {
 	all := make(map[string]Amount, len(texts))
 	for _, name := range slices.Sorted(maps.Keys(texts)) {

@@ -75,6 +75,6 @@ func ExampleAdmit() {
 	}
 	// Output:
 	// go: [node-04]
-	// node node-00: limit zone of topology.kubernetes.io/zone=a lets 1 of 10 be out of service at a time: node-04 for 0s
-	// node node-02: limit zone of topology.kubernetes.io/zone=a lets 1 of 10 be out of service at a time: node-04 for 0s
+	// node node-00: limit zone of topology.kubernetes.io/zone=a allows 1 of 10 to be out of service at a time: node-04 for 0s
+	// node node-02: limit zone of topology.kubernetes.io/zone=a allows 1 of 10 to be out of service at a time: node-04 for 0s
 }

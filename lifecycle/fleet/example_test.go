@@ -51,7 +51,7 @@ func ExampleMembers() {
 	}
 	// Output:
 	// [m/master-1 m/worker-0]
-	// machine m/master-0: limit control-plane lets 1 of 2 be out of service at a time: m/master-1 for 0s
+	// machine m/master-0: limit control-plane allows 1 of 2 to be out of service at a time: m/master-1 for 0s
 }
 
 // A machine that is being deleted because the autoscaler does not need its node.

@@ -113,7 +113,7 @@ func (u *upgrade) atRisk() {
 	}
 	recommended(cvo.False, "SlowDisks")
 	u.patch(fmt.Sprintf(`{"spec": {"desiredUpdate": {"version": %q}}}`, newVersion))
-	u.tells("Invalid", "because of SlowDisks; to take it all the same ask for its image")
+	u.tells("Invalid", "because of SlowDisks; to take it anyway, request its image")
 	u.trouble.risky(false)
 	recommended(cvo.True, "NotExposedToRisks")
 }

@@ -32,7 +32,7 @@ type Resolve func(ctx context.Context, x *ClusterExtension) (*Answer, error)
 // it, a revision or an object of it has changed, and all of them when catalogs have.
 type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The error
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The error
 // says what is missing, or is what [Policy.Check] finds.
 func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairlead.RunnerOptions) (*Runner, error) {
 	e, err := NewEngine(backend, resolve, policy)

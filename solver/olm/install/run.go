@@ -32,7 +32,7 @@ type Resolve func(ctx context.Context, req *olm.Request) (*olm.Resolution, error
 // own, whose APIs may be free now.
 type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The error
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The error
 // says what is wrong with the policy. See [Traced] for metrics.
 func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairlead.RunnerOptions) (*Runner, error) {
 	if backend == nil || resolve == nil {
