@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
@@ -38,21 +41,45 @@ func (s *stepper) deployment(c *CSV) (Deploy, error) {
 	return d, nil
 }
 
-// configOf returns the config of the subscription that a CSV serves, with the
-// annotations that its pods learn their namespaces from.
+// configOf returns the config that a CSV runs with, with the annotations that its
+// pods learn their namespaces from.
 func (s *stepper) configOf(c *CSV) *config.Config {
 	var made config.Config
-	for i := range s.Subscriptions {
-		sub := &s.Subscriptions[i]
-		if st := s.installed(&sub.Subscription, sub.Status); sub.Spec.Config != nil && st.InstalledCSV == c.Name {
-			made = *sub.Spec.Config
-		}
+	if subs := s.configuring(c); len(subs) > 0 {
+		made = *subs[0].Spec.Config
 	}
 	all := make(map[string]string)
 	maps.Copy(all, made.Annotations)
 	maps.Copy(all, notes(s.own, c))
 	made.Annotations = all
 	return &made
+}
+
+// configuring returns the subscriptions with a config that a CSV serves, by name: the
+// config of the first one counts.
+func (s *stepper) configuring(c *CSV) []*Subscription {
+	var subs []*Subscription
+	for i := range s.Subscriptions {
+		sub := &s.Subscriptions[i]
+		if sub.Spec.Config != nil && s.installed(&sub.Subscription, sub.Status).InstalledCSV == c.Name {
+			subs = append(subs, sub)
+		}
+	}
+	slices.SortFunc(subs, func(a, b *Subscription) int { return strings.Compare(a.Name, b.Name) })
+	return subs
+}
+
+// ignoredConfigs reports the configs that have no effect, because another
+// subscription that the same CSV serves has a different one.
+func (s *stepper) ignoredConfigs(c *CSV) {
+	subs := s.configuring(c)
+	for i := 1; i < len(subs); i++ {
+		if !reflect.DeepEqual(subs[i].Spec.Config, subs[0].Spec.Config) {
+			s.block("subscription "+subs[i].Name, ReasonConfigIgnored,
+				fmt.Sprintf("its spec.config has no effect: CSV %s runs with that of subscription %s", c.Name, subs[0].Name),
+				"whoever owns the subscriptions", fmt.Sprintf("move its settings to subscription %s, or delete one of the two", subs[0].Name))
+		}
+	}
 }
 
 // bare is a deployment as the CSV has it.

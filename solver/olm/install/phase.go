@@ -43,6 +43,7 @@ const (
 	ReasonNotServed           = "WebhooksNotServed"         // nothing here serves its webhooks and API services
 	ReasonServing             = "ServingPending"            // its pods are ready, and the API server does not call them yet
 	ReasonConfigInvalid       = "ConfigInvalid"             // its deployments cannot take the subscription's config
+	ReasonConfigIgnored       = "ConfigIgnored"             // another subscription for the same CSV has a config, too
 )
 
 // phase takes one CSV a step further.
@@ -228,6 +229,7 @@ func (s *stepper) succeeded(c *CSV) {
 		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments need another configuration")
 		return
 	}
+	s.ignoredConfigs(c)
 	if _, err := s.deployment(c); err != nil {
 		s.block(csvSubject(c), ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "correct spec.config of the subscription; until then the operator runs with the config it has")
 	}
