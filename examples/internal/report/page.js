@@ -17,19 +17,27 @@ const show = () => {
 stop?.abort(); stop = new AbortController();
 const on = (target, event, f) => target.addEventListener(event, f, {signal: stop.signal});
 const R = JSON.parse($("data").textContent);
-// slowly does f for 0 to n-1, some milliseconds at a time, so that a page of thousands of marks
-// stays quick; it ends where it is begun again under the same name.
-const turns = {}, {signal} = stop;
-const slowly = (name, n, f) => {
-  const turn = turns[name] = {};
-  let i = 0;
-  const part = () => {
-    const until = performance.now() + 20;
-    while (i < n) { f(i++); if (i % 32 === 0 && performance.now() > until) break; }
-    if (i < n) setTimeout(() => { if (turns[name] === turn && !signal.aborted) part(); });
-  };
-  part();
+// Work that can wait is done some milliseconds at a time, so that a page of thousands of marks
+// stays quick. slowly does f for 0 to n-1, and where that has much laid out again, at most so
+// many from one frame to the next; it ends where it is begun again under the same name.
+const jobs = new Map(), {signal} = stop;
+let awake = false;
+const toil = () => {
+  const until = performance.now() + 10;
+  let wait = false;
+  for (const [name, job] of jobs) {
+    const end = Math.min(job.n, job.i + job.most);
+    while (job.i < end) { job.f(job.i++); if (job.i % 16 === 0 && performance.now() > until) break; }
+    wait = job.most < job.n && !document.hidden;
+    if (job.i < job.n) break;
+    if (jobs.get(name) === job) jobs.delete(name);
+    if (wait || performance.now() > until) break;
+  }
+  awake = jobs.size > 0 && !signal.aborted;
+  if (awake) wait ? requestAnimationFrame(() => setTimeout(toil)) : setTimeout(toil);
 };
+const slowly = (name, n, f, most = Infinity) => { jobs.delete(name); jobs.set(name, {i: 0, n, f, most}); if (!awake) { awake = true; setTimeout(toil); } };
+const later = f => slowly(f, 1, f);
 const num = n => n.toLocaleString("en-US");
 const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
 const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
@@ -138,16 +146,17 @@ const cache = (kind, i, f) => { const k = kind + i; let t = texts.get(k); if (t 
 const nodeText = i => cache("n", i, () => [N.name[i], P[N.pool[i]].name, state(i), N.versions[N.version[i]], N.messages[N.message[i]], N.stuck ? N.stucks[N.stuck[i]] : "", N.taints[i] < 0 ? "" : T[N.taints[i]].taints.join(" ")].join(" "));
 const workText = w => cache("w", w, () => work(w) + " " + W.kinds[W.kind[w]]);
 const budgetText = i => cache("b", i, () => B[i].namespace + "/" + B[i].name + " " + says(B[i]));
-const nodeList = N && makeList($("nodelist"), "All nodes", [
+let nodeList, workList, budgetList;
+if (N) later(() => nodeList = makeList($("nodelist"), "All nodes", [
   {name: "node", wide: "minmax(9rem,2fr)", of: i => N.name[i]}, {name: "pool", of: i => P[N.pool[i]].name}, {name: "state", of: i => state(i), cls: i => ["degraded", "down"].includes(state(i)) ? "s-bad" : ""}, {name: "runs", of: i => N.versions[N.version[i]]},
   ...(N.pods ? [{name: "pods", num: true, wide: "4rem", of: i => podsOf(i).reduce((s, p) => s + p[1], 0)}, {name: "drain", wide: "minmax(6rem,2fr)", of: i => N.stucks[N.stuck[i]] || (N.rounds[i] ? many(N.rounds[i], "round", "rounds") : "nothing to evict"), cls: i => N.stuck[i] ? "s-warning" : ""}] : []),
-], N.name.length, "node", nodeText);
-const workList = W && makeList($("worklist"), "Workloads", [
+], N.name.length, "node", nodeText));
+if (W) later(() => workList = makeList($("worklist"), "Workloads", [
   {name: "namespace", of: w => W.namespaces[W.namespace[w]]}, {name: "workload", wide: "minmax(9rem,2fr)", of: w => W.name[w]}, {name: "kind", of: w => W.kinds[W.kind[w]]}, {name: "pods", num: true, wide: "5rem", of: w => W.pods[w]}, {name: "ready", num: true, wide: "5rem", of: w => W.ready[w], cls: w => W.ready[w] < W.pods[w] ? "s-warning" : ""}, {name: "budget", of: w => W.budget[w] < 0 ? "" : B[W.budget[w]].name},
-], W.name.length, "work", workText);
-const budgetList = makeList($("budgetlist"), "Budgets", [
+], W.name.length, "work", workText));
+later(() => budgetList = makeList($("budgetlist"), "Budgets", [
   {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "wanted", num: true, wide: "5rem", of: i => B[i].desired}, {name: "may go", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "what it means", wide: "minmax(8rem,3fr)", of: i => says(B[i]), cls: i => "s-" + (B[i].tone || "good")},
-], B.length, "budget", budgetText);
+], B.length, "budget", budgetText));
 
 // The map of nodes: a square each, by pool.
 let only = "", sought = [], cells = [], columns = 1, active = -1;
@@ -166,7 +175,7 @@ const drawMap = () => {
     const c = svg("rect", {class: "b f" + tone(state(i)) + (stuck ? " stuck" : ""), x: places[i][0], y: places[i][1], width: size, height: size, rx: 2, "data-k": "node:" + i, id: "cell-" + i, ...(stuck && {"stroke-width": 2})});
     if (!shown(i)) c.classList.add("off");
     root.append(c); cells.push(c);
-  });
+  }, 256);
   y += Math.ceil(k / columns) * (size + gap) + 10;
   root.setAttribute("viewBox", "0 0 " + wide + " " + y);
   root.addEventListener("mouseover", e => { const c = e.target.closest("rect"); if (c && !c.firstChild) { const t = svg("title", {}), i = +c.id.slice(5); t.textContent = vis(N.name[i] + ": " + state(i) + (N.stuck && N.stuck[i] ? "; drain stuck: " + N.stucks[N.stuck[i]] : "")); c.append(t); } });
@@ -183,7 +192,6 @@ const drawMap = () => {
 };
 const shown = i => kept(i) && sought.every(w => nodeText(i).includes(w)); // by what is searched for
 const kept = i => !only || (only === "drain stuck" ? N.stuck[i] : state(i) === only);
-if (N) drawMap();
 
 // Search goes through everything: rows, lists, and marks of pictures.
 const marks = [...document.querySelectorAll(".pic:not(#map) [data-k]")];
@@ -191,21 +199,23 @@ const markText = m => (m.textContent + " " + (m.nextElementSibling?.tagName === 
 const said = [...document.querySelectorAll("[data-s]")].map(e => [e, null]);
 const search = () => {
   const words = sought = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
-  let n = 0;
-  for (const s of said) { const hit = !words.length || words.every(w => (s[1] ??= s[0].textContent.toLowerCase()).includes(w)); s[0].hidden = !hit; if (hit && words.length) n++; }
-  slowly("marks", marks.length, i => marks[i].classList.toggle("off", !words.every(w => markText(marks[i]).includes(w))));
-  if (nodeList) { n += nodeList.filter(words, kept); slowly("found", cells.length, i => cells[i].classList.toggle("off", !shown(i))); }
-  if (workList) n += workList.filter(words);
-  if (budgetList) n += budgetList.filter(words);
-  $("found").textContent = words.length ? many(n, "match", "matches") : "";
+  const hits = said.map(s => !words.length || words.every(w => (s[1] ??= s[0].textContent.toLowerCase()).includes(w)));
+  let n = words.length ? hits.filter(hit => hit).length : 0;
+  slowly("lists", 3, i => { const l = [nodeList, workList, budgetList][i]; if (l) n += l.filter(words, l === nodeList && kept); });
+  slowly("count", 1, () => $("found").textContent = words.length ? many(n, "match", "matches") : "");
+  slowly("said", said.length, i => said[i][0].hidden = !hits[i], 24);
+  slowly("marks", marks.length, i => marks[i].classList.toggle("off", !words.every(w => markText(marks[i]).includes(w))), 256);
+  slowly("found", cells.length, i => cells[i].classList.toggle("off", !shown(i)), 256);
 };
 let timer = 0;
 on($("find"), "input", () => { clearTimeout(timer); timer = setTimeout(search, 80); });
 
-// Pictures: zoom by buttons, keys and the wheel with Ctrl; marks by Tab and Enter.
-for (const pic of document.querySelectorAll(".pic")) {
-  const s = pic.querySelector("svg"); if (!s) continue;
+// Pictures: zoom by buttons, keys and the wheel with Ctrl; marks by Tab and Enter. Where they are
+// not seen, all but the map are not laid out, and have about the height that they will have.
+const picture = pic => {
+  const s = pic.querySelector("svg"), box = s.viewBox.baseVal;
   let zoom = 1;
+  pic.style.containIntrinsicHeight = "auto " + Math.round(Math.min(box.height * 1100 / box.width, pic.classList.contains("tall") ? 510 : Infinity)) + "px";
   const set = z => { zoom = Math.max(.5, Math.min(6, z)); s.style.width = zoom === 1 ? "" : zoom * 100 + "%"; s.style.minWidth = zoom === 1 ? "" : 46 * zoom + "rem"; };
   const tools = el("div", "tools", el("div", ""));
   for (const [t, label, z] of [["+", "Zoom in", () => zoom * 1.4], ["−", "Zoom out", () => zoom / 1.4], ["⤢", "Fit", () => 1]]) { const b = el("button", "", t); b.type = "button"; b.title = label; b.setAttribute("aria-label", label); b.addEventListener("click", () => set(z())); tools.firstChild.append(b); }
@@ -215,8 +225,10 @@ for (const pic of document.querySelectorAll(".pic")) {
     if (e.key === "+" || e.key === "=") set(zoom * 1.4); else if (e.key === "-") set(zoom / 1.4); else if (e.key === "0") set(1); else return;
     e.preventDefault();
   });
-}
+};
+for (const pic of document.querySelectorAll(".pic:not(#map)")) later(() => picture(pic));
 slowly("keys", marks.length, i => { const m = marks[i]; if (m.tagName !== "path") { m.setAttribute("tabindex", 0); m.setAttribute("role", "button"); m.setAttribute("aria-label", vis(m.textContent)); } });
+if (N) later(() => { drawMap(); picture($("map")); });
 if (N) slowly("texts", N.name.length, nodeText); // before they are searched
 if (W) slowly("worktexts", W.name.length, workText);
 on(document, "keydown", e => {
@@ -245,8 +257,8 @@ stop.signal.addEventListener("abort", () => seen.disconnect());
 let shut = [];
 on(window, "beforeprint", () => { shut = [...document.querySelectorAll("details:not([open])")]; shut.forEach(d => d.open = true); lists.forEach(l => { l.box.lastChild.style.height = "auto"; l.draw(true); }); document.documentElement.dataset.theme = "light"; });
 on(window, "afterprint", () => { shut.forEach(d => d.open = false); lists.forEach(l => { l.box.lastChild.style.height = ""; l.draw(); }); theme(); });
-if ($("find").value) search();
+later(() => { if ($("find").value) search(); });
 };
-show();
+setTimeout(show); // apart from the reading of the page
 return {$, el, show};
 })();
