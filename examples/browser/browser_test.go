@@ -181,7 +181,7 @@ func (p *tab) keys(keys string) {
 func TestClicks(t *testing.T) {
 	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}, 1280, 900)
 	for kind, want := range map[string]string{
-		"step:0": "Done when", "rel:49": "Leads to", "op:0:3": "Updates to", "node:1": "Pool", "work:0": "Kind", "budget:0": "Healthy", "taint:0": "Keeps off",
+		"step:0": "Done when", "rel:49": "Leads to", "op:0:3": "Updates to", "node:1": "Pool", "work:0": "Kind", "budget:0": "Healthy", "taint:0": "Keeps off", "machine:0": "storage-operator",
 	} {
 		var told string
 		p.run(chromedp.Evaluate(`document.querySelector('[data-k="`+kind+`"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),

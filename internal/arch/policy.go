@@ -145,9 +145,9 @@ var lattice = map[string][]string{
 		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/report": {
-		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/words", "lifecycle/drain", "solver/olm", "taints",
+		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "taints",
 	},
-	"examples/internal/sample": {".", "cvo", "cvo/plan"}, // for their tests
+	"examples/internal/sample": {".", "cvo", "cvo/plan", "lifecycle"}, // for their tests
 	"examples/internal/script": {"internal/golden"},      // likewise
 }
 

@@ -24,30 +24,28 @@ func planDrain(c *args.Call) error {
 	if err != nil {
 		return err
 	}
-	if len(d.nodes) == 0 {
+	if len(d.Nodes) == 0 {
 		return errors.New("there is no Node in the dump")
 	}
 	if err := d.checkNodes(o.order); err != nil {
 		return err
 	}
-	policy.Rules = d.rules
+	policy.Rules = d.Rules
 	req := &drain.PlanRequest{
-		Nodes: d.nodes, Drain: o.order, AtOnce: *atOnce, Pods: d.pods, Budgets: d.budgets, Replicas: d.replicas,
-		DaemonSets: d.daemonSets, DaemonSetsListed: d.listed, Namespaces: d.namespaces,
+		Nodes: d.Nodes, Drain: o.order, AtOnce: *atOnce, Pods: d.Pods, Budgets: d.Budgets, Replicas: d.replicas,
+		DaemonSets: d.DaemonSets, DaemonSetsListed: d.Listed, Namespaces: d.Namespaces, ClusterLabels: d.ClusterLabels(),
 	}
-	for _, m := range d.machines {
-		if ref := m.Machine.Status.NodeRef; ref != nil {
+	for i := range d.Machines {
+		m := &d.Machines[i]
+		if ref := m.Status.NodeRef; ref != nil {
 			if req.Labels == nil {
 				req.Labels = map[string]map[string]string{}
 			}
-			req.Labels[ref.Name] = m.Machine.Labels
+			req.Labels[ref.Name] = m.Labels
 		}
-		if n := d.node(&m.Machine); n != nil && o.order == nil && m.Machine.Deleting() {
+		if n := d.Node(m); n != nil && o.order == nil && m.Deleting() {
 			req.Drain = append(req.Drain, n.Name)
 		}
-	}
-	if len(d.clusters) == 1 {
-		req.ClusterLabels = d.clusters[0].Labels
 	}
 	p, err := drain.NewPlan(req, o.at, &policy)
 	if err != nil {
@@ -63,9 +61,9 @@ func planDrain(c *args.Call) error {
 
 // checkNodes returns an error about the first name that is not a node of the dump.
 func (d *dumped) checkNodes(names []string) error {
-	known := make([]string, len(d.nodes))
-	for i := range d.nodes {
-		known[i] = d.nodes[i].Name
+	known := make([]string, len(d.Nodes))
+	for i := range d.Nodes {
+		known[i] = d.Nodes[i].Name
 	}
 	for _, name := range names {
 		if slices.Contains(known, name) {

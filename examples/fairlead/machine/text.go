@@ -3,11 +3,10 @@ package machine
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -21,7 +20,7 @@ const (
 
 // explanations prints what is said about machines, for people. Of many machines,
 // those that are blocked are summed up by what blocks them, and the first are told.
-func explanations(w io.Writer, all []explanation, o *options) {
+func explanations(w io.Writer, all []machines.Explanation, o *options) {
 	blocked := 0
 	for i := range all {
 		if len(all[i].Blocked) > 0 {
@@ -42,7 +41,7 @@ func explanations(w io.Writer, all []explanation, o *options) {
 		if told > 0 {
 			fmt.Fprintln(w)
 		}
-		all[i].text(w, o)
+		explainedText(w, &all[i], o)
 		told++
 	}
 	if told < len(all) {
@@ -51,37 +50,22 @@ func explanations(w io.Writer, all []explanation, o *options) {
 }
 
 // causes prints what blocks machines, by what would have to act.
-func causes(w io.Writer, all []explanation) {
-	type cause struct {
-		first    *fairlead.Block
-		machines []string
-	}
-	var list []*cause
-	known := map[[2]string]*cause{}
-	for i := range all {
-		for j := range all[i].Blocked {
-			b := &all[i].Blocked[j]
-			k := known[[2]string{b.Reason, b.Owner}]
-			if k == nil {
-				k = &cause{first: b}
-				known[[2]string{b.Reason, b.Owner}], list = k, append(list, k)
-			}
-			if n := len(k.machines); n == 0 || k.machines[n-1] != all[i].Machine {
-				k.machines = append(k.machines, all[i].Machine)
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *cause) int { return len(b.machines) - len(a.machines) })
+func causes(w io.Writer, all []machines.Explanation) {
+	list := machines.Causes(all)
 	for i, k := range list {
 		if i == mostMachines && len(list) > i+1 {
 			fmt.Fprintf(w, "  and %d more causes\n", len(list)-i)
 			break
 		}
-		text := k.first.Reason
-		if k.first.Owner != "" {
-			text += " of " + k.first.Owner
+		text := k.First.Reason
+		if k.First.Owner != "" {
+			text += " of " + k.First.Owner
 		}
-		page.Fold(w, "  ", text+": "+some(k.machines))
+		var names []string
+		for _, m := range k.Machines {
+			names = append(names, all[m].Machine)
+		}
+		page.Fold(w, "  ", text+": "+some(names))
 	}
 }
 
@@ -93,44 +77,21 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 }
 
-// wait is a wait, with the names of what waits for the same.
-type wait struct {
-	*fairlead.Block
-	also []string
-}
-
-// waits returns the waits. Those that end together are one, unless all are to be listed.
-func (x *explanation) waits(all bool) []*wait {
-	var list []*wait
-	known := map[fairlead.Block]*wait{}
-	for i := range x.Blocked {
-		b := &x.Blocked[i]
-		key := fairlead.Block{Reason: b.Reason, Owner: b.Owner, Unblock: b.Unblock, Since: b.Since}
-		if w := known[key]; w != nil && !all && x.names[i] != "" {
-			w.also = append(w.also, x.names[i])
-			continue
-		}
-		known[key] = &wait{Block: b}
-		list = append(list, known[key])
-	}
-	return list
-}
-
 // next returns what a controller does next. Many evictions are one.
-func (x *explanation) next(all bool) []string {
-	if all || len(x.evict) <= mostNames {
+func next(x *machines.Explanation, all bool) []string {
+	if all || len(x.Evict) <= mostNames {
 		return x.Next
 	}
-	var next []string
+	var list []string
 	for _, n := range x.Next {
 		switch {
 		case !strings.HasPrefix(n, "evict pod "):
-			next = append(next, n)
-		case n == "evict pod "+x.evict[0]:
-			next = append(next, fmt.Sprintf("evict %d pods: %s", len(x.evict), some(x.evict)))
+			list = append(list, n)
+		case n == "evict pod "+x.Evict[0]:
+			list = append(list, fmt.Sprintf("evict %d pods: %s", len(x.Evict), some(x.Evict)))
 		}
 	}
-	return next
+	return list
 }
 
 // age is a time that has passed, for people: after three days in days.
@@ -141,8 +102,8 @@ func age(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// text prints an explanation for people.
-func (x *explanation) text(w io.Writer, o *options) {
+// explainedText prints an explanation for people.
+func explainedText(w io.Writer, x *machines.Explanation, o *options) {
 	now := o.at
 	ago := func(t time.Time) string {
 		if t.After(now) {
@@ -175,7 +136,7 @@ func (x *explanation) text(w io.Writer, o *options) {
 	if x.Drained != "" {
 		page.Fold(w, "  drain  ", x.Drained)
 	}
-	waits := x.waits(o.all)
+	waits := x.Waits(o.all)
 	for i, wait := range waits {
 		if more := len(waits) - i; !o.all && i == mostWaits && more > 1 {
 			fmt.Fprintf(w, "  waits  and for %d more things; -v lists them\n", more)
@@ -183,8 +144,8 @@ func (x *explanation) text(w io.Writer, o *options) {
 		}
 		b := wait.Block
 		page.Fold(w, "  waits  ", b.Reason+": "+b.Message)
-		if len(wait.also) > 0 {
-			page.Fold(w, "         also     ", some(wait.also))
+		if len(wait.Also) > 0 {
+			page.Fold(w, "         also     ", some(wait.Also))
 		}
 		if b.Owner != "" {
 			page.Fold(w, "         owner    ", b.Owner)
@@ -194,7 +155,7 @@ func (x *explanation) text(w io.Writer, o *options) {
 		}
 		page.Fold(w, "         unblock  ", b.Unblock)
 	}
-	for _, n := range x.next(o.all) {
+	for _, n := range next(x, o.all) {
 		page.Fold(w, "  next   ", n)
 	}
 	for _, u := range x.Unknown {

@@ -25,7 +25,8 @@ func Command() *args.Command {
 		About: "write a page about a whole cluster: what to do first, the plan, updates, operators, nodes, drains, taints and findings",
 		Help: `FILE is the output of ` + situation.DumpCommand + `;
 DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is
-missing counts as unknown, and the page says so.
+missing counts as unknown, and the page says so. Machines that are being deleted are explained if
+FILE has them: add machines, machinesets, machinehealthchecks, daemonsets and namespaces.
   -o FILE.html           write the page to a file: self-contained, for any browser
   -o html, json, yaml    print the page, or its data
   -live                  add the engines, as WebAssembly: what if this risk were accepted, that node drained,
@@ -76,7 +77,7 @@ func run(c *args.Call) error {
 	}
 	c.Doing("making the report")
 	in := &report.Input{
-		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed,
+		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
 	}
 	r, err := report.Make(c.Context, in)
 	if err != nil {

@@ -1,126 +1,41 @@
-package machine
+// Package machines says why machines that are being deleted are still there: it asks the
+// engine what it would do next, and why not more.
+package machines
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
-// explanation is what is said about a machine.
-type explanation struct {
-	Machine  string           `json:"machine"`
-	Node     string           `json:"node,omitempty"`
+// Explanation is what is said about a machine.
+type Explanation struct {
+	Machine  string           `json:"machine"`           // namespace/name
+	Node     string           `json:"node,omitempty"`    // that it is, by name
 	Deleting time.Time        `json:"deleting,omitzero"` // since when
-	Causes   []fleet.Cause    `json:"causes,omitempty"`
-	Stage    lifecycle.Stage  `json:"stage,omitempty"`
-	Drained  string           `json:"drained,omitempty"`
-	Blocked  []fairlead.Block `json:"blocked,omitempty"`
+	Causes   []fleet.Cause    `json:"causes,omitempty"`  // why it is being deleted
+	Stage    lifecycle.Stage  `json:"stage,omitempty"`   // of its deletion
+	Drained  string           `json:"drained,omitempty"` // how its drain ended
+	Blocked  []fairlead.Block `json:"blocked,omitempty"` // why nothing more happens
 	Hooks    []string         `json:"hooks,omitempty"`   // that would hold a deletion up, of a machine that is not being deleted
 	Next     []string         `json:"next,omitempty"`    // what a controller does next
 	Unknown  []string         `json:"unknown,omitempty"` // what the dump does not tell
-	names    []string         // what each of Blocked is about
-	evict    []string         // the pods that Next evicts
+	Names    []string         `json:"-"`                 // what each of Blocked is about
+	Evict    []string         `json:"-"`                 // the pods that Next evicts
 }
 
-// explain is the command of that name.
-func explain(c *args.Call) error {
-	d, o, err := readArguments(c, "machine")
-	if err != nil {
-		return err
-	}
-	policy := &lifecycle.Policy{Drain: drain.Policy{Rules: d.rules}}
-	if err := policy.Check(); err != nil {
-		return err
-	}
-	all, stuck := []explanation{}, false
-	for _, m := range d.machines {
-		if !o.named(m.Machine.Name) || o.order == nil && !m.Machine.Deleting() && d.deleting() {
-			continue
-		}
-		x, err := d.explain(m, o.at, policy)
-		if err != nil {
-			return fmt.Errorf("machine %s: %w", m.Machine.ObjectMeta.String(), err)
-		}
-		all = append(all, *x)
-		stuck = stuck || len(x.Blocked) > 0
-	}
-	switch {
-	case len(all) == 0:
-		return fmt.Errorf("%s; dump it with: %s", absent(o.order), dumpCommand)
-	case o.json:
-		err = c.JSON(all)
-	default:
-		explanations(c.Stdout, all, o)
-	}
-	return findings(err, stuck)
-}
-
-// dumpCommand prints what explain and plan look at. Where machines are of the
-// Cluster API, their group is another one.
-const dumpCommand = "kubectl get machines.machine.openshift.io,nodes,pods,poddisruptionbudgets -A -o yaml (machines.cluster.x-k8s.io for the Cluster API)"
-
-// absent says which machines are not in the dump.
-func absent(names []string) string {
-	if len(names) == 0 {
-		return "there is no Machine in the dump"
-	}
-	return "there is no Machine " + strings.Join(names, " or ") + " in the dump"
-}
-
-// options are the arguments that explain and plan share.
-type options struct {
-	json  bool
-	all   bool // leave nothing out of the text
-	at    time.Time
-	order []string // names of machines or nodes, as they were given; nil means all
-}
-
-// named reports whether a machine or node is asked about.
-func (o *options) named(name string) bool { return o.order == nil || slices.Contains(o.order, name) }
-
-// readArguments reads arguments, and the file that they name; names is the flag
-// that names machines or nodes.
-func readArguments(c *args.Call, names string) (*dumped, *options, error) {
-	o := &options{at: time.Now().UTC().Truncate(time.Second)}
-	form := c.Choice("o", "text", "json")
-	c.Flags.Func("at", "", func(text string) (err error) {
-		o.at, err = time.Parse(time.RFC3339, text)
-		return err
-	})
-	c.Flags.BoolVar(&o.all, "v", false, "")
-	order := c.Words(names)
-	if err := c.Parse(1, 1); err != nil {
-		return nil, nil, err
-	}
-	o.json, o.order = *form == "json", *order
-	d, err := readDump(c.Open, c.Arg(0))
-	return d, o, err
-}
-
-// deleting reports whether any machine is being deleted.
-func (d *dumped) deleting() bool {
-	for _, m := range d.machines {
-		if m.Machine.Deleting() {
-			return true
-		}
-	}
-	return false
-}
-
-// explain asks the engine what it would do about a machine, and why not more.
-// What the engine would write and see at once is supposed to be done.
-func (d *dumped) explain(document *lifecycle.Document, now time.Time, policy *lifecycle.Policy) (*explanation, error) {
-	m := document.Machine
-	node := d.node(&m)
-	x := &explanation{Machine: m.ObjectMeta.String()}
-	w := &lifecycle.World{Machine: &m, View: d.drainWorld(node), Instance: instance(&m)}
+// Explain asks the engine what it would do about a machine, and why not more. What the
+// engine would write and see at once is supposed to be done. The error says what about the
+// machine makes no sense.
+func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lifecycle.Policy) (*Explanation, error) {
+	m := *machine
+	node := c.Node(&m)
+	x := &Explanation{Machine: m.ObjectMeta.String()}
+	w := &lifecycle.World{Machine: &m, View: c.view(node), Instance: instance(&m)}
 	if node != nil {
 		x.Node = node.Name
 		copied := *node
@@ -132,13 +47,13 @@ func (d *dumped) explain(document *lifecycle.Document, now time.Time, policy *li
 	if m.Deleting() {
 		x.Deleting = *m.DeletionTimestamp
 	}
-	if len(d.pods) == 0 && node != nil {
+	if len(c.Pods) == 0 && node != nil {
 		x.Unknown = append(x.Unknown, "no pods are in the dump: the node is taken to be empty; dump them with: kubectl get pods -A -o yaml --field-selector spec.nodeName="+node.Name)
 	}
-	if len(d.budgets) == 0 && len(w.Pods) > 0 {
+	if len(c.Budgets) == 0 && len(w.Pods) > 0 {
 		x.Unknown = append(x.Unknown, "no PodDisruptionBudgets are in the dump: pods are taken to have none; dump them with: kubectl get poddisruptionbudgets -A -o yaml")
 	}
-	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: d.set(&m), Checks: d.checks}, now)
+	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: c.set(&m), Checks: c.Checks}, now)
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
@@ -163,15 +78,15 @@ func (d *dumped) explain(document *lifecycle.Document, now time.Time, policy *li
 		if b.Reason == drain.ReasonPodPending {
 			continue // it was decided on just now, see Next
 		}
-		b.Since = began(&document.Machine, w, &decision.Blocked[i])
-		x.Blocked, x.names = append(x.Blocked, b), append(x.names, decision.Blocked[i].Name)
+		b.Since = began(machine, w, &decision.Blocked[i])
+		x.Blocked, x.Names = append(x.Blocked, b), append(x.Names, decision.Blocked[i].Name)
 	}
 	return x, nil
 }
 
 // suppose does what has no effect on pods or instance, notes the rest as what is
 // next, and reports whether that changed anything.
-func (x *explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (changed bool) {
+func (x *Explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (changed bool) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case lifecycle.UpdateStatus:
@@ -179,7 +94,7 @@ func (x *explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (c
 			w.Machine.ResourceVersion += "+"
 			changed = true
 		case drain.Evict:
-			x.evict = append(x.evict, a.Namespace+"/"+a.Name)
+			x.Evict = append(x.Evict, a.Namespace+"/"+a.Name)
 			x.Next = append(x.Next, told(a))
 		case drain.Cordon:
 			w.Node.Spec.Unschedulable = true

@@ -54,7 +54,8 @@ type TaintClass struct {
 }
 
 // findings groups what is wrong by its cause, worst first.
-func (r *Report) findings(s *plan.Situation, status *cvo.Report) {
+func (r *Report) findings(in *Input, status *cvo.Report) error {
+	s := in.Situation
 	for i := range status.Findings {
 		f := &status.Findings[i]
 		g := Group{Tone: toneOf(f.Severity), Title: f.Message, Owner: f.Owner, Next: f.Next}
@@ -67,9 +68,14 @@ func (r *Report) findings(s *plan.Situation, status *cvo.Report) {
 	if s.Cluster != nil {
 		r.Gaps = status.Gaps
 	}
+	r.machinesGap(s)
 	r.blocked()
+	if err := r.machines(in); err != nil {
+		return err
+	}
 	r.lint(s)
 	slices.SortStableFunc(r.Findings, func(a, b Group) int { return cmp.Compare(severity(b.Tone), severity(a.Tone)) })
+	return nil
 }
 
 func toneOf(s cvo.Severity) Tone {

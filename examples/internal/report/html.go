@@ -146,6 +146,12 @@ func (r *Report) write(w io.Writer, live *live) error {
 			}
 			return number(count - len(items))
 		},
+		"rest": func(all, listed int) string {
+			if all <= listed {
+				return ""
+			}
+			return number(all - listed)
+		},
 		"tone": func(t Tone) string {
 			return map[Tone]string{Bad: "error", Warning: "warning", Note: "note", Good: "good"}[t]
 		},
@@ -222,11 +228,14 @@ func (r *Report) sections(live bool) []section {
 	if r.Nodes != nil {
 		add(true, "nodes", "Nodes", len(r.Nodes.Name))
 	}
+	if m := r.Machines; m != nil {
+		add(true, "machines", "Machines", m.Deleting)
+	}
 	if r.Workloads != nil {
 		add(true, "workloads", "Workloads", len(r.Workloads.Name))
 	}
 	if b := r.Budgets; b != nil {
-		add(true, "budgets", "Drains, budgets", len(b.Name))
+		add(true, "budgets", "Budgets", len(b.Name))
 	}
 	add(len(r.Taints) > 0, "taints", "Taints", len(r.Taints))
 	add(len(r.Gaps) > 0, "gaps", "Not known", len(r.Gaps))

@@ -42,7 +42,7 @@ const num = n => n.toLocaleString("en-US");
 const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
 const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
 const rows = b => b ? b.name.map((_, i) => Object.assign(Object.fromEntries(Object.entries(b).map(([k, v]) => [k, v[i]])), {says: b.texts[b.says[i]]})) : []; // of a list of each field
-const N = R.nodes, W = R.workloads, U = R.update, B = rows(R.budgets), P = R.pools || [], T = R.taints || [];
+const N = R.nodes, W = R.workloads, U = R.update, B = rows(R.budgets), M = R.machines?.list || [], P = R.pools || [], T = R.taints || [];
 const says = b => b.says || "lets " + num(b.allowed) + " go at a time";
 const collator = new Intl.Collator("en", {numeric: true});
 
@@ -50,6 +50,7 @@ const collator = new Intl.Collator("en", {numeric: true});
 const podsOf = i => { let w = 0; return !N.pods || !N.pods[i] ? [] : N.pods[i].split(" ").map(x => { const [d, c] = x.split(":"); w += +d; return [w, c ? +c : 1]; }); };
 const work = w => (W.namespaces[W.namespace[w]] ? W.namespaces[W.namespace[w]] + "/" : "") + W.name[w];
 const state = i => N.states[N.state[i]];
+const when = at => at.replace("T", " ").replace("Z", " UTC");
 const tone = s => ({updated: 0, ready: 0, updating: 1, draining: 1, pending: 2, paused: 2, cordoned: 2, degraded: 3, down: 4})[s] ?? 5;
 
 // Why: what is told of a mark, as a title and pairs.
@@ -71,11 +72,17 @@ const tellers = {
     return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["Place", o.versions[k] === o.installed ? "installed" : (o.path || []).includes(k) ? "the plan takes the operator here" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Comes from", list(hop(1, 0))]]];
   },
   node(i) {
-    const t = N.taints[i], pods = podsOf(i), drain = N.stuck && N.stucks[N.stuck[i]];
-    return ["Node " + N.name[i], [["Pool", P[N.pool[i]].name || "none"], ["State", state(i)], ["Runs", N.versions[N.version[i]]], ["Why", N.messages[N.message[i]]],
+    const t = N.taints[i], pods = podsOf(i), drain = N.stuck && N.stucks[N.stuck[i]], gone = M.findIndex(m => m.node === N.name[i]);
+    return ["Node " + N.name[i], [["Pool", P[N.pool[i]].name || "none"], ["State", state(i)], ["Runs", N.versions[N.version[i]]], ["Machine", gone >= 0 && go("machine:" + gone, M[gone].name + ", being deleted")], ["Why", N.messages[N.message[i]]],
       ["Drain", !N.stuck ? "" : drain ? "does not end: " + drain : N.rounds[i] ? "ends after " + many(N.rounds[i], "round", "rounds") + " of evictions" : "nothing to evict"],
       ["Taints", t < 0 ? "none" : go("taint:" + t, T[t].taints.join(", "))], ["Pods", N.pods && num(pods.reduce((s, p) => s + p[1], 0))],
       ["Of", list(pods.map(([w, c]) => el("span", "", c > 1 ? c + "× " : "", go("work:" + w, work(w)), " " + W.kinds[W.kind[w]])), 200)], ["What if", test("drain", N.name[i], "it were drained?")]]];
+  },
+  machine(i) {
+    const m = M[i], node = N ? N.name.indexOf(m.node) : -1;
+    return ["Machine " + m.name, [["Node", node < 0 ? m.node : go("node:" + node, m.node)], ["Deleted", "since " + when(m.deleting)], ["Because", list(m.causes || [])], ["Stage", m.stage],
+      ...(m.waits || []).map(w => ["Waits", el("div", "", el("div", "", w.text), w.also ? el("div", "dim", "also " + w.also.join(", ")) : "", w.owner ? el("div", "", el("b", "", "Who: "), w.owner) : "", w.since ? el("div", "", el("b", "", "Since: "), when(w.since)) : "", el("div", "", el("b", "", "Do: "), w.unblock))]),
+      ["Also waits", m.more && "for " + many(m.more, "more thing", "more things")], ["Next", list(m.next || [])], ["Not known", list(m.unknown || [])]]];
   },
   work(w) {
     const on = []; let n = 0;

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/machines"
+	"github.com/fairlead/fairlead/lifecycle"
 )
 
 // embedded is an Input as a live page holds it: 150,000 pods would be most of the page, so
@@ -24,6 +27,9 @@ func embed(in *Input) (*embedded, error) {
 		return e, nil
 	}
 	s := *in.Situation
+	if !slices.ContainsFunc(s.Machines, func(m lifecycle.Machine) bool { return m.Deleting() }) {
+		e.Around = machines.Around{}
+	}
 	var err error
 	e.Pods, err = sumUp(s.Pods)
 	s.Pods, e.Situation = nil, &s

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -16,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/solver/olm"
@@ -30,6 +32,7 @@ type Input struct {
 	Alerts     []cvo.Alert           `json:"alerts"`               // of the cluster's monitoring; nil: nobody has looked
 	DaemonSets []fairlead.ObjectMeta `json:"daemonSets,omitempty"` // see Listed
 	Listed     bool                  `json:"listed,omitempty"`     // whether DaemonSets are known
+	Around     machines.Around       `json:"around,omitzero"`      // what machines of the situation are explained with
 	// Catalog is what can be subscribed to, see [Slim]; empty for nothing. Installed are the
 	// CSVs of the cluster. Only what-if questions need them.
 	Catalog   string                      `json:"catalog,omitempty"`
@@ -53,6 +56,7 @@ type Report struct {
 	Nodes     *Nodes       `json:"nodes,omitempty"`     // nil: nobody has looked
 	Workloads *Workloads   `json:"workloads,omitempty"` // likewise
 	Budgets   *Budgets     `json:"budgets,omitempty"`   // likewise; those that concern drains
+	Machines  *Machines    `json:"machines,omitempty"`  // nil: none is being deleted, or nobody has looked
 	Taints    []TaintClass `json:"taints,omitempty"`    // the sets of taints that nodes have
 	Findings  []Group      `json:"findings,omitempty"`  // by cause, worst first
 	Gaps      []cvo.Gap    `json:"gaps,omitempty"`      // what is not known, and how to know it
@@ -121,7 +125,9 @@ func Make(ctx context.Context, in *Input) (*Report, error) {
 	}
 	r.operatorsOf(s)
 	r.taintsOf(s)
-	r.findings(s, status)
+	if err := r.findings(in, status); err != nil {
+		return nil, err
+	}
 	r.head(s, status)
 	return r, r.draw()
 }
@@ -162,6 +168,11 @@ func latest(s *plan.Situation) (at time.Time) {
 	}
 	for i := range s.Pods {
 		see(s.Pods[i].CreationTimestamp)
+	}
+	for i := range s.Machines {
+		if m := &s.Machines[i]; m.Deleting() {
+			see(*m.DeletionTimestamp)
+		}
 	}
 	for i := range s.ClusterOperators {
 		for _, c := range s.ClusterOperators[i].Status.Conditions {
@@ -225,6 +236,9 @@ func (r *Report) head(s *plan.Situation, status *cvo.Report) {
 		counted(r.Workloads.pods, "pod", "pods", "workloads")
 		counted(len(r.Workloads.Name), "workload", "workloads", "workloads")
 	}
+	if r.Machines != nil {
+		counted(r.Machines.Deleting, "machine being deleted", "machines being deleted", "machines")
+	}
 	if s.Operators != nil {
 		counted(len(r.Operators), "operator", "operators", "operators")
 	}
@@ -253,7 +267,7 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 	}
 	switch p := r.Plan; {
 	case s.Cluster != nil && !status.Well() && len(status.Findings) > 0:
-		r.Headline = words.Shorten(status.Headline, 180)
+		r.Headline = brief(status.Headline)
 	case p != nil && p.None != nil:
 		r.Headline, r.Tone = fmt.Sprintf("No plan leads from %s to %s: %s", p.None.From, cmp.Or(p.None.To, "the goal"), words.Count(len(p.None.Facts), "fact rules it out", "facts rule it out")), Bad
 	case p != nil && p.Undecided != "":
@@ -280,6 +294,28 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 	}
 }
 
+// brief leaves out of a long headline what stands in parentheses, such as names: the findings
+// have it.
+func brief(text string) string {
+	const most = 180
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	var b strings.Builder
+	depth := 0
+	for _, r := range text {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')' && depth > 0:
+			depth--
+		case depth == 0:
+			b.WriteRune(r)
+		}
+	}
+	return words.Shorten(strings.Join(strings.Fields(b.String()), " "), most)
+}
+
 // first picks what to do first: what is broken, then what excludes a plan, and then the
 // steps of the plan that people take.
 func (r *Report) first() {
@@ -304,10 +340,22 @@ func (r *Report) first() {
 		}
 		return
 	}
-	for i := range p.Steps {
-		for _, u := range p.Steps[i].Unseen {
+	for i, next := 0, 0; i < len(p.Steps); i = next {
+		s := &p.Steps[i]
+		next = i + 1
+		for next < len(p.Steps) && p.Steps[next].Kind == s.Kind {
+			next++
+		}
+		text := s.String()
+		switch more := next - i - 1; {
+		case more > 2:
+			text += fmt.Sprintf(", and %d more steps of this kind", more)
+		case more > 0:
+			next = i + 1 // each of a few
+		}
+		for _, u := range s.Unseen {
 			add(Advice{Text: "find out " + u.What, Why: "the next step depends on it", Command: u.Command, Section: "plan"})
 		}
-		add(Advice{Text: p.Steps[i].String(), Why: p.Steps[i].Why, Command: p.Steps[i].Command, Section: "plan"})
+		add(Advice{Text: text, Why: s.Why, Command: s.Command, Section: "plan"})
 	}
 }

@@ -123,7 +123,7 @@ func TestData(t *testing.T) {
 	if !slices.IsSortedFunc(tones, func(a, b report.Tone) int { return slices.Index(worst, a) - slices.Index(worst, b) }) || tones[0] == tones[len(tones)-1] {
 		t.Errorf("the budgets that hinder drains most do not come first: %q", tones)
 	}
-	if len(r.First) == 0 || r.Plan == nil || r.Plan.To != "4.20.23" && len(r.Plan.Steps) == 0 || len(r.Findings) == 0 || r.Budgets == nil || len(r.Taints) == 0 {
+	if len(r.First) == 0 || r.Plan == nil || r.Plan.To != "4.20.23" && len(r.Plan.Steps) == 0 || len(r.Findings) == 0 || r.Budgets == nil || r.Machines == nil || r.Machines.Blocked == 0 || len(r.Taints) == 0 {
 		t.Errorf("parts are missing: %d first, plan %+v", len(r.First), r.Plan)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/lifecycle"
 )
 
 // Size is how large a cluster is.
@@ -19,7 +20,7 @@ type Size struct {
 	Hostile bool
 }
 
-// Cluster makes a cluster: five pools, workloads of up to 60 pods with budgets, some of which
+// Cluster makes a cluster: five pools, machines that are being deleted, workloads of up to 60 pods with budgets, some of which
 // never let a pod go, releases of three minor versions, and operators with ten versions each.
 // Equal sizes make equal clusters.
 func Cluster(size Size) *plan.Situation {
@@ -129,8 +130,19 @@ func addPool(s *plan.Situation, k int, p pool, nodes int, name func(string) stri
 		if p.taint != nil {
 			n.Spec.Taints = []fairlead.Taint{*p.taint}
 		}
+		if k == 1 && i%100 == 1 {
+			s.Machines = append(s.Machines, deleted(&n, s.At.Add(-time.Hour)))
+		}
 		s.Nodes = append(s.Nodes, n)
 	}
+}
+
+// deleted makes the machine of a node, which has been deleted and waits for its hook.
+func deleted(n *fairlead.Node, since time.Time) lifecycle.Machine {
+	m := lifecycle.Machine{ObjectMeta: fairlead.ObjectMeta{Namespace: "openshift-machine-api", Name: n.Name, UID: "machine-" + n.UID, DeletionTimestamp: &since, Finalizers: []string{lifecycle.Finalizer}}}
+	m.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "move-volumes", Owner: "storage-operator"}}
+	m.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: n.Name, UID: n.UID}
+	return m
 }
 
 // workloads makes pods of Deployments on the nodes of a pool each.

@@ -3,6 +3,7 @@ package situation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -15,6 +16,8 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/examples/internal/machines"
+	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -29,6 +32,7 @@ type Situation struct {
 	DaemonSets []fairlead.ObjectMeta       // see Listed
 	Listed     bool                        // whether DaemonSets were dumped
 	Installed  []olm.ClusterServiceVersion // the CSVs; nil: nobody has looked
+	Around     machines.Around             // what there is around machines
 
 	subscriptions []olm.Subscription
 	requests      []plan.APIRequestCount
@@ -126,7 +130,7 @@ func (s *Situation) Add(o dump.Object) error {
 	case "Node":
 		return dump.Append(o, &s.Nodes)
 	case "Machine":
-		return dump.Append(o, &s.Machines)
+		return s.machine(o)
 	case "MachineList":
 		s.Machines = looked(s.Machines)
 	case "Pod":
@@ -166,7 +170,20 @@ func (s *Situation) Add(o dump.Object) error {
 	case "ConfigMap":
 		return s.gates(o)
 	}
-	return nil
+	return s.Around.Add(o)
+}
+
+// machine takes a machine; of one that does not say of which API it is, what all of them have.
+func (s *Situation) machine(o dump.Object) error {
+	m, err := lifecycle.ReadDocument(o.JSON)
+	var field *fairlead.FieldError
+	switch {
+	case err == nil:
+		s.Machines = append(s.Machines, m.Machine)
+	case errors.As(err, &field) && field.Path == "kind":
+		return dump.Append(o, &s.Machines)
+	}
+	return err
 }
 
 // looked returns a list that is known, though it may be empty.

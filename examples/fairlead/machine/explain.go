@@ -1,0 +1,94 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/machines"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// explain is the command of that name.
+func explain(c *args.Call) error {
+	d, o, err := readArguments(c, "machine")
+	if err != nil {
+		return err
+	}
+	policy := &lifecycle.Policy{Drain: drain.Policy{Rules: d.Rules}}
+	if err := policy.Check(); err != nil {
+		return err
+	}
+	all, stuck := []machines.Explanation{}, false
+	for i := range d.Machines {
+		m := &d.Machines[i]
+		if !o.named(m.Name) || o.order == nil && !m.Deleting() && d.deleting() {
+			continue
+		}
+		x, err := d.Explain(m, o.at, policy)
+		if err != nil {
+			return fmt.Errorf("machine %s: %w", m.ObjectMeta.String(), err)
+		}
+		all = append(all, *x)
+		stuck = stuck || len(x.Blocked) > 0
+	}
+	switch {
+	case len(all) == 0:
+		return fmt.Errorf("%s; dump it with: %s", absent(o.order), dumpCommand)
+	case o.json:
+		err = c.JSON(all)
+	default:
+		explanations(c.Stdout, all, o)
+	}
+	return findings(err, stuck)
+}
+
+// dumpCommand prints what explain and plan look at. Where machines are of the
+// Cluster API, their group is another one.
+const dumpCommand = "kubectl get machines.machine.openshift.io,nodes,pods,poddisruptionbudgets -A -o yaml (machines.cluster.x-k8s.io for the Cluster API)"
+
+// absent says which machines are not in the dump.
+func absent(names []string) string {
+	if len(names) == 0 {
+		return "there is no Machine in the dump"
+	}
+	return "there is no Machine " + strings.Join(names, " or ") + " in the dump"
+}
+
+// options are the arguments that explain and plan share.
+type options struct {
+	json  bool
+	all   bool // leave nothing out of the text
+	at    time.Time
+	order []string // names of machines or nodes, as they were given; nil means all
+}
+
+// named reports whether a machine or node is asked about.
+func (o *options) named(name string) bool { return o.order == nil || slices.Contains(o.order, name) }
+
+// readArguments reads arguments, and the file that they name; names is the flag
+// that names machines or nodes.
+func readArguments(c *args.Call, names string) (*dumped, *options, error) {
+	o := &options{at: time.Now().UTC().Truncate(time.Second)}
+	form := c.Choice("o", "text", "json")
+	c.Flags.Func("at", "", func(text string) (err error) {
+		o.at, err = time.Parse(time.RFC3339, text)
+		return err
+	})
+	c.Flags.BoolVar(&o.all, "v", false, "")
+	order := c.Words(names)
+	if err := c.Parse(1, 1); err != nil {
+		return nil, nil, err
+	}
+	o.json, o.order = *form == "json", *order
+	d, err := readDump(c.Open, c.Arg(0))
+	return d, o, err
+}
+
+// deleting reports whether any machine is being deleted.
+func (d *dumped) deleting() bool {
+	return slices.ContainsFunc(d.Machines, func(m lifecycle.Machine) bool { return m.Deleting() })
+}

@@ -1,0 +1,109 @@
+package machines
+
+import (
+	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/lifecycle/fleet"
+)
+
+// Cluster is what is known of a cluster with machines. No list is changed once a machine
+// was explained.
+type Cluster struct {
+	Machines   []lifecycle.Machine             // all of them, also those that stay
+	Nodes      []lifecycle.Node                // none: nobody has looked
+	Pods       []lifecycle.Pod                 // likewise
+	Budgets    []lifecycle.PodDisruptionBudget // likewise
+	DaemonSets []lifecycle.ObjectMeta          // see Listed
+	Listed     bool                            // whether DaemonSets are known
+	Around
+
+	pods map[string][]lifecycle.Pod // by node
+}
+
+// Around is what there is around machines, which only explanations of them need.
+type Around struct {
+	Sets       []Set                  `json:"sets,omitempty"`       // MachineSets
+	Checks     []fleet.HealthCheck    `json:"checks,omitempty"`     // MachineHealthChecks
+	Rules      []drain.Rule           `json:"rules,omitempty"`      // MachineDrainRules
+	Namespaces []lifecycle.ObjectMeta `json:"namespaces,omitempty"` // of pods, which rules select
+	Clusters   []lifecycle.ObjectMeta `json:"clusters,omitempty"`   // of the Cluster API
+}
+
+// Set is what of a MachineSet matters here.
+type Set struct {
+	lifecycle.ObjectMeta `json:"metadata"`
+	// Spec says how many machines it should have; nil: it does not say.
+	Spec struct {
+		Replicas *int32 `json:"replicas"`
+	} `json:"spec"`
+}
+
+// Add takes one object of a dump; kinds that do not matter are passed over.
+func (a *Around) Add(o dump.Object) error {
+	switch o.Kind {
+	case "MachineSet":
+		return dump.Append(o, &a.Sets)
+	case "MachineHealthCheck":
+		return dump.Append(o, &a.Checks)
+	case "MachineDrainRule":
+		return dump.Append(o, &a.Rules)
+	case "Namespace":
+		a.Namespaces = append(a.Namespaces, o.Meta)
+	case "Cluster":
+		a.Clusters = append(a.Clusters, o.Meta)
+	}
+	return nil
+}
+
+// ClusterLabels returns the labels of the one cluster of the Cluster API; nil if there are
+// several.
+func (a *Around) ClusterLabels() map[string]string {
+	if len(a.Clusters) != 1 {
+		return nil
+	}
+	return a.Clusters[0].Labels
+}
+
+// Node returns the node of a machine; nil if it is not known.
+func (c *Cluster) Node(m *lifecycle.Machine) *lifecycle.Node { return lifecycle.NodeOf(m, c.Nodes) }
+
+// view returns what a drain of a machine's node looks at.
+func (c *Cluster) view(n *lifecycle.Node) drain.View {
+	w := drain.View{
+		Node: n, Budgets: c.Budgets, DaemonSets: c.DaemonSets, DaemonSetsListed: c.Listed, Namespaces: c.Namespaces, ClusterLabels: c.ClusterLabels(),
+	}
+	if c.pods == nil {
+		c.pods = map[string][]lifecycle.Pod{}
+		for _, p := range c.Pods {
+			c.pods[p.Spec.NodeName] = append(c.pods[p.Spec.NodeName], p)
+		}
+	}
+	if n != nil {
+		w.Pods = c.pods[n.Name]
+	}
+	return w
+}
+
+// set returns how the set of a machine stands, or nil.
+func (c *Cluster) set(m *lifecycle.Machine) *fleet.SetScene {
+	owner := m.ControllerOf()
+	if owner == nil || owner.Kind != "MachineSet" {
+		return nil
+	}
+	for i := range c.Sets {
+		s := &c.Sets[i]
+		if s.Name != owner.Name || s.Namespace != m.Namespace || s.Spec.Replicas == nil {
+			continue
+		}
+		scene := &fleet.SetScene{Name: s.Name, Replicas: int(*s.Spec.Replicas)}
+		for j := range c.Machines {
+			other := &c.Machines[j]
+			if o := other.ControllerOf(); o != nil && o.Kind == owner.Kind && o.Name == owner.Name && other.Namespace == m.Namespace {
+				scene.Machines++
+			}
+		}
+		return scene
+	}
+	return nil
+}
