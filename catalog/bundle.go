@@ -22,6 +22,9 @@ func (b *Bundle) Version() string { return b.doc.record.version }
 // Document returns the bundle's document.
 func (b *Bundle) Document() *Document { return b.doc }
 
+// Raw returns the bundle's source as it is in its file, which it reads.
+func (b *Bundle) Raw() ([]byte, error) { return b.doc.Raw() }
+
 // Facts returns the properties that a resolver uses, in the order they are
 // written: all except the payloads of type olm.bundle.object and
 // olm.csv.metadata. They are in the index, so no file is read unless a value

@@ -55,7 +55,7 @@ func TestVerifier(t *testing.T) {
 	for _, c := range []struct{ own, trusted, digest, want string }{
 		{"aa", "", good, ""},
 		{"aa", "", other, "unable to verify"},
-		{"aa", "sha256:" + other, good, "not among the digests"},
+		{"aa", "sha256:" + other, good, "not among the trusted digests"},
 		{"aa", "sha256:" + good + ", sha256:" + other, other, ""},
 		{"bb", "", good, "does not say how releases are verified"},
 		{"cc", "", good, "not among those on disk"},

@@ -205,7 +205,7 @@ func TestBadRequests(t *testing.T) {
 		{`{clusterID: nonsense}`, "Invalid", "True InvalidClusterVersion", "spec.clusterID"},
 		{`{desiredUpdate: {}}`, "Invalid", "True InvalidClusterVersion", "spec.desiredUpdate"},
 		{`{desiredUpdate: {version: 9.9.9}}`, "Invalid", "True InvalidClusterVersion", "spec.desiredUpdate.version"},
-		{`{desiredUpdate: {image: "registry.example/release@sha256:none"}}`, "ReleaseAccepted", "False RetrievePayload", "not among the digests"},
+		{`{desiredUpdate: {image: "registry.example/release@sha256:none"}}`, "ReleaseAccepted", "False RetrievePayload", "not among the trusted digests"},
 		{`{desiredUpdate: {image: "registry.example/release@sha256:none", force: true}}`, "ReleaseAccepted", "False RetrievePayload", "there is no image"},
 		{`{desiredUpdate: {image: "registry.example/release@sha256:odd", force: true}}`, "ReleaseAccepted", "False LoadPayload", "0000_50_x_a.yaml:1"},
 	} {
