@@ -10,8 +10,8 @@ import (
 // Action is something to do, one of
 //
 //   - [Unpack], which fetches the objects of a bundle;
-//   - [SetFinalizer], which keeps the extension until its objects are gone, and
-//     lets it go then;
+//   - [SetFinalizer], which keeps the extension until its objects are gone, and then
+//     releases it;
 //   - [CreateRevision], [ArchiveRevision], [ReportRevision] and [DeleteRevision],
 //     which keep the revisions;
 //   - [ApplyObject] and [DeleteObject], which write and remove what they consist of;
@@ -31,14 +31,14 @@ type Unpack struct {
 	Choice Choice `json:"choice"` // the bundle
 }
 
-// SetFinalizer adds [Finalizer] to the extension, or takes it off.
+// SetFinalizer adds [Finalizer] to the extension, or removes it.
 type SetFinalizer struct {
-	Present         bool   `json:"present"`         // whether it shall be there
+	Present         bool   `json:"present"`         // whether it should be present
 	ResourceVersion string `json:"resourceVersion"` // the extension's
 }
 
-// CreateRevision creates a revision. It is refused when the extension of its owner
-// reference is gone, or is being deleted.
+// CreateRevision creates a revision. A backend rejects it if the extension in its
+// owner reference is gone, or is being deleted.
 type CreateRevision struct {
 	Revision Revision `json:"revision"` // all of it
 }
@@ -56,21 +56,21 @@ type ReportRevision struct {
 	Status          RevisionStatus `json:"status"`          // the new one
 }
 
-// DeleteRevision removes a revision, and none of its objects.
+// DeleteRevision removes a revision, but none of its objects.
 type DeleteRevision struct {
 	Name            string `json:"name"`            // the revision's
 	ResourceVersion string `json:"resourceVersion"` // the revision's
 }
 
-// ApplyObject creates an object, or makes it what a revision wants it to be. The
+// ApplyObject creates an object, or updates it to what a revision specifies. The
 // backend adds OwnerKindLabel and OwnerNameLabel, makes the revision its controller,
 // keeps Digest with the object, and leaves fields alone that the manifest does not
-// have: server-side apply does that. A revision that is gone or archived by then
-// refuses it.
+// have, as server-side apply does. It rejects the action if the revision is gone or
+// archived.
 type ApplyObject struct {
 	Ref             Ref             `json:"ref"`                       // the object
 	Revision        string          `json:"revision"`                  // the revision's name
-	Manifest        json.RawMessage `json:"manifest"`                  // what it shall be
+	Manifest        json.RawMessage `json:"manifest"`                  // its desired content
 	Digest          string          `json:"digest"`                    // of Manifest
 	ResourceVersion string          `json:"resourceVersion,omitempty"` // the object's, empty to create it
 }

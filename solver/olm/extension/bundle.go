@@ -15,23 +15,23 @@ import (
 
 // Bundle is the content of a registry+v1 bundle.
 type Bundle struct {
-	CSV    olm.ClusterServiceVersion // the one that it has
+	CSV    olm.ClusterServiceVersion // the bundle's only one
 	CRDs   []crd.Definition          // in the order of the bundle
-	crds   []manifest.Fields         // the same, as they are written
-	others []manifest.Fields         // all that is neither, in the order of the bundle
+	crds   []manifest.Fields         // the same, as written
+	others []manifest.Fields         // all other objects, in the order of the bundle
 }
 
-// ReadBundle reads the manifests of a bundle, JSON objects, and says all that is
-// wrong with them: errors are joined, in this order.
+// ReadBundle reads the manifests of a bundle, JSON objects, and reports everything
+// that is wrong with them: errors are joined, in this order.
 //
-//  1. There is one CSV, each object has a kind, a name and an apiVersion, each CRD is
-//     there once.
+//  1. There is one CSV; each object has a kind, a name and an apiVersion; no CRD
+//     occurs twice.
 //  2. CRDs that the CSV owns are in the bundle.
-//  3. Deployments have names of their own.
-//  4. Webhooks are answered by its deployments, are sent no requests about what could
-//     block them, and have names of their own; each CRD is converted by one at most,
-//     and the CSV owns it.
-//  5. It brings no API services: nothing here registers them.
+//  3. Names of deployments are unique.
+//  4. Webhooks are served by its deployments, do not match requests that could block
+//     themselves, and have unique names; each CRD is converted by at most one, and
+//     the CSV owns it.
+//  5. It has no API services: this package does not register them.
 func ReadBundle(manifests []json.RawMessage) (*Bundle, error) {
 	b := &Bundle{}
 	var errs []error
@@ -54,7 +54,7 @@ func ReadBundle(manifests []json.RawMessage) (*Bundle, error) {
 		case kind == "CustomResourceDefinition":
 			var c crd.Definition
 			if err = json.Unmarshal(text, &c); slices.ContainsFunc(b.CRDs, func(o crd.Definition) bool { return o.Name == name }) {
-				err = fmt.Errorf("CRD %s is in it twice", name)
+				err = fmt.Errorf("it has CRD %s twice", name)
 			}
 			b.CRDs, b.crds = append(b.CRDs, c), append(b.crds, o)
 		default:
@@ -89,14 +89,15 @@ func (b *Bundle) check() []error {
 	}
 	errs = append(errs, b.checkWebhooks()...)
 	if n := len(b.CSV.Spec.APIServiceDefinitions.Owned); n > 0 {
-		errs = append(errs, fmt.Errorf("the CSV brings API services (%d), and nothing here registers them", n))
+		errs = append(errs, fmt.Errorf("the CSV has API services (%d), which are not supported", n))
 	}
 	return errs
 }
 
-// Targets returns the namespaces that the operator is to watch; [""] means all:
+// Targets returns the namespaces that the operator should watch; [""] means all:
 //
-//  1. watch is nil: all, if the operator can; its own, if it can do nothing else.
+//  1. watch is nil: all, if the operator supports it; otherwise its own, if it
+//     supports only that.
 //  2. watch is "": all.
 //  3. Otherwise that one: with the install mode OwnNamespace if it is the one that
 //     it is installed in, else with SingleNamespace.

@@ -26,17 +26,15 @@
 //
 // # Rolling back
 //
-// Archived revisions are kept, Policy.KeepRevisions of them. [RollbackAnnotation] on an
-// extension asks for the content of one of them: a new revision is created from it,
-// with the same checks, and no updates are resolved while the annotation is present.
-// [World.Rollback] says beforehand what prevents a rollback.
+// Archived revisions are kept, Policy.KeepRevisions of them. [RollbackAnnotation] on an extension asks for the content
+// of one of them: a new revision is created from it, with the same checks, and no updates are resolved while the
+// annotation is present. [World.Rollback] says in advance what prevents a rollback.
 //
 // # Webhooks
 //
-// Certificates of webhooks are issued by what the cluster has for that: cert-manager,
-// or OpenShift's service CA (Policy.Certificates). Bundles with webhooks get services,
-// webhook configurations and conversions of CRDs, and their pods the certificate.
-// Without a provider they are refused, as all bundles with API services are.
+// Certificates of webhooks are issued by cert-manager or by OpenShift's service CA (Policy.Certificates). Bundles with
+// webhooks get services, webhook configurations and conversions of CRDs, and their pods get the certificate. Without a
+// provider they are rejected, as are all bundles with API services.
 //
 // # Removing an extension
 //
@@ -58,11 +56,11 @@
 //
 // The reference is operator-controller, at df2c201d.
 //
-//   - An extension that asks for something else during a rollout gets it; there it
-//     has to wait for the rollout, even for one that never ends.
+//   - An extension that asks for something else during a rollout gets it; there it must wait for the rollout, even one
+//     that never ends.
 //   - A rollback is an operation; there it is a lower version and SelfCertified.
 //   - CRDs that have objects are kept; there the objects are deleted with them.
-//   - Blocks name what holds an extension up, one for each reason.
+//   - Blocks name what blocks an extension, one for each reason.
 //   - The service account limits what is created; there it is ignored.
 //   - Bundles that require others can be installed, with [Together].
 //

@@ -13,7 +13,7 @@ import (
 type ClusterExtension struct {
 	fairlead.ObjectMeta `json:"metadata"`
 	Spec                Spec   `json:"spec"`   // what it asks for
-	Status              Status `json:"status"` // what came of it so far
+	Status              Status `json:"status"` // its status so far
 }
 
 // Spec is what an extension asks for.
@@ -33,17 +33,17 @@ type AccountName struct {
 
 // SourceConfig says where the bundle comes from.
 type SourceConfig struct {
-	SourceType string         `json:"sourceType"`        // Catalog, the only one that there is
+	SourceType string         `json:"sourceType"`        // Catalog, the only one
 	Catalog    *CatalogFilter `json:"catalog,omitempty"` // which bundle
 }
 
-// UpgradePolicy says which versions may follow what is installed.
+// UpgradePolicy says which versions may follow the installed one.
 type UpgradePolicy string
 
 // The policies. Empty counts as CatalogProvided.
 const (
 	CatalogProvided UpgradePolicy = "CatalogProvided" // successors by the catalog's channels
-	SelfCertified   UpgradePolicy = "SelfCertified"   // any, also a lower one
+	SelfCertified   UpgradePolicy = "SelfCertified"   // any, even a lower one
 )
 
 // CatalogFilter says which bundle of which catalogs.
@@ -57,7 +57,7 @@ type CatalogFilter struct {
 
 // InstallConfig says how strict preflights are.
 type InstallConfig struct {
-	// Preflight says which checks there are.
+	// Preflight says which checks are made.
 	Preflight struct {
 		CRDUpgradeSafety struct {
 			Enforcement string `json:"enforcement"` // Strict, or None for no check
@@ -67,11 +67,11 @@ type InstallConfig struct {
 
 // BundleConfig configures a bundle.
 type BundleConfig struct {
-	ConfigType string          `json:"configType"`       // Inline, the only one that there is
+	ConfigType string          `json:"configType"`       // Inline, the only one
 	Inline     json.RawMessage `json:"inline,omitempty"` // see Settings
 }
 
-// Status is what came of an extension.
+// Status is the status of an extension.
 type Status struct {
 	Conditions      []fairlead.Condition `json:"conditions,omitempty"`      // see TypeInstalled and those after it
 	Install         *Installed           `json:"install,omitempty"`         // what is installed, nil for nothing
@@ -87,26 +87,27 @@ type Installed struct {
 type BundleName struct {
 	Name    string  `json:"name"`              // the bundle's
 	Version string  `json:"version"`           // its version
-	Release *string `json:"release,omitempty"` // its release, if it is known apart from the version
+	Release *string `json:"release,omitempty"` // its release, if it is known separately from the version
 }
 
 // ActiveRevision is a revision that is not archived.
 type ActiveRevision struct {
 	Name       string               `json:"name"`                 // the revision's
-	Conditions []fairlead.Condition `json:"conditions,omitempty"` // as far as it is rolling out
+	Conditions []fairlead.Condition `json:"conditions,omitempty"` // while it is rolling out
 }
 
 // ClusterCatalog is a catalog of OLM v1.
 type ClusterCatalog struct {
 	fairlead.ObjectMeta `json:"metadata"`
-	// Spec is what the catalog is asked to be.
+	// Spec is the desired state of the catalog.
 	Spec struct {
 		Priority         int    `json:"priority,omitempty"`         // higher is preferred
 		AvailabilityMode string `json:"availabilityMode,omitempty"` // Available, the default, or Unavailable
 	} `json:"spec"`
 }
 
-// Source is the catalog as a resolver takes it; what it holds is to be filled in.
+// Source returns the catalog as a resolver needs it; the caller fills in its
+// content.
 func (c *ClusterCatalog) Source() olm.Source {
 	labels := map[string]string{"olm.operatorframework.io/metadata.name": c.Name}
 	for key, value := range c.Labels {
@@ -115,8 +116,8 @@ func (c *ClusterCatalog) Source() olm.Source {
 	return olm.Source{SourceKey: olm.SourceKey{Name: c.Name}, Priority: c.Spec.Priority, Labels: labels, Disabled: c.Spec.AvailabilityMode == "Unavailable"}
 }
 
-// Question returns what to ask [olm.Resolver.ResolveExtension]. The error says
-// which field cannot be used.
+// Question returns the question for [olm.Resolver.ResolveExtension]. The error
+// names the field that is not valid.
 func (x *ClusterExtension) Question() (*olm.Extension, error) {
 	f := x.Spec.Source.Catalog
 	switch {
@@ -125,7 +126,7 @@ func (x *ClusterExtension) Question() (*olm.Extension, error) {
 	case f == nil || f.Package == "":
 		return nil, fmt.Errorf("clusterextension %s: spec.source.catalog.packageName is missing", x.Name)
 	case !slices.Contains([]UpgradePolicy{"", CatalogProvided, SelfCertified}, f.Policy):
-		return nil, fmt.Errorf("clusterextension %s: spec.source.catalog.upgradeConstraintPolicy is %q; it is %s or %s", x.Name, f.Policy, CatalogProvided, SelfCertified)
+		return nil, fmt.Errorf("clusterextension %s: spec.source.catalog.upgradeConstraintPolicy is %q; it must be %s or %s", x.Name, f.Policy, CatalogProvided, SelfCertified)
 	}
 	q := &olm.Extension{Package: f.Package, Version: f.Version, Channels: f.Channels, SelfCertified: f.Policy == SelfCertified}
 	if !f.Selector.Empty() {

@@ -18,7 +18,7 @@ import (
 type Ref struct {
 	Group     string `json:"group,omitempty"`     // its API group, "" is the core group
 	Kind      string `json:"kind"`                // its kind
-	Namespace string `json:"namespace,omitempty"` // empty for what is of the cluster
+	Namespace string `json:"namespace,omitempty"` // empty if it is cluster-scoped
 	Name      string `json:"name"`                // its name
 }
 
@@ -31,16 +31,16 @@ func (r Ref) compare(o Ref) int {
 	return cmp.Or(strings.Compare(r.Group, o.Group), strings.Compare(r.Kind, o.Kind), strings.Compare(r.Namespace, o.Namespace), strings.Compare(r.Name, o.Name))
 }
 
-// Object is an object that a bundle becomes.
+// Object is an object rendered from a bundle.
 type Object struct {
 	Ref
 	Manifest json.RawMessage `json:"manifest"` // the object
 }
 
-// Digest names what the object is to be: that of the [ApplyObject] of it.
+// Digest identifies the desired content: it is that of the object's [ApplyObject].
 func (o *Object) Digest() string { return digest(o.Manifest) }
 
-// refOf reads what an object is.
+// refOf reads the Ref of an object.
 func refOf(text json.RawMessage) (Ref, error) {
 	var o struct {
 		APIVersion string              `json:"apiVersion"`
@@ -70,8 +70,8 @@ func digest(values ...json.RawMessage) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Names of the phases of a revision, in their order. What a phase needs is in
-// those before it: pods find their accounts, roles and CRDs.
+// Names of the phases of a revision, in order. What a phase needs is in earlier
+// ones: pods find their accounts, roles and CRDs.
 const (
 	phaseNamespaces    = "namespaces"
 	phasePolicies      = "policies"
@@ -95,8 +95,8 @@ func phaseNames() []string {
 	}
 }
 
-// phaseOf returns the name of the phase that an object is of; what is not known
-// is deployed with the operator.
+// phaseOf returns the name of the phase of an object; unknown kinds are deployed
+// with the operator.
 func phaseOf(r Ref) string {
 	switch r.Group + "/" + r.Kind {
 	case "/Namespace":
@@ -130,8 +130,8 @@ func phaseOf(r Ref) string {
 	return phaseDeploy
 }
 
-// Phases puts objects into the phases of a revision: phases in their order,
-// those without objects left out, and objects by group, kind, namespace and name.
+// Phases sorts objects into the phases of a revision: phases in order, without empty
+// ones, and objects by group, kind, namespace and name.
 func Phases(objects []Object) []Phase {
 	sorted := slices.Clone(objects)
 	slices.SortStableFunc(sorted, func(a, b Object) int { return a.compare(b.Ref) })
@@ -150,11 +150,11 @@ func Phases(objects []Object) []Phase {
 	return phases
 }
 
-// Probe judges an object as the cluster has it, with its status: whether what a
-// phase waits for is there, and if not, why. A CRD is established, a deployment
-// or stateful set available with all replicas of its newest form, a claim bound, a
-// namespace active, a certificate or issuer ready; all else is by being there. A
-// status that is older than the spec, by status.observedGeneration, is not believed.
+// Probe reports whether an object of the cluster, with its status, is ready, and if
+// not, why: a CRD is established, a deployment or stateful set is available with all
+// replicas updated, a claim is bound, a namespace active, a certificate or issuer
+// ready; anything else is ready if it exists. A status that is older than the spec,
+// by status.observedGeneration, does not count.
 func Probe(object json.RawMessage) (ready bool, detail string) {
 	var o struct {
 		Metadata fairlead.ObjectMeta `json:"metadata"`
@@ -174,7 +174,7 @@ func Probe(object json.RawMessage) (ready bool, detail string) {
 		return false, err.Error()
 	}
 	if seen := o.Status.Seen; seen != nil && *seen < o.Metadata.Generation {
-		return false, fmt.Sprintf("its status is of generation %d, and its spec of %d", *seen, o.Metadata.Generation)
+		return false, fmt.Sprintf("its status is of generation %d, but its spec is of generation %d", *seen, o.Metadata.Generation)
 	}
 	wantCondition := func(kind string) (bool, string) {
 		c := fairlead.FindCondition(o.Status.Conditions, kind)
@@ -188,7 +188,7 @@ func Probe(object json.RawMessage) (ready bool, detail string) {
 	}
 	wantPhase := func(phase string) (bool, string) {
 		if o.Status.Phase != phase {
-			return false, fmt.Sprintf("its phase is %q, and not %s", o.Status.Phase, phase)
+			return false, fmt.Sprintf("its phase is %q, not %s", o.Status.Phase, phase)
 		}
 		return true, ""
 	}
@@ -210,7 +210,7 @@ func Probe(object json.RawMessage) (ready bool, detail string) {
 	return true, ""
 }
 
-// equal compares what is written of two values.
+// equal compares two values by their JSON.
 func equal(a, b any) bool {
 	x, _ := json.Marshal(a) // values of the API: cannot fail
 	y, _ := json.Marshal(b)

@@ -16,17 +16,18 @@ type Policy struct {
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff is the longest such delay. Zero means a minute.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// KeepRevisions is how many archived revisions are kept, the newest, to go back
-	// to. Zero means five.
+	// KeepRevisions is how many of the newest archived revisions are kept for
+	// rollbacks. Zero means five.
 	KeepRevisions int `json:"keepRevisions,omitempty"`
-	// Adopt takes over objects that exist, and that no controller and no other
-	// extension has. Otherwise they are in the way.
+	// Adopt takes over existing objects that belong to no controller and no other
+	// extension. Otherwise they block the rollout.
 	Adopt bool `json:"adopt,omitempty"`
-	// RemoveUsedCRDs has CRDs go of which there are objects, and these with them, when
-	// the extension is deleted. Otherwise the deletion waits for them to be gone.
+	// RemoveUsedCRDs deletes CRDs that have objects, and the objects with them, when
+	// the extension is deleted. Otherwise the deletion waits until the objects are
+	// gone.
 	RemoveUsedCRDs bool `json:"removeUsedCRDs,omitempty"`
-	// Certificates is who issues the certificates of webhooks. Nobody by default; then
-	// bundles with webhooks are refused.
+	// Certificates is the provider of webhook certificates. By default there is none,
+	// and bundles with webhooks are rejected.
 	Certificates CertificateProvider `json:"certificates,omitempty"`
 }
 
@@ -55,7 +56,7 @@ func (p *Policy) Check() error {
 		errs.Add("keepRevisions", "%d is negative: zero means five", p.KeepRevisions)
 	}
 	if !slices.Contains(certificateProviders(), p.Certificates) {
-		errs.Add("certificates", "%q issues none that is known: %s and %s do", p.Certificates, CertManager, ServiceCA)
+		errs.Add("certificates", "%q is not a known certificate provider: write %s or %s", p.Certificates, CertManager, ServiceCA)
 	}
 	return errs.Err()
 }
@@ -77,21 +78,21 @@ type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Reasons of Blocks.
 const (
-	ReasonPending      = "ActionPending"            // an action has not shown its effect yet
-	ReasonInvalid      = "InvalidConfiguration"     // the extension asks for what cannot be
+	ReasonPending      = "ActionPending"            // the effect of an action is not observed yet
+	ReasonInvalid      = "InvalidConfiguration"     // the spec of the extension is not valid
 	ReasonUnsolved     = "ResolutionFailed"         // no bundle can be chosen
-	ReasonNoCatalog    = "NoCatalog"                // what is installed stays, and nothing is known of updates
-	ReasonUnpacking    = "Unpacking"                // the content of the bundle is not there yet
+	ReasonNoCatalog    = "NoCatalog"                // what is installed stays, and updates are unknown
+	ReasonUnpacking    = "Unpacking"                // the content of the bundle is not unpacked yet
 	ReasonUnsupported  = "BundleUnsupported"        // the bundle cannot be installed
-	ReasonPreflight    = "PreflightFailed"          // a CRD in use would break, or the service account may not
-	ReasonHeld         = "RolloutFirst"             // there is another bundle, when the rollout is over
+	ReasonPreflight    = "PreflightFailed"          // a CRD in use would break, or the service account lacks permissions
+	ReasonHeld         = "RolloutFirst"             // another bundle follows when the rollout is over
 	ReasonRolledBack   = "RolledBack"               // the extension is kept at an earlier revision
-	ReasonNoRevision   = "NoSuchRevision"           // the revision to go back to is not there
-	ReasonCollision    = "Collision"                // an object is there that belongs to somebody else
+	ReasonNoRevision   = "NoSuchRevision"           // the revision to roll back to does not exist
+	ReasonCollision    = "Collision"                // an object exists that belongs to somebody else
 	ReasonRollingOut   = "RollingOut"               // an object is not ready
-	ReasonDeadline     = "ProgressDeadlineExceeded" // and that for longer than the extension allows
-	ReasonTeardown     = "Teardown"                 // objects go that are not wanted any more
-	ReasonUsedCRD      = "CRDInUse"                 // a CRD would go of which there are objects
+	ReasonDeadline     = "ProgressDeadlineExceeded" // an object is not ready for longer than the extension allows
+	ReasonTeardown     = "Teardown"                 // objects are deleted that are no longer needed
+	ReasonUsedCRD      = "CRDInUse"                 // a CRD that has objects would be deleted
 	theBackend         = "the backend"
 	whoeverOwnsTheSpec = "whoever owns the extension"
 )

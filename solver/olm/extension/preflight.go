@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
-// Cluster is what preflights look at.
+// Cluster is what preflights check against.
 type Cluster struct {
-	CRDs     []crd.Definition // at least those that the objects name, as far as they exist
+	CRDs     []crd.Definition // at least the existing ones that the objects name
 	Accounts []scope.Account  // service accounts
 	Access   scope.Access     // what they may do
 	Existing []Object         // those of the objects that exist; Manifest is not read
-	// Resources are the custom resources of the CRDs, as they read in each served version.
+	// Resources are the custom resources of the CRDs, in each served version.
 	Resources []Resource
 }
 
@@ -27,10 +27,10 @@ type Resource struct {
 	crd.Object
 }
 
-// Preflight returns what stands against applying objects, in words: a CRD in use
-// would break (unless the extension says that this is not to be checked), then what
-// its service account may not do. Without an account nothing limits the extension.
-// The error is that of an object that cannot be read.
+// Preflight returns the obstacles to applying objects: a CRD in use would break
+// (unless the extension disables this check), then permissions that its service
+// account lacks. Without an account nothing limits the extension. The error is that
+// of an object that cannot be read.
 func Preflight(x *ClusterExtension, objects []Object, c *Cluster) (problems []string, err error) {
 	var steps []scope.Step
 	for _, o := range objects {
@@ -75,7 +75,7 @@ func (c *Cluster) has(o Object) bool {
 	return false
 }
 
-// strict reports whether CRDs in use are to be kept from breaking.
+// strict reports whether CRDs in use must not break.
 func (x *ClusterExtension) strict() bool {
 	return x.Spec.Install == nil || x.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement != "None"
 }
@@ -89,7 +89,7 @@ func (c *Cluster) definition(name string) *crd.Definition {
 	return nil
 }
 
-// breaks says what a CRD would break, in place of the one of its name.
+// breaks says what a CRD would break if it replaced the existing one.
 func (c *Cluster) breaks(next *crd.Definition) (problems []string) {
 	is := c.definition(next.Name)
 	if is == nil {
@@ -101,7 +101,7 @@ func (c *Cluster) breaks(next *crd.Definition) (problems []string) {
 	return problems
 }
 
-// resources are custom resources, as package crd asks for them.
+// resources are custom resources, as package crd needs them.
 type resources []Resource
 
 // Objects implements crd.World.

@@ -9,7 +9,7 @@ import (
 
 const kindCRD = "CustomResourceDefinition"
 
-// used returns how many objects there are of a CRD.
+// used returns how many objects a CRD has.
 func (s *stepper) used(o *Observed) int {
 	n := 0
 	for i := range s.Cluster.Resources {
@@ -20,22 +20,22 @@ func (s *stepper) used(o *Observed) int {
 	return n
 }
 
-// usedCRD says that a CRD stays because there are objects of it.
+// usedCRD says that a CRD stays because it has objects.
 func (s *stepper) usedCRD(o *Observed, n int, why string) {
-	s.wait(s.subject(), ReasonUsedCRD, fmt.Sprintf("%s %s, and %s of it", o.Ref, why, words.Count(n, "object is there", "objects are there")), "whoever owns the objects", "delete these objects first: they would be lost with the CRD")
+	s.wait(s.subject(), ReasonUsedCRD, fmt.Sprintf("%s %s, but %s", o.Ref, why, words.Count(n, "object of it exists", "objects of it exist")), "whoever owns the objects", "delete these objects first: they would be lost with the CRD")
 }
 
-// drop removes an object, and says that it goes.
+// drop removes an object, and reports it.
 func (s *stepper) drop(o *Observed) {
 	if o.Deleting {
 		s.wait(s.subject(), ReasonTeardown, o.Ref.String()+" is being deleted", "whoever holds its finalizers", "it is gone")
 		return
 	}
-	s.wait(s.subject(), ReasonTeardown, s.doing(DeleteObject{o.Ref, o.UID, o.ResourceVersion}, o.Ref.String()+" is to go"), theBackend, "wait until it is gone")
+	s.wait(s.subject(), ReasonTeardown, s.doing(DeleteObject{o.Ref, o.UID, o.ResourceVersion}, o.Ref.String()+" is obsolete"), theBackend, "wait until it is gone")
 }
 
-// cleanup removes what earlier revisions have left, once the newest has taken their
-// place, and revisions that are too many.
+// cleanup removes what earlier revisions have left, once the newest has replaced
+// them, and surplus revisions.
 func (s *stepper) cleanup() {
 	r := s.latest
 	objects, err := r.objects()
@@ -71,9 +71,9 @@ func (s *stepper) cleanup() {
 	}
 }
 
-// remove takes everything back that the extension has, and lets it go then:
-// nothing as long as that would lose objects of its CRDs; then the objects of its
-// revisions, the last phase first; then the revisions; then its finalizer.
+// remove deletes everything that the extension has, and then releases it: nothing
+// while its CRDs have objects; then the objects of its revisions, the last phase
+// first; then the revisions; then its finalizer.
 func (s *stepper) remove() {
 	var last []*Observed
 	at := -1
@@ -84,7 +84,7 @@ func (s *stepper) remove() {
 			continue
 		}
 		if n := s.used(o); n > 0 && !s.policy.RemoveUsedCRDs {
-			s.usedCRD(o, n, "goes with the extension")
+			s.usedCRD(o, n, "is deleted with the extension")
 			inUse = true
 		}
 		switch n := slices.Index(phaseNames(), phaseOf(o.Ref)); {
@@ -95,7 +95,7 @@ func (s *stepper) remove() {
 		}
 	}
 	if inUse {
-		s.trouble = &trouble{final: true, reason: "Blocked", message: "it is to be deleted, and there are objects of its CRDs"}
+		s.trouble = &trouble{final: true, reason: "Blocked", message: "it cannot be deleted, because its CRDs have objects"}
 		s.report()
 		return
 	}
@@ -103,11 +103,11 @@ func (s *stepper) remove() {
 	for _, r := range byNumber(s.Revisions) {
 		if r.Spec.Lifecycle != Archived {
 			ready = false
-			s.wait("revision "+r.Name, ReasonPending, s.doing(ArchiveRevision{r.Name, r.ResourceVersion}, "its objects are to be removed"), theBackend, "wait until it is seen as archived")
+			s.wait("revision "+r.Name, ReasonPending, s.doing(ArchiveRevision{r.Name, r.ResourceVersion}, "its objects must be removed"), theBackend, "wait until it is observed as archived")
 		}
 	}
 	if !ready {
-		return // nothing may make objects again while they go
+		return // nothing may recreate objects while they are deleted
 	}
 	for _, o := range last {
 		s.drop(o)

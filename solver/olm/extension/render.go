@@ -18,14 +18,14 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
-// Settings are what the config of an extension says. Unknown members are an error.
+// Settings are the config of an extension. Unknown fields are an error.
 type Settings struct {
 	// Watch is the namespace that the operator watches; see Bundle.Targets.
 	Watch *string `json:"watchNamespace,omitempty"`
-	// Deployments is how its deployments are changed, as for a subscription.
+	// Deployments are changes to its deployments, as for a subscription.
 	Deployments *config.Config `json:"deploymentConfig,omitempty"`
-	// Certificates is who issues those of webhooks. It is the Policy's, and not read
-	// from the config.
+	// Certificates is the provider of webhook certificates. It comes from the Policy,
+	// not from the config.
 	Certificates CertificateProvider `json:"-"`
 }
 
@@ -41,28 +41,28 @@ func ReadSettings(c *BundleConfig) (Settings, error) {
 	d := json.NewDecoder(strings.NewReader(string(c.Inline)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
-		return s, fmt.Errorf("spec.config.inline: %w; it has watchNamespace and deploymentConfig", err)
+		return s, fmt.Errorf("spec.config.inline: %w; the fields are watchNamespace and deploymentConfig", err)
 	}
 	return s, nil
 }
 
-// Render makes the objects of a bundle that is installed in a namespace:
+// Render returns the objects of a bundle that is installed in a namespace:
 //
-//  1. A service account for each that the CSV names, but for "default".
-//  2. Roles and bindings for its permissions in each namespace that it watches.
-//     Where that is all of them they are cluster roles, and it may read
-//     namespaces besides. Cluster permissions are cluster roles in any case.
+//  1. Each service account that the CSV names, except "default".
+//  2. Roles and bindings for its permissions in each namespace that it watches. If it
+//     watches all of them they are cluster roles, and it may also read namespaces.
+//     Cluster permissions are always cluster roles.
 //  3. Its CRDs, each with the webhook that converts it, then the other objects of the
-//     bundle; what has a namespace is put into that of the extension.
-//  4. Its deployments, changed as the settings say. Their pods learn by
-//     annotations what they watch, and have those of the CSV. Those that the API
-//     server calls have their certificate mounted.
+//     bundle; namespaced ones are put into the namespace of the extension.
+//  4. Its deployments, changed as the settings say. Annotations tell their pods what
+//     to watch; they also have those of the CSV. Those that the API server calls have
+//     their certificate mounted.
 //  5. For its webhooks: their configurations, services before the deployments that
-//     answer, and what Settings.Certificates takes to issue certificates and have
-//     the API server trust them. The error says if there is nobody to.
+//     answer, and what Settings.Certificates needs to issue certificates and have the
+//     API server trust them. Without a provider there is an error.
 //
-// Roles are named after the CSV, the account and what they allow, so that they
-// stand beside those of another version. Equal input gives equal output.
+// Roles are named after the CSV, the account and what they allow, so that they can
+// coexist with those of another version. Equal input gives equal output.
 func (b *Bundle) Render(namespace string, s Settings) ([]Object, error) {
 	targets, err := b.Targets(namespace, s.Watch)
 	if err != nil {
@@ -127,7 +127,7 @@ type rendering struct {
 	out       []Object
 }
 
-// add adds an object of members beside apiVersion, kind and metadata.
+// add adds an object with fields other than apiVersion, kind and metadata.
 func (r *rendering) add(apiGroup, version, kind, namespace, name string, members map[string]any) {
 	whole := map[string]any{"apiVersion": strings.TrimPrefix(apiGroup+"/"+version, "/"), "kind": kind}
 	maps.Copy(whole, members)
@@ -146,8 +146,8 @@ func (r *rendering) add(apiGroup, version, kind, namespace, name string, members
 
 const rbac = "rbac.authorization.k8s.io"
 
-// permit gives an account what a permission says, in a namespace or, with "", in
-// the cluster.
+// permit grants a permission to an account, in a namespace or, with "", in the
+// cluster.
 func (r *rendering) permit(p group.Permission, namespace string) {
 	role, binding := "Role", "RoleBinding"
 	if namespace == "" {

@@ -24,8 +24,8 @@ func (s *stepper) report() {
 		next.Conditions = s.set(next.Conditions, c)
 	}
 	if !equal(next, *is) {
-		message := s.doing(UpdateStatus{s.x.ResourceVersion, next}, "its status is not seen yet")
-		s.wait(s.subject()+" status", ReasonPending, message, theBackend, "wait until its status is seen")
+		message := s.doing(UpdateStatus{s.x.ResourceVersion, next}, "its status is not observed yet")
+		s.wait(s.subject()+" status", ReasonPending, message, theBackend, "wait until its status is observed")
 	}
 }
 
@@ -64,7 +64,7 @@ func (s *stepper) progressing() fairlead.Condition {
 	return c
 }
 
-// available is the condition of what is installed.
+// available is the condition of the installed revision.
 func (s *stepper) available() []fairlead.Condition {
 	if s.installed != nil {
 		if c := fairlead.FindCondition(s.installed.Status.Conditions, TypeAvailable); c != nil {
@@ -74,7 +74,7 @@ func (s *stepper) available() []fairlead.Condition {
 	return nil
 }
 
-// deprecated are the four conditions that say what catalogs advise against.
+// deprecated are the four conditions about deprecations in catalogs.
 func (s *stepper) deprecated() []fairlead.Condition {
 	kinds := []string{TypePackageDeprecated, TypeChannelDeprecated, TypeBundleDeprecated}
 	texts := make([][]string, len(kinds))
@@ -106,7 +106,8 @@ func (s *stepper) deprecated() []fairlead.Condition {
 }
 
 // concerns returns which of the three conditions a deprecation is for: package,
-// channel or bundle; -1 for none. Where no channel is asked for any may be.
+// channel or bundle; -1 for none. If no channel is requested, any channel
+// counts.
 func (s *stepper) concerns(d catalog.Deprecation) int {
 	f := s.x.Spec.Source.Catalog
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Names of labels, annotations and finalizers, those of OLM v1 but for the last
+// Names of labels, annotations and finalizers: those of OLM v1, except for the last
 // two.
 const (
 	OwnerKindLabel      = "olm.operatorframework.io/owner-kind"       // on revisions and objects: ClusterExtension
@@ -19,43 +19,43 @@ const (
 	VersionAnnotation   = "olm.operatorframework.io/bundle-version"   // on revisions: its version
 	ReleaseAnnotation   = "olm.operatorframework.io/bundle-release"   // on revisions: its release, if it has one
 	ReferenceAnnotation = "olm.operatorframework.io/bundle-reference" // on revisions: its image
-	Finalizer           = "olm.operatorframework.io/teardown"         // on extensions: objects go before it does
+	Finalizer           = "olm.operatorframework.io/teardown"         // on extensions: objects are deleted first
 
 	// GenerationAnnotation is, on a revision, the generation of the extension that
 	// it was made for.
 	GenerationAnnotation = "fairlead.io/generation"
-	// RollbackAnnotation on an extension asks for the objects of an earlier
-	// revision, by its number. As long as it is there the extension stays at these.
+	// RollbackAnnotation on an extension requests the objects of an earlier
+	// revision, by its number. While it is present, the extension stays at these.
 	RollbackAnnotation = "fairlead.io/rollback"
 )
 
-// Lifecycle says whether the objects of a revision are looked after.
+// Lifecycle says whether the objects of a revision are reconciled.
 type Lifecycle string
 
 // The two lifecycles of a revision. Empty counts as Active.
 const (
 	Active   Lifecycle = "Active"   // they are
-	Archived Lifecycle = "Archived" // a later revision has taken its place; what that has not taken over goes
+	Archived Lifecycle = "Archived" // a later revision has replaced it; objects that were not taken over are deleted
 )
 
-// Revision is one set of objects that an extension has had: a ClusterObjectSet,
-// whose JSON form it has, with its objects in line. Its name is the extension's
-// and its number. Objects of a revision never change.
+// Revision is one set of objects of an extension: a ClusterObjectSet, with its JSON
+// form and inline objects. Its name is the extension's name and its number. The
+// objects of a revision never change.
 type Revision struct {
 	fairlead.ObjectMeta `json:"metadata"`
 	Spec                RevisionSpec   `json:"spec"`   // what it holds
-	Status              RevisionStatus `json:"status"` // what came of it
+	Status              RevisionStatus `json:"status"` // its status
 }
 
 // RevisionSpec is what a revision holds.
 type RevisionSpec struct {
 	Lifecycle     Lifecycle `json:"lifecycleState,omitempty"`          // see Lifecycle
-	Revision      int64     `json:"revision"`                          // its number, from 1 on; none is given twice
+	Revision      int64     `json:"revision"`                          // its number, from 1; never reused
 	Phases        []Phase   `json:"phases,omitempty"`                  // its objects, see Phases
-	ProgressLimit int32     `json:"progressDeadlineMinutes,omitempty"` // as the extension's when it was made
+	ProgressLimit int32     `json:"progressDeadlineMinutes,omitempty"` // that of the extension when it was created
 }
 
-// Phase is some objects of a revision, which may be applied together.
+// Phase is a set of objects of a revision that may be applied together.
 type Phase struct {
 	Name    string        `json:"name"`    // unique in the revision
 	Objects []PhaseObject `json:"objects"` // in the order in which they are applied
@@ -66,7 +66,7 @@ type PhaseObject struct {
 	Object json.RawMessage `json:"object"` // its manifest
 }
 
-// RevisionStatus is what came of a revision. Its conditions are Available,
+// RevisionStatus is the status of a revision. Its conditions are Available,
 // Progressing, and Succeeded once all of its objects were ready.
 type RevisionStatus struct {
 	Conditions []fairlead.Condition `json:"conditions,omitempty"` // one of each type
@@ -74,17 +74,17 @@ type RevisionStatus struct {
 
 // Types of conditions.
 const (
-	TypeInstalled         = "Installed"         // of an extension: a bundle is
-	TypeProgressing       = "Progressing"       // of extensions and revisions: whether they get on
+	TypeInstalled         = "Installed"         // of an extension: a bundle is installed
+	TypeProgressing       = "Progressing"       // of extensions and revisions: whether they make progress
 	TypeAvailable         = "Available"         // of a revision, and of an extension as of its revision: the objects are ready
 	TypeSucceeded         = "Succeeded"         // of a revision: the objects were ready once
-	TypeDeprecated        = "Deprecated"        // of an extension: one of the next three holds
-	TypePackageDeprecated = "PackageDeprecated" // its package is
-	TypeChannelDeprecated = "ChannelDeprecated" // a channel that it asks for is
-	TypeBundleDeprecated  = "BundleDeprecated"  // what is installed is
+	TypeDeprecated        = "Deprecated"        // of an extension: one of the next three is true
+	TypePackageDeprecated = "PackageDeprecated" // its package is deprecated
+	TypeChannelDeprecated = "ChannelDeprecated" // a channel that it asks for is deprecated
+	TypeBundleDeprecated  = "BundleDeprecated"  // the installed bundle is deprecated
 )
 
-// bundle returns what is known of the bundle that a revision was made from.
+// bundle returns what is known about the bundle of a revision.
 func (r *Revision) bundle() BundleName {
 	b := BundleName{Name: r.Annotations[BundleAnnotation], Version: r.Annotations[VersionAnnotation]}
 	if release, ok := r.Annotations[ReleaseAnnotation]; ok {
@@ -136,8 +136,8 @@ func byNumber(list []Revision) []*Revision {
 	return all
 }
 
-// InstalledOf returns what an extension with these revisions has installed, as its
-// status says it; nil for nothing.
+// InstalledOf returns what an extension with these revisions has installed, in the
+// form of its status; nil for nothing.
 func InstalledOf(revisions []Revision) *Installed {
 	if r, _ := Current(revisions); r != nil {
 		return &Installed{Bundle: r.bundle()}
@@ -145,9 +145,8 @@ func InstalledOf(revisions []Revision) *Installed {
 	return nil
 }
 
-// Current returns what an extension has: the newest revision of those that are
-// active and have succeeded, nil for none, and those after it that are rolling
-// out, the oldest first.
+// Current returns the newest active revision that has succeeded, nil for none, and
+// later ones that are rolling out, the oldest first.
 func Current(revisions []Revision) (installed *Revision, rolling []*Revision) {
 	for _, r := range byNumber(revisions) {
 		switch {

@@ -12,17 +12,17 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
-// progress is how far a revision is.
+// progress is the progress of a revision.
 type progress struct {
-	reached map[Ref]bool // objects of the phases up to the one that it is at
+	reached map[Ref]bool // objects of the phases up to the current one
 	unready []string     // why objects are not ready
-	missing bool         // an object is not there as it should be
+	missing bool         // an object is missing or differs
 }
 
 func (p *progress) complete() bool { return !p.missing && len(p.unready) == 0 }
 
-// rollout applies the newest revision, phase after phase, and looks after the one
-// that is installed until the newest has taken its place.
+// rollout applies the newest revision, phase after phase, and reconciles the
+// installed one until the newest has replaced it.
 func (s *stepper) rollout(r *Revision) {
 	done := r.is(TypeSucceeded)
 	p := s.apply(r)
@@ -40,7 +40,7 @@ func (s *stepper) rollout(r *Revision) {
 		switch {
 		case o == r:
 		case o.Spec.Lifecycle != Archived && done:
-			message := s.doing(ArchiveRevision{o.Name, o.ResourceVersion}, "revision "+r.Name+" has taken the place of "+o.Name)
+			message := s.doing(ArchiveRevision{o.Name, o.ResourceVersion}, "revision "+r.Name+" has replaced "+o.Name)
 			s.wait("revision "+o.Name, ReasonPending, message, theBackend, "wait until it is seen as archived")
 		case o.Spec.Lifecycle == Archived:
 			s.reportRevision(o, s.archived(o))
@@ -48,7 +48,7 @@ func (s *stepper) rollout(r *Revision) {
 	}
 }
 
-// deadline keeps the time of a rollout, and reports whether it takes too long.
+// deadline tracks the time of a rollout, and reports whether it takes too long.
 func (s *stepper) deadline(r *Revision) bool {
 	if s.state.Rollout.Revision != r.Name {
 		s.state.Rollout = Rollout{Revision: r.Name, Since: s.Now()}
@@ -71,8 +71,8 @@ func (s *stepper) deadline(r *Revision) bool {
 	return true
 }
 
-// apply sees to the objects of a revision. Until it has succeeded a phase begins
-// when those before it are ready.
+// apply reconciles the objects of a revision. Until it has succeeded, a phase
+// starts when those before it are ready.
 func (s *stepper) apply(r *Revision) *progress {
 	p := &progress{reached: map[Ref]bool{}}
 	objects, err := r.objects()
@@ -94,7 +94,7 @@ func (s *stepper) apply(r *Revision) *progress {
 	return p
 }
 
-// ensure sees to one object.
+// ensure reconciles one object.
 func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 	subject := "revision " + r.Name
 	is, sum := s.object(o.Ref), digest(o.Manifest)
@@ -104,19 +104,19 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 		p.unready = append(p.unready, o.Ref.String()+" belongs to somebody else")
 	case is != nil && is.Deleting:
 		p.missing = true
-		s.wait(subject, ReasonRollingOut, o.Ref.String()+" is being deleted, and is made again then", "whoever holds its finalizers", "it is gone")
+		s.wait(subject, ReasonRollingOut, o.Ref.String()+" is being deleted, and will be recreated", "whoever holds its finalizers", "it is gone")
 	case is == nil || is.Digest != sum || is.Controller != r.Name:
 		p.missing = true
 		if text := s.unsafe(o, is); text != "" {
 			p.unready = append(p.unready, text)
-			s.hold(ReasonPreflight, text, "whoever owns the objects of the CRD", "fix what the message names; it is not applied until then", trouble{})
+			s.hold(ReasonPreflight, text, "whoever owns the objects of the CRD", "fix this first; it is not applied until then", trouble{})
 			return
 		}
 		a := ApplyObject{Ref: o.Ref, Revision: r.Name, Manifest: o.Manifest, Digest: sum}
 		if is != nil {
 			a.ResourceVersion = is.ResourceVersion
 		}
-		s.wait(subject, ReasonPending, s.doing(a, o.Ref.String()+" is not seen as it should be"), theBackend, "wait until it is written")
+		s.wait(subject, ReasonPending, s.doing(a, o.Ref.String()+" is not up to date"), theBackend, "wait until it is written")
 	case !is.Ready:
 		text := strings.TrimSuffix(o.Ref.String()+" is not ready: "+is.Detail, ": ")
 		p.unready = append(p.unready, text)
@@ -124,8 +124,8 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 	}
 }
 
-// unsafe says what an object would break that is a CRD and changes one: what
-// preflights have found may be different by now.
+// unsafe says what a changed CRD would break: the result of preflights may be
+// out of date.
 func (s *stepper) unsafe(o Object, is *Observed) string {
 	if o.Kind != kindCRD || is == nil || !s.x.strict() {
 		return ""
@@ -137,12 +137,12 @@ func (s *stepper) unsafe(o Object, is *Observed) string {
 	return strings.Join(s.Cluster.breaks(&next), "; ")
 }
 
-// maintain keeps what an earlier revision has, as far as the newest one has not
-// come to it.
+// maintain reconciles the objects of an earlier revision that the newest one
+// has not reached yet.
 func (s *stepper) maintain(r *Revision, newest *progress) {
 	objects, err := r.objects()
 	if err != nil {
-		return // it is reported when it is the newest
+		return // it is reported for the newest
 	}
 	for _, o := range objects {
 		if !newest.reached[o.Ref] {
@@ -178,25 +178,26 @@ func (s *stepper) conditions(r *Revision, p *progress, late bool) []fairlead.Con
 	return list
 }
 
-// archived are the conditions of a revision that is.
+// archived are the conditions of an archived revision.
 func (s *stepper) archived(r *Revision) []fairlead.Condition {
 	list := s.set(r.Status.Conditions, fairlead.Condition{Type: TypeAvailable, Status: fairlead.ConditionUnknown, Reason: "Archived", Message: "revision is archived"})
 	return s.set(list, fairlead.Condition{Type: TypeProgressing, Status: fairlead.ConditionFalse, Reason: "Archived", Message: "revision is archived"})
 }
 
-// set puts a condition into a list, not longer than the API allows.
+// set puts a condition into a list, with a message no longer than the API
+// allows.
 func (s *stepper) set(list []fairlead.Condition, c fairlead.Condition) []fairlead.Condition {
 	c.Message = words.Clip(c.Message, maxMessage)
 	c.LastTransitionTime = s.Now().Truncate(time.Second)
 	return fairlead.SetCondition(list, c)
 }
 
-// maxMessage is how long the message of a condition may be, but for three dots.
+// maxMessage is the longest message of a condition, without the trailing dots.
 const maxMessage = 32768 - 3
 
 func (s *stepper) reportRevision(r *Revision, conditions []fairlead.Condition) {
 	if !slices.Equal(conditions, r.Status.Conditions) {
-		message := s.doing(ReportRevision{r.Name, r.ResourceVersion, RevisionStatus{conditions}}, "its status is not seen yet")
-		s.wait("revision "+r.Name, ReasonPending, message, theBackend, "wait until its status is seen")
+		message := s.doing(ReportRevision{r.Name, r.ResourceVersion, RevisionStatus{conditions}}, "its status is not observed yet")
+		s.wait("revision "+r.Name, ReasonPending, message, theBackend, "wait until its status is observed")
 	}
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Backend is the cluster, as the engine needs it. Its methods may be called from
-// several goroutines, for different extensions.
+// Backend is the cluster from the engine's point of view. Its methods may be called
+// from several goroutines, for different extensions.
 type Backend interface {
 	// Observe returns the world of an extension, see World; Answer and Outcomes are
-	// the runner's. The runner owns the result. Where there is no such extension
-	// World.Extension is nil, which is no error.
+	// the runner's. The runner owns the result. If the extension does not exist,
+	// World.Extension is nil, without an error.
 	Observe(ctx context.Context, name string) (*World, error)
 
-	// Apply carries out one action, see Action. Return what an API has refused
-	// as a [*fairlead.RefusedError].
+	// Apply carries out one action, see Action. Return errors of an API server that
+	// rejects a request as [*fairlead.RefusedError].
 	Apply(ctx context.Context, name string, action Action) error
 }
 
-// Resolve answers which bundle an extension is to have; Status.Install is what is
-// installed. The error is that of ctx: what cannot be answered is a refusal. It
-// must be safe for concurrent use. See [Alone].
+// Resolve decides which bundle an extension should have; Status.Install is what is
+// installed. The error is that of ctx: a failed resolution is returned as a refusal.
+// It must be safe for concurrent use. See [Alone].
 type Resolve func(ctx context.Context, x *ClusterExtension) (*Answer, error)
 
 // Runner installs and updates cluster extensions: it drives [Step], as
@@ -43,8 +43,8 @@ func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairle
 }
 
 // NewEngine returns what the Runner drives, to be checked with
-// [fairlead.CheckEngine], which brings a backend of its own: the answers of the
-// resolver are in its worlds then.
+// [fairlead.CheckEngine], which has its own backend: the answers of the resolver are
+// then in its worlds.
 func NewEngine(backend Backend, resolve Resolve, policy *Policy) (fairlead.Engine[State, *World, Action, fairlead.Block], error) {
 	e := fairlead.Engine[State, *World, Action, fairlead.Block]{
 		Name:    "extension",
@@ -69,7 +69,7 @@ type asking struct {
 	resolve Resolve
 }
 
-// Observe adds to what the backend sees the resolver's answer.
+// Observe adds the resolver's answer to what the backend observes.
 func (a asking) Observe(ctx context.Context, name string) (*World, error) {
 	w, err := a.Backend.Observe(ctx, name)
 	if err != nil {
@@ -83,14 +83,14 @@ func (a asking) Observe(ctx context.Context, name string) (*World, error) {
 		return w, nil // Step says so
 	}
 	asked := *x
-	asked.Status.Install = InstalledOf(w.Revisions) // they know better than the status
+	asked.Status.Install = InstalledOf(w.Revisions) // they are more accurate than the status
 	w.Answer, err = a.resolve(ctx, &asked)
 	return w, err
 }
 
-// Alone returns a Resolve that asks for each extension by itself, as OLM v1 does:
-// what a bundle requires is refused. The resolver is asked for each time, so that
-// one with newer catalogs may take its place.
+// Alone returns a Resolve that resolves each extension by itself, as OLM v1 does: a
+// bundle with requirements is rejected. The resolver is fetched each time, so that
+// one with newer catalogs can replace it.
 func Alone(resolver func() *olm.Resolver) Resolve {
 	return func(ctx context.Context, x *ClusterExtension) (*Answer, error) {
 		q, err := x.Question()

@@ -23,7 +23,7 @@ type MemBackend struct {
 	Bundles map[string][]json.RawMessage
 
 	// Health says whether an object is ready, and if not, why. Nil means that all are,
-	// but with Cluster deployments are as ready as their pods.
+	// except that with Cluster, deployments are as ready as their pods.
 	Health func(Ref) (ready bool, detail string)
 
 	// Changed is called for each action that changed something, in order. It
@@ -39,7 +39,7 @@ type MemBackend struct {
 	*memState
 }
 
-// lock takes the lock and brings the cluster up to the present.
+// lock takes the lock and advances the cluster to the present.
 func (b *MemBackend) lock() {
 	b.once.Do(func() {
 		b.all = cluster.Of(b.Cluster, nil, &cluster.Options{Still: true})
@@ -89,7 +89,7 @@ func (b *MemBackend) PutExtension(x ClusterExtension) {
 	b.extensions[x.Name] = x
 }
 
-// DeleteExtension asks for an extension to go, as a user would.
+// DeleteExtension requests the deletion of an extension, as a user would.
 func (b *MemBackend) DeleteExtension(name string, now time.Time) {
 	b.lock()
 	defer b.all.Unlock()
@@ -124,15 +124,15 @@ func (b *MemBackend) DeleteObject(r Ref) {
 	b.drop(r)
 }
 
-// SetCluster says who may do what, and which custom resources there are; the CRDs
-// are those among the objects.
+// SetCluster sets permissions and custom resources; the CRDs are those among the
+// objects.
 func (b *MemBackend) SetCluster(c Cluster) {
 	b.lock()
 	defer b.all.Unlock()
 	b.cluster = c
 }
 
-// put stores an object that is to be as a manifest says, with a new resource version.
+// put stores an object from a manifest, with a new resource version.
 func (b *MemBackend) put(o memObject, manifest json.RawMessage) {
 	if b.objects == nil {
 		b.objects = map[Ref]memObject{}
@@ -156,12 +156,12 @@ func (b *MemBackend) drop(r Ref) {
 	delete(b.objects, r)
 }
 
-// runs reports whether an object is pods on the nodes of the cluster.
+// runs reports whether an object has pods on the nodes of the cluster.
 func (b *MemBackend) runs(r Ref) bool {
 	return b.Cluster != nil && r.Group == "apps" && r.Kind == "Deployment"
 }
 
-// podsOf is what a deployment says of its pods, nil if there is none.
+// podsOf returns a deployment's pods, nil if there are none.
 func podsOf(manifest json.RawMessage) json.RawMessage {
 	var d struct {
 		Spec json.RawMessage `json:"spec"`
@@ -170,8 +170,8 @@ func podsOf(manifest json.RawMessage) json.RawMessage {
 	return d.Spec
 }
 
-// collect removes extensions that nobody keeps, as the API server does, and what
-// belonged to them.
+// collect removes deleted extensions without finalizers, as the API server does, and
+// what belonged to them.
 func (b *MemBackend) collect() {
 	maps.DeleteFunc(b.extensions, func(_ string, x ClusterExtension) bool {
 		return x.DeletionTimestamp != nil && len(x.Finalizers) == 0
@@ -188,7 +188,7 @@ func (b *MemBackend) collect() {
 	}
 }
 
-// World returns what there is of an extension. The caller owns it.
+// World returns the world of an extension. The caller owns it.
 func (b *MemBackend) World(name string) *World {
 	b.lock()
 	defer b.all.Unlock()

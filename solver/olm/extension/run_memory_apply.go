@@ -9,7 +9,7 @@ import (
 var (
 	errChanged = errors.New("it has changed since it was observed")
 	errGone    = errors.New("it does not exist")
-	errThere   = errors.New("it exists already")
+	errThere   = errors.New("it already exists")
 	errLate    = errors.New("its owner is gone or archived")
 )
 

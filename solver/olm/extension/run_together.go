@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Together returns a Resolve that asks for an extension together with all others:
-// what its bundle requires is met by what another extension has, and no two get in
-// each other's way. See [olm.Resolver.ResolveExtensions]; extensions are served in
-// the order of their names. Others returns all other extensions, with what is
-// installed in their status, also those that are asked for something else by now;
-// it is asked each time. Trigger all extensions when one of them has changed.
+// Together returns a Resolve that resolves an extension together with all others:
+// other extensions meet the requirements of its bundle, and no two conflict. See
+// [olm.Resolver.ResolveExtensions]; extensions are served in the order of their
+// names. Others returns all other extensions, with what is installed in their
+// status, even if their spec has changed since; it is called each time. Trigger all
+// extensions when one of them has changed.
 //
-// Where bundles of packages would be needed that no extension asks for, the refusal
-// names them: make extensions for these.
+// If bundles of packages are needed that no extension asks for, the refusal names
+// them: create extensions for these.
 func Together(resolver func() *olm.Resolver, others func(ctx context.Context, name string) ([]ClusterExtension, error)) Resolve {
 	return func(ctx context.Context, x *ClusterExtension) (*Answer, error) {
 		rest, err := others(ctx, x.Name)
@@ -37,7 +37,7 @@ func Together(resolver func() *olm.Resolver, others func(ctx context.Context, na
 				}
 				mine = len(questions)
 			}
-			if err == nil { // another one that cannot be used is told by its own Step
+			if err == nil { // an invalid one is reported by its own Step
 				questions = append(questions, q)
 			}
 		}
@@ -62,7 +62,7 @@ func Together(resolver func() *olm.Resolver, others func(ctx context.Context, na
 			for _, d := range more.Dependencies {
 				names = append(names, d.Package+" ("+d.Name+")")
 			}
-			a.Refusal += "\nTo do: make extensions for " + cmp.Or(strings.Join(names, ", "), "nothing more") + "; then it gets " + more.Choices[mine].Choice.Name
+			a.Refusal += "\nTo do: create extensions for " + cmp.Or(strings.Join(names, ", "), "nothing more") + "; then it gets " + more.Choices[mine].Choice.Name
 		}
 		return a, ctx.Err()
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Step decides what to do next about an extension, given what is remembered of it
-// and observed. It is a pure function: it changes nothing of its arguments, and
-// equal arguments give equal decisions. A nil policy means the zero one.
+// Step decides what to do next about an extension, given what is remembered and
+// observed. It is a pure function: it changes nothing of its arguments, and equal
+// arguments give equal decisions. A nil policy means the zero one.
 //
-// Where there is no extension it does nothing, whatever objects there are: it may
-// be that it is not seen.
+// If there is no extension it does nothing, whatever objects exist: the extension
+// may not have been observed yet.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	x := world.Extension
 	if x == nil {
@@ -43,12 +43,12 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 			s.remove()
 		}
 	case !has:
-		s.wait(s.subject(), ReasonPending, s.doing(SetFinalizer{Present: true, ResourceVersion: x.ResourceVersion}, "nothing is made before its finalizer is there"), theBackend, "wait until the finalizer is seen")
+		s.wait(s.subject(), ReasonPending, s.doing(SetFinalizer{Present: true, ResourceVersion: x.ResourceVersion}, "nothing is created before its finalizer exists"), theBackend, "wait until the finalizer is observed")
 	default:
 		s.install()
 	}
 	s.state.Pending = s.Pending()
-	// To unpack may take minutes: statuses say before that it is waited for.
+	// Unpacking may take minutes: statuses first say that it is being waited for.
 	return Decision{State: s.state, Actions: append(s.actions, s.unpacks...), Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
@@ -64,13 +64,13 @@ type stepper struct {
 	installed *Revision   // see Current
 	rolling   []*Revision // see Current
 	latest    *Revision   // the newest that is active, nil for none
-	trouble   *trouble    // why what is asked for is not begun, nil for no reason
+	trouble   *trouble    // why the requested target is not started, nil for no reason
 }
 
-// trouble is why what an extension asks for is not begun.
+// trouble is why what an extension asks for is not started.
 type trouble struct {
 	message string
-	final   bool // only people can end it
+	final   bool // only people can fix it
 	reason  string
 }
 
@@ -81,8 +81,8 @@ func (s *stepper) wait(subject, reason, message, owner, unblock string) {
 	s.Block(fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Unblock: unblock})
 }
 
-// doing decides on an action, unless it was decided on a short time ago, and adds
-// to a message what the last attempt failed with.
+// doing decides on an action, unless it was decided on recently, and adds the
+// error of the last attempt to a message.
 func (s *stepper) doing(a Action, message string) string {
 	if s.Due(a.Key()) {
 		s.actions = append(s.actions, a)
@@ -90,7 +90,7 @@ func (s *stepper) doing(a Action, message string) string {
 	return s.Because(message, a.Key())
 }
 
-// install takes the extension to what it asks for.
+// install moves the extension to what it asks for.
 func (s *stepper) install() {
 	if t := s.target(); t != nil {
 		s.begin(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// target is what an extension is to have.
+// target is what an extension should have.
 type target struct {
 	bundle    BundleName
 	pkg       string
@@ -18,7 +18,7 @@ type target struct {
 	back      bool // it is that of an earlier revision
 }
 
-// hold says why what is asked for is not begun.
+// hold says why the requested target is not started.
 func (s *stepper) hold(reason, message, owner, unblock string, t trouble) *target {
 	s.wait(s.subject(), reason, message, owner, unblock)
 	if t.message == "" {
@@ -28,8 +28,8 @@ func (s *stepper) hold(reason, message, owner, unblock string, t trouble) *targe
 	return nil
 }
 
-// target returns what the extension is to have, or nil where that is not known or
-// cannot be had.
+// target returns what the extension should have, or nil if that is unknown or
+// impossible.
 func (s *stepper) target() *target {
 	if text, ok := s.x.Annotations[RollbackAnnotation]; ok {
 		return s.earlier(text)
@@ -47,7 +47,7 @@ func (s *stepper) target() *target {
 	}
 	has := s.latest != nil && s.latest.bundle().Name == c.Name && s.latest.Annotations[ReferenceAnnotation] == c.Reference
 	if has && s.latest.Annotations[GenerationAnnotation] == strconv.FormatInt(s.x.Generation, 10) {
-		return nil // it was made of that, for just this spec
+		return nil // it was made from that, for this very spec
 	}
 	content := s.content(c)
 	if content == nil || content.Manifests == nil {
@@ -55,11 +55,11 @@ func (s *stepper) target() *target {
 		if s.Due(ask.Key()) {
 			s.unpacks = append(s.unpacks, ask)
 		}
-		message := s.Because("the content of bundle "+c.Name+" is not there yet", ask.Key())
+		message := s.Because("the content of bundle "+c.Name+" is not unpacked yet", ask.Key())
 		if content != nil && content.Error != "" {
 			message = "bundle " + c.Name + " could not be unpacked: " + content.Error
 		}
-		s.wait(s.subject(), ReasonUnpacking, message, theBackend, "wait until the content is seen")
+		s.wait(s.subject(), ReasonUnpacking, message, theBackend, "wait until the content is unpacked")
 		if !has || content != nil && content.Error != "" {
 			s.trouble = &trouble{message: s.about(c.BundleName, message)}
 		}
@@ -83,12 +83,12 @@ func (s *stepper) unusable(c *Choice, reason, condition string, err error, owner
 	return s.hold(reason, err.Error(), owner, unblock, trouble{message: s.about(c.BundleName, err.Error()), final: true, reason: condition})
 }
 
-// about puts before a message which bundle it is about.
+// about prefixes a message with the bundle it is about.
 func (s *stepper) about(b BundleName, message string) string {
 	return fmt.Sprintf("error for resolved bundle %q with version %q: %s", b.Name, b.Version, message)
 }
 
-// chosen is the resolver's choice, or nil with the reason told.
+// chosen is the resolver's choice, or nil after reporting the reason.
 func (s *stepper) chosen() *Choice {
 	switch a := s.Answer; {
 	case a == nil:
@@ -101,12 +101,13 @@ func (s *stepper) chosen() *Choice {
 		if a.Again {
 			s.At(s.Now().Add(fairlead.Backoff{Min: s.policy.MinBackoff, Max: s.policy.MaxBackoff}.After(1 << 10)))
 		}
-		s.hold(ReasonUnsolved, a.Refusal, whoeverOwnsTheSpec+" or the catalogs", "ask for another version or channel, or put what is asked for into a catalog", trouble{})
+		s.hold(ReasonUnsolved, a.Refusal, whoeverOwnsTheSpec+" or the catalogs", "ask for another version or channel, or add the requested one to a catalog", trouble{})
 	}
 	return nil
 }
 
-// satisfied reports whether something is installed, and no other version asked for.
+// satisfied reports whether something is installed, and no other version is
+// requested.
 func (s *stepper) satisfied() bool {
 	if s.installed == nil {
 		return false
@@ -115,23 +116,23 @@ func (s *stepper) satisfied() bool {
 	return f == nil || f.Version == "" || f.Version == s.installed.bundle().Version
 }
 
-// earlier is what a revision has had.
+// earlier is the content of an earlier revision.
 func (s *stepper) earlier(text string) *target {
 	n, err := strconv.ParseInt(text, 10, 64)
 	var known []string
 	for _, r := range byNumber(s.Revisions) {
 		if err == nil && r.Spec.Revision == n {
 			if r == s.latest || s.latest != nil && r.digest() == s.latest.digest() {
-				s.wait(s.subject(), ReasonRolledBack, fmt.Sprintf("it is kept at what revision %d has (%s); no update is looked for", n, r.bundle().Name), whoeverOwnsTheSpec, "annotation "+RollbackAnnotation+" is removed")
+				s.wait(s.subject(), ReasonRolledBack, fmt.Sprintf("it is kept at the content of revision %d (%s); updates are not resolved", n, r.bundle().Name), whoeverOwnsTheSpec, "annotation "+RollbackAnnotation+" is removed")
 			}
 			return &target{bundle: r.bundle(), pkg: r.Annotations[PackageAnnotation], reference: r.Annotations[ReferenceAnnotation], phases: r.Spec.Phases, back: true}
 		}
 		known = append(known, fmt.Sprintf("%d (%s)", r.Spec.Revision, r.bundle().Name))
 	}
-	return s.hold(ReasonNoRevision, fmt.Sprintf("annotation %s asks for revision %q, which is not there; there are %v", RollbackAnnotation, text, known), whoeverOwnsTheSpec, "correct the annotation, or remove it", trouble{final: true, reason: "Blocked"})
+	return s.hold(ReasonNoRevision, fmt.Sprintf("annotation %s asks for revision %q, which does not exist; available are %v", RollbackAnnotation, text, known), whoeverOwnsTheSpec, "correct the annotation, or remove it", trouble{final: true, reason: "Blocked"})
 }
 
-// revision makes the revision that a target becomes.
+// revision makes the revision for a target.
 func (s *stepper) revision(t *target, number int64) Revision {
 	yes := true
 	r := Revision{}
@@ -149,20 +150,20 @@ func (s *stepper) revision(t *target, number int64) Revision {
 	return r
 }
 
-// begin makes a revision of a target, unless the newest one is it already, or
-// something stands against it.
+// begin creates a revision for a target, unless the newest one already is it, or
+// something prevents it.
 func (s *stepper) begin(t *target) {
 	next := s.revision(t, s.state.Revision+1)
 	sum := next.digest()
 	if s.state.Digest == sum {
-		next = s.revision(t, s.state.Revision) // it was decided on, and is not seen
+		next = s.revision(t, s.state.Revision) // it was decided on, but is not observed yet
 	}
 	if r := s.latest; r != nil {
 		if r.digest() == sum && r.bundle().Name == t.bundle.Name {
 			return
 		}
 		if len(s.rolling) > 0 && !t.back && r.Annotations[GenerationAnnotation] == next.Annotations[GenerationAnnotation] && !s.late(r) {
-			s.wait(s.subject(), ReasonHeld, fmt.Sprintf("%s is to follow when revision %s has rolled out", t.bundle.Name, r.Name), "", "wait until that rolls out or misses its progress deadline, or change the spec of the extension")
+			s.wait(s.subject(), ReasonHeld, fmt.Sprintf("%s follows when revision %s has rolled out", t.bundle.Name, r.Name), "", "wait until that rolls out or misses its progress deadline, or change the spec of the extension")
 			return
 		}
 	}
@@ -185,14 +186,14 @@ func (s *stepper) begin(t *target) {
 		problems = append(problems, err.Error())
 	}
 	for _, p := range problems {
-		s.hold(ReasonPreflight, p, whoeverOwnsTheSpec, "fix what the message names; nothing of "+t.bundle.Name+" is applied until then", trouble{message: s.about(t.bundle, p)})
+		s.hold(ReasonPreflight, p, whoeverOwnsTheSpec, "fix this first; nothing of "+t.bundle.Name+" is applied until then", trouble{message: s.about(t.bundle, p)})
 	}
 	if taken || len(problems) > 0 {
 		return
 	}
 	s.state.Revision, s.state.Digest = next.Spec.Revision, sum
-	message := s.doing(CreateRevision{next}, "revision "+next.Name+" of bundle "+t.bundle.Name+" is not seen yet")
-	s.wait(s.subject(), ReasonPending, message, theBackend, "wait until the revision is seen")
+	message := s.doing(CreateRevision{next}, "revision "+next.Name+" of bundle "+t.bundle.Name+" is not observed yet")
+	s.wait(s.subject(), ReasonPending, message, theBackend, "wait until the revision is observed")
 }
 
 // collides reports whether an object is in the way, and says so.
@@ -204,7 +205,7 @@ func (s *stepper) collides(r Ref, o *Observed) bool {
 	if o.Owner != "" {
 		whose = "clusterextension " + o.Owner
 	}
-	message := fmt.Sprintf("%s already exists, and belongs to %s", r, cmp.Or(whose, "nobody in particular"))
+	message := fmt.Sprintf("%s already exists and belongs to %s", r, cmp.Or(whose, "nobody in particular"))
 	s.hold(ReasonCollision, message, whose, "delete it, or ask for another version", trouble{})
 	return true
 }
@@ -215,9 +216,9 @@ func (s *stepper) late(r *Revision) bool {
 	return c != nil && c.Reason == ReasonDeadline
 }
 
-// Rollback says what stands against going back to what a revision of the
-// extension has had, by its number: what preflights find, in words. The error says
-// that there is no such revision.
+// Rollback returns the obstacles to a rollback to a revision of the extension, by
+// its number: the findings of preflights. The error says that there is no such
+// revision.
 func (w *World) Rollback(number int64) (problems []string, err error) {
 	i := slices.IndexFunc(w.Revisions, func(r Revision) bool { return r.Spec.Revision == number })
 	if i < 0 || w.Extension == nil {

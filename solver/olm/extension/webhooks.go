@@ -12,13 +12,13 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
-// CertificateProvider names who issues the certificates by which the API server
-// trusts the webhooks of operators. The objects that a bundle becomes ask it to.
+// CertificateProvider names the issuer of the certificates by which the API server
+// trusts the webhooks of operators. The rendered objects request them from it.
 type CertificateProvider string
 
 // The providers.
 const (
-	NoCertificates CertificateProvider = ""             // nobody: bundles with webhooks are refused
+	NoCertificates CertificateProvider = ""             // none: bundles with webhooks are rejected
 	CertManager    CertificateProvider = "cert-manager" // cert-manager, by an Issuer and a Certificate in the extension's namespace
 	ServiceCA      CertificateProvider = "service-ca"   // OpenShift's service CA, by annotations
 )
@@ -50,7 +50,7 @@ func (b *Bundle) checkWebhooks() []error {
 	}
 	for _, c := range b.crds {
 		if unknown, _ := c.Child("spec")["preserveUnknownFields"].(bool); unknown && b.converts(c.Child("metadata").Text("name")) != nil {
-			errs = append(errs, fmt.Errorf("CRD %s preserves unknown fields, and so no webhook can convert it", c.Child("metadata").Text("name")))
+			errs = append(errs, fmt.Errorf("CRD %s preserves unknown fields, so no webhook can convert it", c.Child("metadata").Text("name")))
 		}
 	}
 	return errs
@@ -59,7 +59,7 @@ func (b *Bundle) checkWebhooks() []error {
 // unserved says why the webhooks of the bundle cannot be served, or nil.
 func (b *Bundle) unserved(by CertificateProvider) error {
 	if n := len(b.CSV.Spec.WebhookDefinitions); n > 0 && by == NoCertificates {
-		return fmt.Errorf("the CSV brings webhooks (%d), and nobody issues certificates for them: have the policy name %s or %s, as the cluster has it", n, CertManager, ServiceCA)
+		return fmt.Errorf("the CSV has webhooks (%d), but the policy names no provider of certificates for them: set it to %s or %s, whichever the cluster has", n, CertManager, ServiceCA)
 	}
 	return nil
 }
@@ -80,8 +80,8 @@ func configurationName(w *olm.WebhookDescription) string {
 	return strings.TrimSuffix(w.GenerateName, "-")
 }
 
-// trusts asks the provider, by an annotation, to put into an object what the certificate
-// of a deployment is trusted by.
+// trusts adds the annotation that asks the provider to inject into an object the CA of a
+// deployment's certificate.
 func (r *rendering) trusts(meta manifest.Fields, deployment string) {
 	switch r.by {
 	case CertManager:
@@ -91,7 +91,7 @@ func (r *rendering) trusts(meta manifest.Fields, deployment string) {
 	}
 }
 
-// converted returns a CRD with the webhook that converts it, if there is one.
+// converted returns a CRD with its conversion webhook, if there is one.
 func (r *rendering) converted(crd manifest.Fields) manifest.Fields {
 	w := r.b.converts(crd.Child("metadata").Text("name"))
 	if w == nil {
@@ -108,9 +108,9 @@ func (r *rendering) converted(crd manifest.Fields) manifest.Fields {
 	return is
 }
 
-// webhooks adds what the API server calls the operator by: a configuration for each
-// webhook, a service for each deployment that is called, and what the provider
-// issues a certificate by.
+// webhooks adds the objects through which the API server calls the operator: a
+// configuration for each webhook, a service for each deployment that is called, and what
+// the provider needs to issue a certificate.
 func (r *rendering) webhooks(targets []string) {
 	csv := &r.b.CSV
 	for i := range csv.Spec.WebhookDefinitions {

@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// World is what is observed for one extension. Lists are in any order.
+// World is what is observed about one extension. Lists are in any order.
 type World struct {
 	Extension *ClusterExtension `json:"extension,omitempty"` // nil if there is no such object
 	Revisions []Revision        `json:"revisions,omitempty"` // those that it owns
-	// Objects are those that a revision names, as far as they exist, and all others
-	// whose OwnerNameLabel names the extension.
+	// Objects are the existing objects that a revision names, and all others whose
+	// OwnerNameLabel names the extension.
 	Objects  []Observed `json:"objects,omitempty"`
-	Contents []Content  `json:"contents,omitempty"` // what was unpacked; at least that of Answer
-	Cluster  Cluster    `json:"cluster"`            // what preflights look at; Existing is not read
+	Contents []Content  `json:"contents,omitempty"` // unpacked contents; at least that of Answer
+	Cluster  Cluster    `json:"cluster"`            // what preflights check against; Existing is not read
 	// Answer is that of the resolver. The runner fills it in; nil means that it was
 	// not asked.
 	Answer   *Answer            `json:"answer,omitempty"`
@@ -29,15 +29,15 @@ type Observed struct {
 	ResourceVersion string `json:"resourceVersion,omitempty"` // the object's
 	Owner           string `json:"owner,omitempty"`           // the extension that its OwnerNameLabel names
 	Controller      string `json:"controller,omitempty"`      // the name of its controller: of a revision, or of something else
-	// Digest is the one of the ApplyObject that has written it, as long as the object
-	// is what that wrote; empty when somebody has changed it in that since.
+	// Digest is that of the ApplyObject that wrote it; empty if somebody has since
+	// changed what it wrote.
 	Digest   string `json:"digest,omitempty"`
 	Ready    bool   `json:"ready,omitempty"`    // see Probe
 	Detail   string `json:"detail,omitempty"`   // why it is not
-	Deleting bool   `json:"deleting,omitempty"` // it is to be gone, and finalizers keep it
+	Deleting bool   `json:"deleting,omitempty"` // it is being deleted, and finalizers keep it
 }
 
-// Content is what is known of the content of a bundle.
+// Content is what is known about the content of a bundle.
 type Content struct {
 	Bundle    string            `json:"bundle"`              // its name
 	Reference string            `json:"reference,omitempty"` // its image
@@ -47,16 +47,16 @@ type Content struct {
 
 // Answer is what the resolver says about an extension.
 type Answer struct {
-	Choice  *Choice `json:"choice,omitempty"`  // what to install; nil where Refusal says why nothing
+	Choice  *Choice `json:"choice,omitempty"`  // what to install; nil if Refusal says why not
 	Refusal string  `json:"refusal,omitempty"` // in words
-	// Again says that the same question may have another answer soon; otherwise one
-	// comes with a change of catalogs or extensions.
+	// Again means that the same question may have another answer soon; otherwise
+	// only a change of catalogs or extensions brings one.
 	Again bool `json:"again,omitempty"`
 	// Catalogs is how many catalogs the extension selects.
 	Catalogs int `json:"catalogs"`
-	// Deprecations are what is known of the package; Known tells that something is.
+	// Deprecations are those of the package; Known means that they are known.
 	Deprecations []catalog.Deprecation `json:"deprecations,omitempty"`
-	Known        bool                  `json:"known,omitempty"` // the catalogs were read as to deprecations
+	Known        bool                  `json:"known,omitempty"` // deprecations were read from the catalogs
 }
 
 // Choice is a bundle that was chosen.

@@ -17,10 +17,10 @@ import (
 //   - [WritePlan] and [DeletePlan], which keep the install plans;
 //   - [UpdateSubscription], [CreateSubscription] and [DeleteSubscription];
 //   - [ApplyStep], which creates or updates one object of a plan;
-//   - [SetPhase] and [Annotate], which write the status of a CSV, and that it is
-//     a member of an operator group;
+//   - [SetPhase] and [Annotate], which write the status of a CSV, and its
+//     membership in an operator group;
 //   - [Deploy] and [Undeploy], which carry out the install strategy of a CSV, and
-//     take that back;
+//     undo it;
 //   - [DeleteCSV] and [DeleteObject], which remove what is no longer wanted;
 //   - [UpdateGroup], which writes an operator group's status and its APIs;
 //   - [WriteObject], which writes the roles and copies that follow from a group;
@@ -28,13 +28,12 @@ import (
 //   - [IssueCertificate] and [SetConversion], which let the API server call the
 //     pods of an operator;
 //   - [ServeCatalog] and [UpdateCatalog], which keep the catalogs of a namespace;
-//   - [ReportUpgradeable], which holds up updates of the cluster.
+//   - [ReportUpgradeable], which blocks updates of the cluster.
 //
-// An action changes an object only if it is still at the action's Revision, the
-// one that the decision was made on; with the empty Revision only if it does
-// not exist. Otherwise a backend returns an error and changes nothing, or
-// returns nil if the action is already done. So no action can take place twice,
-// or too late.
+// An action changes an object only if it is still at the action's Revision, which
+// the decision was based on; with an empty Revision, only if it does not exist.
+// Otherwise a backend returns an error and changes nothing, or returns nil if the
+// action is already done. So no action can happen twice, or too late.
 type Action interface {
 	fairlead.Action
 	action() // one of this package
@@ -49,14 +48,13 @@ type Unpack struct {
 
 // WritePlan creates an install plan, or updates one.
 //
-// A backend refuses it when there is a plan of a later generation in the
-// namespace.
+// A backend rejects it if the namespace has a plan of a later generation.
 type WritePlan struct {
 	Plan InstallPlan `json:"plan"` // at its Revision
 }
 
-// DeletePlan removes an install plan that will not be carried out, or is too
-// old to be of interest.
+// DeletePlan removes an install plan that will not be carried out, or is no longer
+// needed.
 type DeletePlan struct {
 	Name     string `json:"name"`     // the plan's
 	Revision string `json:"revision"` // see Action
@@ -72,15 +70,15 @@ type UpdateSubscription struct {
 // ApplyStep creates or updates an object as a plan says. The backend keeps
 // Digest with the object, and reports it in its [Mark].
 //
-// A backend refuses it when the plan is gone, or has failed, or when there is a
-// plan of a later generation in the namespace: then this one comes too late, from
-// a runner that was held up.
+// A backend rejects it if the plan is gone or has failed, or if the namespace has a
+// plan of a later generation: then the action comes too late, from a delayed
+// runner.
 type ApplyStep struct {
 	Plan       string          `json:"plan"`               // the plan's name
 	Generation int             `json:"generation"`         // the plan's
 	Resolving  string          `json:"resolving"`          // the CSV that the object belongs to
 	Ref        Ref             `json:"ref"`                // the object
-	Manifest   json.RawMessage `json:"manifest"`           // what it shall be
+	Manifest   json.RawMessage `json:"manifest"`           // its desired content
 	Digest     string          `json:"digest"`             // of Resolving and Manifest
 	Revision   string          `json:"revision,omitempty"` // see Action
 }
@@ -91,27 +89,27 @@ type SetPhase struct {
 	Revision string    `json:"revision"`          // see Action
 	Phase    olm.Phase `json:"phase"`             // the new one
 	Reason   string    `json:"reason"`            // why, as one word
-	Message  string    `json:"message,omitempty"` // why, for people
-	// Upgrade tells that the CSV succeeds, and what it replaces is still there.
+	Message  string    `json:"message,omitempty"` // the same, for people
+	// Upgrade means that the CSV succeeds while the CSV that it replaces still
+	// exists.
 	Upgrade bool `json:"upgrade,omitempty"`
 }
 
-// Annotate writes the annotations by which a CSV says that it is a member of
-// an operator group. The backend keeps all others.
+// Annotate writes the annotations of a CSV that name its operator group. The
+// backend keeps all others.
 type Annotate struct {
 	CSV         string            `json:"csv"`                   // its name
 	Revision    string            `json:"revision"`              // see Action
-	Annotations map[string]string `json:"annotations,omitempty"` // those of group.Membership; what is not in it goes
+	Annotations map[string]string `json:"annotations,omitempty"` // those of group.Membership; missing ones are removed
 }
 
 // Deploy carries out the install strategy of a CSV: creates or updates its
-// deployments, makes those again that are broken, and removes those of the CSV
-// that are not among them. The backend keeps Digest with the CSV, and reports
-// it as DeployedDigest.
+// deployments, recreates broken ones, and removes other deployments of the CSV. The
+// backend keeps Digest with the CSV, and reports it as DeployedDigest.
 type Deploy struct {
 	CSV         string            `json:"csv"`                   // its name
 	Revision    string            `json:"revision"`              // see Action
-	Deployments []json.RawMessage `json:"deployments,omitempty"` // in the order of the CSV, as the subscription's config wants them
+	Deployments []json.RawMessage `json:"deployments,omitempty"` // in the order of the CSV, with the subscription's config applied
 	Digest      string            `json:"digest,omitempty"`      // of Deployments, empty if there are none
 }
 
@@ -121,8 +119,8 @@ type Undeploy struct {
 	Revision string `json:"revision"` // see Action
 }
 
-// DeleteCSV removes a CSV with its deployments and its operator condition. Other
-// objects that belong to it have been removed before, and CRDs stay.
+// DeleteCSV removes a CSV with its deployments and its operator condition. Its
+// other objects have been removed before, and CRDs stay.
 type DeleteCSV struct {
 	CSV      string `json:"csv"`      // its name
 	Revision string `json:"revision"` // see Action
@@ -131,23 +129,23 @@ type DeleteCSV struct {
 // DeleteObject removes an object that belonged to a CSV, or was generated.
 type DeleteObject struct {
 	Ref      Ref    `json:"ref"`      // the object
-	Owner    string `json:"owner"`    // its Owner; it stays if it belongs to another by now
+	Owner    string `json:"owner"`    // its Owner; the object stays if it now belongs to another
 	Revision string `json:"revision"` // see Action
 }
 
-// DeleteSubscription removes a subscription, as a removal asks for.
+// DeleteSubscription removes a subscription as part of a removal.
 type DeleteSubscription struct {
 	Name     string `json:"name"`     // the subscription's
 	Revision string `json:"revision"` // see Action
 }
 
-// CreateSubscription makes a subscription again, as a refresh asks for.
+// CreateSubscription recreates a subscription as part of a refresh.
 type CreateSubscription struct {
 	Subscription olm.Subscription `json:"subscription"` // without status
 }
 
-// UpdateGroup writes the status of an operator group, and in its annotation
-// the APIs that it provides.
+// UpdateGroup writes the status of an operator group, and the APIs that it provides
+// into its annotation.
 type UpdateGroup struct {
 	Name     string       `json:"name"`            // the group's
 	Revision string       `json:"revision"`        // see Action
@@ -160,7 +158,7 @@ type UpdateGroup struct {
 // backend keeps Owner and Digest with it.
 type WriteObject struct {
 	Ref      Ref             `json:"ref"`                // the object
-	Manifest json.RawMessage `json:"manifest"`           // what it shall be
+	Manifest json.RawMessage `json:"manifest"`           // its desired content
 	Digest   string          `json:"digest"`             // of Manifest
 	Owner    string          `json:"owner"`              // the namespace that it is generated for
 	Revision string          `json:"revision,omitempty"` // see Action
@@ -173,23 +171,23 @@ type WriteCondition struct {
 	Status   gate.OperatorConditionStatus `json:"status,omitzero"`    // the new one
 }
 
-// IssueCertificate makes a key, a certificate for it, and an authority that signs
-// it, and writes them to a Secret of the namespace: tls.crt and tls.key. The key of
-// the authority is kept nowhere.
+// IssueCertificate creates a key, a certificate for it, and an authority that signs
+// it, and writes them to a Secret of the namespace: tls.crt and tls.key. The
+// authority's key is not stored.
 type IssueCertificate struct {
 	Name      string    `json:"name"`               // of the Secret
 	Revision  string    `json:"revision,omitempty"` // see Action
-	Hosts     []string  `json:"hosts"`              // the names that it is for, the first is its common name
-	NotBefore time.Time `json:"notBefore"`          // when it begins to hold
-	NotAfter  time.Time `json:"notAfter"`           // when it ends
-	// Trusted is the authority that was trusted before, PEM: the new one is put
-	// before it in [Certificate].Authority.
+	Hosts     []string  `json:"hosts"`              // its DNS names, the first is its common name
+	NotBefore time.Time `json:"notBefore"`          // start of its validity
+	NotAfter  time.Time `json:"notAfter"`           // end of its validity
+	// Trusted is the previously trusted authority, PEM: the new one is put before
+	// it in [Certificate].Authority.
 	Trusted string `json:"trusted,omitempty"`
 }
 
-// SetConversion has a CRD converted between its versions by a webhook or, with an
-// empty Service, not any more. The backend keeps Digest with the CRD, and
-// reports it as [CRD].Conversion; applying a step to the CRD keeps the conversion.
+// SetConversion has a webhook convert a CRD between its versions or, with an empty
+// Service, ends the conversion. The backend keeps Digest with the CRD, and reports
+// it as [CRD].Conversion; applying a step to the CRD keeps the conversion.
 type SetConversion struct {
 	CRD       string `json:"crd"`       // its name
 	Revision  string `json:"revision"`  // see Action
@@ -198,17 +196,17 @@ type SetConversion struct {
 	Service   string `json:"service"`   // that is asked
 	Port      int32  `json:"port"`      // of the service
 	Path      string `json:"path"`      // that is asked
-	Authority string `json:"authority"` // that it is trusted by, PEM
-	// Versions are those of the reviews that the webhook understands.
+	Authority string `json:"authority"` // CA bundle, PEM
+	// Versions are the review versions that the webhook understands.
 	Versions []string `json:"versions"`
 }
 
-// ServeCatalog runs the pod of a catalog, or runs it again with a newer image
-// behind the same name.
+// ServeCatalog runs the pod of a catalog, or restarts it with a newer image of the
+// same name.
 type ServeCatalog struct {
 	Name      string           `json:"name"`      // the catalog source's
 	Revision  string           `json:"revision"`  // see Action
-	Image     string           `json:"image"`     // what the pod runs
+	Image     string           `json:"image"`     // image of the pod
 	Placement source.Placement `json:"placement"` // how
 	Polled    time.Time        `json:"polled"`    // for status.latestImageRegistryPoll
 }
@@ -220,9 +218,9 @@ type UpdateCatalog struct {
 	Status   source.Status `json:"status"`   // the new one
 }
 
-// ReportUpgradeable says whether the operators of the namespace hold up updates
-// of the cluster to its next minor version. A cluster may be updated if no
-// namespace holds that up.
+// ReportUpgradeable says whether the operators of the namespace block updates of
+// the cluster to its next minor version. A cluster may be updated if no namespace
+// blocks it.
 type ReportUpgradeable struct {
 	Condition olm.Condition `json:"condition"` // of type Upgradeable
 }

@@ -19,7 +19,7 @@ func (s *stepper) advance() {
 	}
 }
 
-// finish forgets the plan when the cluster shows it as complete, or failed.
+// finish drops the plan from the state when the cluster shows it as complete or failed.
 func (s *stepper) finish() {
 	p := s.state.Plan
 	if p == nil {
@@ -34,11 +34,11 @@ func (s *stepper) finish() {
 
 func planSubject(p *Plan) string { return "installplan " + p.Name }
 
-// namespaceSubject is the subject of what is about all operators.
+// namespaceSubject is the subject of Blocks about all operators.
 func (s *stepper) namespaceSubject() string { return "namespace " + s.Namespace }
 
-// adopt makes a plan of what the resolver has chosen, and of what operators have
-// lost, unless one has begun. It reports whether there is a plan that may go on.
+// adopt makes a plan from what the resolver has chosen and what operators have lost, unless
+// one has started. It reports whether there is a plan that may proceed.
 func (s *stepper) adopt() bool {
 	s.failures()
 	p := s.state.Plan
@@ -67,7 +67,7 @@ func (s *stepper) adopt() bool {
 		return false
 	}
 	if p != nil && p.same(memory) {
-		if fresh, _, err = newPlan(s.World, s.index, res, p.Generation); err != nil { // under the name that it has
+		if fresh, _, err = newPlan(s.World, s.index, res, p.Generation); err != nil { // under its old name
 			return false
 		}
 	} else {
@@ -77,8 +77,8 @@ func (s *stepper) adopt() bool {
 	return s.published(fresh)
 }
 
-// usable returns what the resolver has chosen, if all of it can be planned.
-// Settled is false if it is not known what to choose, or not yet unpacked.
+// usable returns what the resolver has chosen, if all of it can be planned. Settled is false
+// if the choice is not known, or not yet unpacked.
 func (s *stepper) usable() (res *olm.Resolution, settled bool) {
 	s.conflicts()
 	if r := s.Refusal; r != nil {
@@ -100,8 +100,8 @@ func (s *stepper) usable() (res *olm.Resolution, settled bool) {
 	return s.Resolution, true
 }
 
-// occupied reports whether the namespace has a copy where an operator that was chosen should
-// be: an object of its name, which another namespace's operator group keeps there.
+// occupied reports whether the namespace has a copied CSV in place of a chosen operator: an
+// object of its name, which another namespace's operator group keeps there.
 func (s *stepper) occupied() bool {
 	is := false
 	for i := range s.Resolution.Chosen {
@@ -112,23 +112,22 @@ func (s *stepper) occupied() bool {
 		}
 		is = true
 		from := s.CSVs[at].Labels[group.CopiedFromLabel]
-		s.block("csv "+name, ReasonNameTaken, fmt.Sprintf("it cannot be installed: %s has a copy of the one in %s, whose operator group selects this namespace, too", s.Namespace, from),
+		s.block("csv "+name, ReasonNameTaken, fmt.Sprintf("it cannot be installed: %s has a copy of the one in %s, whose operator group also selects this namespace", s.Namespace, from),
 			"whoever owns the subscriptions", fmt.Sprintf("delete the subscription here and use the operator of %s, or remove %s from the targets of the operator group in %s", from, s.Namespace, from))
 	}
 	return is
 }
 
-// published reports whether the plan is seen in the cluster, and writes it if
-// it is not.
+// published reports whether the plan is in the cluster, and writes it if not.
 func (s *stepper) published(fresh *InstallPlan) bool {
 	if s.plan(fresh.Name) != nil {
 		return true
 	}
-	s.block(planSubject(s.state.Plan), ReasonPlanPending, s.doing(WritePlan{Plan: *fresh}, "it is being written"), theBackend, "wait until it is there")
+	s.block(planSubject(s.state.Plan), ReasonPlanPending, s.doing(WritePlan{Plan: *fresh}, "it is being written"), theBackend, "wait until it exists")
 	return false
 }
 
-// nextGeneration is one more than any plan has or had.
+// nextGeneration is one more than the highest generation that any plan has or had.
 func (s *stepper) nextGeneration() int {
 	newest := s.old.Generation
 	for i := range s.Plans {
@@ -137,7 +136,7 @@ func (s *stepper) nextGeneration() int {
 	return newest + 1
 }
 
-// held tells which operators are not the newest of their channel, and why.
+// held reports which operators are not at the head of their channel, and why.
 func (s *stepper) held() {
 	if s.Resolution == nil {
 		return
@@ -145,12 +144,12 @@ func (s *stepper) held() {
 	for _, o := range s.Resolution.Subscriptions {
 		if o.Operator != "" && o.Operator != o.Head && len(o.Why) > 0 {
 			s.block("subscription "+o.Subscription, ReasonHeld, fmt.Sprintf("it stays at %s: %s", o.Operator, o.Why[0]),
-				"whoever owns the subscriptions and catalogs", "change that; "+o.Head+" is then within reach")
+				"whoever owns the subscriptions and catalogs", "remove the obstacle; "+o.Head+" can then be installed")
 		}
 	}
 }
 
-// conflicts reports the subscriptions that the resolution has left out.
+// conflicts reports the subscriptions that the resolution left out.
 func (s *stepper) conflicts() {
 	if s.Resolution == nil {
 		return
@@ -162,8 +161,8 @@ func (s *stepper) conflicts() {
 	}
 }
 
-// unpacked reports whether the contents of all that was chosen are there, and
-// asks for those that are not.
+// unpacked reports whether the contents of all chosen bundles are unpacked, and requests the
+// missing ones.
 func (s *stepper) unpacked() bool {
 	all := true
 	for i := range s.Resolution.Chosen {

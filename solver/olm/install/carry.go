@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// carry takes the plan a step further. current tells whether the subscriptions
-// show what it brings.
+// carry advances the plan by a step. current reports whether the subscriptions
+// show what it installs.
 func (s *stepper) carry(current bool) {
 	p := s.state.Plan
 	seen := s.plan(p.Name)
 	switch {
 	case seen == nil:
 		since := s.block(planSubject(p), ReasonPlanMissing, "it was deleted while it was being applied", "whoever deleted it",
-			"restore it, or wait: what remains is then planned again")
+			"restore it, or wait: the rest is then planned again")
 		if limit := since.Add(s.policy.MissingPlanTimeout); s.now.Before(limit) {
 			s.At(limit)
 		} else {
@@ -60,13 +60,13 @@ func (s *stepper) carry(current bool) {
 	}
 }
 
-// faithful reports whether a plan that is seen has the steps that were planned.
+// faithful reports whether a plan in the cluster still has the planned steps.
 func (s *stepper) faithful(seen *InstallPlan) bool {
 	return s.state.Plan.same(seen.memory(s.state.Plan.Current))
 }
 
-// writePhase updates the status of the plan in the cluster, if that is at
-// another phase.
+// writePhase updates the status of the plan in the cluster if its phase
+// differs.
 func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
 	if seen.Status.Phase == phase {
 		return
@@ -114,6 +114,6 @@ func (s *stepper) apply(seen *InstallPlan) {
 		}
 		s.do(write)
 		message := fmt.Sprintf("%s is being applied, attempt %d", step.Ref, s.Attempts(write.Key()))
-		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, s.Because(message, write.Key()), theBackend, "wait until the object is seen as planned")
+		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, s.Because(message, write.Key()), theBackend, "wait until the object is observed as planned")
 	}
 }

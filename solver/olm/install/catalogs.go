@@ -4,9 +4,9 @@ import (
 	"reflect"
 )
 
-// catalogs keeps the catalogs of the namespace: runs the image that each asks
-// for, asks its registry again when it is time, and writes how the connection
-// stands. Of those elsewhere that the namespace sees it tells which cannot be
+// catalogs reconciles the catalogs of the namespace: it runs the image of
+// each, polls its registry when due, and writes the connection state. It also
+// reports which catalogs of other namespaces that are visible here cannot be
 // used.
 func (s *stepper) catalogs() {
 	for _, c := range sorted(s.Catalogs, func(c *Catalog) string { return c.Key().String() }) {
@@ -15,20 +15,20 @@ func (s *stepper) catalogs() {
 			s.observed(c, subject)
 		}
 		if err := c.Err(); err != nil {
-			s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "correct the CatalogSource as the message says")
+			s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "correct the CatalogSource as this message says")
 		}
 	}
 }
 
-// served runs the pod of a catalog as it shall be, and reports whether it had
-// to.
+// served runs the pod of a catalog as it should be, and reports whether it
+// had to.
 func (s *stepper) served(c *Catalog, subject string) bool {
 	if c.Check() != nil {
 		return false
 	}
 	image, _, err := c.CatalogSource.Image(s.KubeVersion)
 	if err != nil {
-		s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "correct the CatalogSource as the message says; until then it runs as before")
+		s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "correct the CatalogSource as this message says; until then it runs as before")
 		return false
 	}
 	place, ok := c.CatalogSource.Placement()
@@ -43,11 +43,11 @@ func (s *stepper) served(c *Catalog, subject string) bool {
 	if c.Image == image && c.Placement != nil && reflect.DeepEqual(*c.Placement, place) && !poll.Due {
 		return false
 	}
-	s.block(subject, ReasonCatalogPending, s.doing(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now}, "its pod is being run with image "+image), theBackend, "wait until the pod is seen")
+	s.block(subject, ReasonCatalogPending, s.doing(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now}, "its pod is being started with image "+image), theBackend, "wait until the pod is observed")
 	return true
 }
 
-// observed writes how the connection to a catalog stands.
+// observed writes the connection state of a catalog.
 func (s *stepper) observed(c *Catalog, subject string) {
 	if c.Seen == "" {
 		return
@@ -58,5 +58,5 @@ func (s *stepper) observed(c *Catalog, subject string) {
 	}
 	next := c.Status
 	next.ConnectionState = want
-	s.block(subject, ReasonCatalogPending, s.doing(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next}, "the state of its connection is being written"), theBackend, "wait until it is seen")
+	s.block(subject, ReasonCatalogPending, s.doing(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next}, "its connection state is being written"), theBackend, "wait until it is observed")
 }

@@ -12,49 +12,48 @@ import (
 )
 
 // Cluster is what all namespaces have in common, as far as it matters to the
-// one that is looked at.
+// observed one.
 type Cluster struct {
 	// Version is that of the cluster's distribution, such as 4.18.3; empty means
-	// that no operator is asked whether it may be updated.
+	// that operators cannot block its update.
 	Version string `json:"version,omitempty"`
 	// KubeVersion is that of Kubernetes, such as v1.32.5; empty means that it is
-	// not known, and no operator is refused for it.
+	// not known, and no operator is rejected because of it.
 	KubeVersion string `json:"kubeVersion,omitempty"`
 	// Proxy is the cluster's, or nil.
 	Proxy *config.Proxy `json:"proxy,omitempty"`
-	// Copies says where copies of CSVs go; nil means everywhere.
+	// Copies says where CSVs are copied to; nil means everywhere.
 	Copies *group.CopyOptions `json:"copies,omitempty"`
-	// Namespaces are those that exist, with their labels. A group with a selector
-	// picks among them, and only these get copies and roles.
+	// Namespaces are the existing namespaces with their labels. An operator
+	// group's selector selects among them, and only these get copies and roles.
 	Namespaces []olm.ObjectMeta `json:"namespaces,omitempty"`
-	// CRDs are at least those that the CSVs and the plans of the namespace name.
+	// CRDs are at least those named by the CSVs and plans of the namespace.
 	CRDs []CRD `json:"crds,omitempty"`
-	// Resources are the custom resources of these, once for each version that is
-	// served.
+	// Resources are the custom resources of these, once for each served version.
 	Resources []Resource `json:"resources,omitempty"`
 	// APIServices names the aggregated APIs that are available, as VERSION.GROUP.
 	APIServices []string `json:"apiServices,omitempty"`
-	// Serves tells that the backend keeps certificates, webhooks, API services and
-	// conversions. Operators that bring such wait where it does not.
+	// Serves means that the backend manages certificates, webhooks, API services
+	// and conversions. Otherwise operators that need them wait.
 	Serves bool `json:"serves,omitempty"`
-	// Accounts are the service accounts that operator groups name, as far as they
-	// exist, and Access what those may do.
+	// Accounts are the existing service accounts that operator groups name, and
+	// Access is what they may do.
 	Accounts []scope.Account `json:"accounts,omitempty"`
 	Access   scope.Access    `json:"access,omitzero"` // see Accounts
-	// Catalogs are those that the namespace sees; nil means that they are not
-	// known, and nothing is said of them.
+	// Catalogs are those visible in the namespace; nil means that they are not
+	// known, and nothing is reported about them.
 	Catalogs []Catalog `json:"catalogs,omitempty"`
 }
 
-// CRD is a CustomResourceDefinition as it is observed.
+// CRD is an observed CustomResourceDefinition.
 type CRD struct {
 	crd.Definition
 	Established bool `json:"established"` // whether its API can be used
-	// Conversion is the Digest of the [SetConversion] that was carried out last,
-	// empty if none was or it was taken back.
+	// Conversion is the Digest of the last [SetConversion] carried out, empty if
+	// there was none or it was undone.
 	Conversion string `json:"conversion,omitempty"`
-	// OwnedElsewhere is how many operators of other namespaces own it, those apart
-	// that are about to be replaced: instances for other tenants.
+	// OwnedElsewhere is how many operators of other namespaces own it, except
+	// those about to be replaced: instances for other tenants.
 	OwnedElsewhere int `json:"ownedElsewhere,omitempty"`
 	Mark
 }
@@ -64,23 +63,23 @@ func (c *CRD) serves(version string) bool {
 	return c.Established && (version == "" || slices.Contains(c.Served(), version))
 }
 
-// Resource is a custom resource, as it reads in one version of its CRD.
+// Resource is a custom resource in one version of its CRD.
 type Resource struct {
 	CRD     string `json:"crd"`     // the name of the CRD
-	Version string `json:"version"` // the version in which Data is
+	Version string `json:"version"` // the version of Data
 	crd.Object
 }
 
-// Catalog is a CatalogSource as it is observed.
+// Catalog is an observed CatalogSource.
 type Catalog struct {
 	source.CatalogSource
 	Mark
-	// Image is what the catalog's pod runs, empty if there is no pod.
+	// Image is the image of the catalog's pod, empty if there is no pod.
 	Image string `json:"image,omitempty"`
 	// Placement is how the pod runs.
 	Placement *source.Placement `json:"placement,omitempty"`
-	// Address and Seen are the catalog's server, and how the connection to it
-	// stands; empty if none was tried.
+	// Address and Seen are the catalog's server and its connection state; empty
+	// if no connection was tried.
 	Address string       `json:"address,omitempty"`
 	Seen    source.State `json:"seen,omitempty"` // see Address
 }

@@ -41,8 +41,8 @@ func (s *stepper) deployment(c *CSV) (Deploy, error) {
 	return d, nil
 }
 
-// configOf returns the config that a CSV runs with, with the annotations that its
-// pods learn their namespaces from.
+// configOf returns the config that a CSV runs with, with the annotations that
+// tell its pods their namespaces.
 func (s *stepper) configOf(c *CSV) *config.Config {
 	var made config.Config
 	if subs := s.configuring(c); len(subs) > 0 {
@@ -100,7 +100,7 @@ func bare(c *CSV, d *olm.StrategyDeployment) []byte {
 	return text
 }
 
-// digestOf names a list of manifests; no manifests give "".
+// digestOf returns the digest of a list of manifests; "" for none.
 func digestOf(manifests []json.RawMessage) string {
 	if len(manifests) == 0 {
 		return ""

@@ -7,7 +7,7 @@ import (
 
 // Deprecations returns, for World.Deprecations, what the deprecations of the
 // given catalogs mean for subscriptions, in the order of both. A catalog that
-// cannot be used, or whose deprecations cannot be read, tells nothing.
+// cannot be used, or whose deprecations cannot be read, contributes nothing.
 func Deprecations(subs []Subscription, catalogs []olm.Source) []Deprecation {
 	var all []Deprecation
 	for i := range subs {

@@ -35,7 +35,7 @@
 //
 // # Phases of a CSV
 //
-//	none         not looked at yet
+//	none         not processed yet
 //	Pending      waits until the APIs that it owns and requires exist, the other
 //	             objects of its plan exist, no other operator owns its APIs, its
 //	             group lists them, Kubernetes is new enough, its deployments can
@@ -75,10 +75,9 @@
 //
 // # Removing an operator
 //
-// [RemovalAnnotation] on a subscription removes its operator. [World.Removal] says
-// beforehand what will be deleted, what stays, and who depends on it. Operators that
-// were installed only because others required them stay, unless Policy.KeepUnneeded
-// limits for how long.
+// [RemovalAnnotation] on a subscription removes its operator. [World.Removal] says in advance what will be
+// deleted, what stays, and who depends on it. Operators that were installed only because others required them
+// stay, unless Policy.KeepUnneeded limits for how long.
 //
 // # Before an update, and without a subscription
 //
@@ -89,14 +88,12 @@
 //
 // # What always holds
 //
-// Whatever crashes, arrives late or arrives twice, and with several runners at work:
-// one operator of a package is installed, and besides it at most the one that it is
-// about to replace; no step is applied before its plan is approved and permitted; no
-// installed operator loses an API that it requires; no CRD loses a version in which
-// objects may be stored; each step is applied once. This relies on two rules for
-// backends: an action changes an object only at the revision that it was decided on,
-// and the steps of a plan are refused if the plan is gone, has failed, or there is a
-// newer one. See [Action] and [ApplyStep].
+// Whatever crashes, arrives late or arrives twice, and with several runners at work: only one operator of a
+// package is installed, apart from the one that it is about to replace; no step is applied before its plan is
+// approved and permitted; no installed operator loses an API that it requires; no CRD loses a version in which
+// objects may be stored; each step is applied once. This relies on two rules for backends: an action changes
+// an object only at the revision that it was decided on, and the steps of a plan are refused if the plan is
+// gone, has failed, or there is a newer one. See [Action] and [ApplyStep].
 //
 // # Differences from the reference
 //
@@ -126,7 +123,7 @@
 //     is a newer one.
 //  3. Store with each object the digests and marks that actions ask for: they show
 //     that a step is done.
-//  4. Return what an API server refuses as a *fairlead.RefusedError.
+//  4. Return errors of an API server that rejects a request as *fairlead.RefusedError.
 //  5. Trigger a namespace when something in it, or what it sees of the cluster, has
 //     changed.
 package install

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// failures reports plans that have failed and that nothing has made good.
+// failures reports failed plans that nothing has superseded.
 func (s *stepper) failures() {
 	for _, p := range s.plans {
 		if !s.unmended(p) {
@@ -24,15 +24,15 @@ func (s *stepper) failures() {
 	}
 }
 
-// unmended reports whether a plan has failed, and something that it was to bring
-// is still wanted, and not brought by a newer one.
+// unmended reports whether a plan has failed, and something that it should have
+// installed is still wanted, and not in a newer plan.
 func (s *stepper) unmended(p *InstallPlan) bool {
 	return p.Status.Phase == PlanFailed && slices.ContainsFunc(p.Spec.ClusterServiceVersionNames, func(name string) bool {
 		return s.brought[name] == p && s.wanted(name)
 	})
 }
 
-// wanted reports whether an operator is there to stay, or chosen.
+// wanted reports whether an operator is installed to stay, or chosen.
 func (s *stepper) wanted(name string) bool {
 	if s.csvs[name] != nil {
 		return s.next[name] == nil
@@ -64,8 +64,8 @@ func (s *stepper) exhausted(p *Plan) string {
 	return ""
 }
 
-// inVain reports whether an action has had the time for its effect to be seen
-// since it was decided on last.
+// inVain reports whether the effect of an action should have been observed
+// since it was last decided on.
 func (s *stepper) inVain(key fairlead.Key) bool {
 	for _, r := range s.old.Retries {
 		if r.Key == key {

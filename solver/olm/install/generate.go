@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
-// generate keeps what follows from the operator group and its members: the
+// generate reconciles what follows from the operator group and its members: the
 // cluster roles of the group and of the APIs, the roles of members in the
-// namespaces that they watch, and copies of their CSVs there. What follows no
-// more goes.
+// namespaces that they watch, and copies of their CSVs there. Obsolete ones are
+// deleted.
 func (s *stepper) generate() {
 	var pending []string
 	want := s.consequences()
@@ -50,26 +50,26 @@ func (s *stepper) generate() {
 		}
 	}
 	if len(pending) > 0 {
-		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("%d of the roles and copies made for the operator group are not up to date; the first: %s", len(pending), pending[0]),
+		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("%d of the roles and copies for the operator group are not up to date; the first: %s", len(pending), pending[0]),
 			theBackend, "wait until they are written")
 	}
 }
 
-// taken says that an object is not written, since another namespace has one of
-// that name there.
+// taken says that an object is not written, because it belongs to another
+// namespace.
 func (s *stepper) taken(o *Object) {
 	s.block(s.namespaceSubject(), ReasonNameTaken, fmt.Sprintf("%s cannot be written: the object of that name belongs to namespace %s", o.Ref, o.Owner),
 		"whoever owns the operator groups", "delete that object, or remove namespace "+o.Ref.Namespace+" from the targets of the operator group")
 }
 
-// derived is an object that follows from the group and its members. Most are as
-// they should be, so their manifests are made on demand; the digest names all
-// that goes into one.
+// derived is an object that follows from the group and its members. Most are up
+// to date, so manifests are made on demand; the digest covers everything that
+// goes into one.
 type derived struct {
 	ref    Ref
 	digest string
 	meta   olm.ObjectMeta
-	parts  func() map[string]any // beside apiVersion, kind and metadata
+	parts  func() map[string]any // other than apiVersion, kind and metadata
 }
 
 // derive returns a derived object, of parts that depend on the key and on what
@@ -111,7 +111,8 @@ func (s *stepper) discard(o *Object) string {
 	return s.doing(DeleteObject{Ref: o.Ref, Owner: o.Owner, Revision: o.Revision}, o.Ref.String()+" is being deleted")
 }
 
-// consequences are what follows from the group and its members, in any order.
+// consequences are the objects that follow from the group and its members, in
+// any order.
 func (s *stepper) consequences() []derived {
 	if s.own == nil {
 		return nil
@@ -137,8 +138,7 @@ func (s *stepper) consequences() []derived {
 	return all
 }
 
-// active reports whether a CSV is a member of its group that was looked at, and
-// stays.
+// active reports whether a CSV is a processed member of its group, and stays.
 func (s *stepper) active(c *CSV) bool {
 	switch c.Status.Phase {
 	case PhasePending, PhaseInstallReady, PhaseInstalling, olm.PhaseSucceeded, olm.PhaseReplacing:
@@ -176,8 +176,8 @@ func (s *stepper) grants(c *CSV, op *group.Operator) []derived {
 	return all
 }
 
-// clusterRole is a role of the group, which takes in those of the APIs that it
-// provides, or of one API, whose name says all.
+// clusterRole is a role of the group, which aggregates those of the APIs that
+// it provides, or the role of one API.
 func clusterRole(r group.ClusterRole, provided string) derived {
 	return derive(groupRBAC, "ClusterRole", r.ObjectMeta, r.Name+" "+provided, func() map[string]any {
 		parts := map[string]any{"rules": r.Rules}
@@ -188,7 +188,7 @@ func clusterRole(r group.ClusterRole, provided string) derived {
 	})
 }
 
-// copyOf tells another namespace of an operator.
+// copyOf is the copy of an operator's CSV for another namespace.
 func copyOf(c *CSV, made *group.Operator) derived {
 	meta := olm.ObjectMeta{Name: made.Name, Namespace: made.Namespace, Labels: made.Labels, Annotations: made.Annotations}
 	status := olm.CSVStatus{Phase: olm.Phase(made.Phase), Reason: string(made.Reason)}

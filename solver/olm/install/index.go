@@ -9,11 +9,11 @@ import (
 type index struct {
 	operators []*CSV                  // by name
 	csvs      map[string]*CSV         // by name
-	next      map[string]*CSV         // what replaces the one of a name, the first by name; no circles
+	next      map[string]*CSV         // what replaces the CSV of a name, the first by name; without cycles
 	crds      map[string]*CRD         // by name
 	objects   map[Ref]*Object         // those of steps
 	plans     []*InstallPlan          // the newest first
-	brought   map[string]*InstallPlan // by CSV, the newest plan that brings it
+	brought   map[string]*InstallPlan // by CSV, the newest plan that installs it
 }
 
 func newIndex(w *World) *index {
@@ -50,8 +50,8 @@ func newIndex(w *World) *index {
 	return x
 }
 
-// breakCircles makes the newest of CSVs that replace each other, as an edit by
-// hand can have them do, one that nothing replaces.
+// breakCircles breaks cycles of CSVs that replace each other, which manual
+// edits can cause: nothing replaces the newest of them.
 func (x *index) breakCircles() {
 	for _, c := range x.operators {
 		newest := c
@@ -80,17 +80,17 @@ func (x *index) relieved(name string) bool {
 	return false
 }
 
-// stuck reports whether the plan that was to bring a CSV has failed, so that
-// the CSV does not get on.
+// stuck reports whether the plan that should install a CSV has failed, so that
+// the CSV cannot proceed.
 func (x *index) stuck(name string) bool {
 	p := x.brought[name]
 	return p != nil && p.Status.Phase == PlanFailed
 }
 
 // installed brings the status of a subscription up to date: a CSV that exists
-// is installed. Of what a subscription names nothing may exist, because it was
-// made again, or generated for a dependency; then it has the one that it starts
-// at, or what has replaced that, if that exists.
+// is installed. The CSVs that a subscription names may not exist, because it
+// was recreated, or generated for a dependency; then it has its startingCSV, or
+// what has replaced that, if it exists.
 func (x *index) installed(sub *olm.Subscription, s olm.SubscriptionStatus) olm.SubscriptionStatus {
 	if x.csvs[s.CurrentCSV] == nil && x.csvs[s.InstalledCSV] == nil && x.csvs[sub.Spec.StartingCSV] != nil {
 		s.CurrentCSV = x.latest(sub.Spec.StartingCSV)
@@ -101,7 +101,7 @@ func (x *index) installed(sub *olm.Subscription, s olm.SubscriptionStatus) olm.S
 	return s
 }
 
-// latest follows what replaces a CSV to the last.
+// latest follows the replacements of a CSV to the last one.
 func (x *index) latest(name string) string {
 	seen := map[string]bool{name: true}
 	for next := x.next[name]; next != nil && !seen[next.Name]; next = x.next[name] {

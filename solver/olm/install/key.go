@@ -215,7 +215,7 @@ func (a SetConversion) Key() fairlead.Key {
 // String implements [fairlead.Action].
 func (a SetConversion) String() string {
 	if a.Service == "" {
-		return "convert " + a.CRD + " no more"
+		return "convert " + a.CRD + " no longer"
 	}
 	return "convert " + a.CRD + " by service " + a.Service
 }

@@ -23,8 +23,8 @@ const (
 	kindSubscription = "Subscription"
 )
 
-// versionOf is the apiVersion of the kinds of which there is but one, "" for others.
-// Bundles may leave it out for these, since OLM reads them by their kind alone.
+// versionOf is the apiVersion of the kinds that have only one, "" for others.
+// Bundles may omit it for these, because OLM reads them by kind alone.
 func versionOf(kind string) string {
 	switch kind {
 	case "ServiceAccount", "Service", "Secret", "ConfigMap":
@@ -48,8 +48,8 @@ func encode(o manifest.Fields) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// digest names what the step writes, and for which operator: an object that
-// two versions of an operator hold alike is written for both, so that it
+// digest covers what the step writes, and for which operator: an object that
+// is the same in two versions of an operator is written for both, so that it
 // belongs to the newer one.
 func (s *PlanStep) digest() string {
 	sum := sha256.Sum256([]byte(s.Resolving + "\x00" + s.Resource.Manifest))
@@ -85,19 +85,19 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 				return nil, err
 			}
 			if csv != nil {
-				return nil, errors.New("it holds two ClusterServiceVersions")
+				return nil, errors.New("it has two ClusterServiceVersions")
 			}
 			csv = o
 		}
 		steps = append(steps, newStep(w.Namespace, choice, o))
 	}
 	if csv == nil {
-		return nil, fmt.Errorf("it holds no ClusterServiceVersion named %s", choice.Name)
+		return nil, fmt.Errorf("it has no ClusterServiceVersion named %s", choice.Name)
 	}
 	return append(steps, permissionSteps(w.Namespace, choice, csv)...), nil
 }
 
-// prepareCSV adds to a CSV what the resolution and the catalog know.
+// prepareCSV adds data from the resolution and the catalog to a CSV.
 func prepareCSV(csv manifest.Fields, choice *olm.Choice, props []catalog.Property) error {
 	meta := csv.Child("metadata")
 	if name := meta.Text("name"); name != choice.Name {
@@ -119,7 +119,7 @@ func prepareCSV(csv manifest.Fields, choice *olm.Choice, props []catalog.Propert
 	return nil
 }
 
-// newStep makes a step of an object, which it puts into the namespace.
+// newStep makes a step from an object, which it puts into the namespace.
 func newStep(namespace string, choice *olm.Choice, o manifest.Fields) PlanStep {
 	group, version := manifest.GroupVersion(o.Text("apiVersion"))
 	meta := o.Child("metadata")
@@ -137,9 +137,9 @@ func newStep(namespace string, choice *olm.Choice, o manifest.Fields) PlanStep {
 	}
 }
 
-// permissionSteps returns the steps for the permissions that a CSV asks for.
-// Roles and bindings are named after the CSV, so that those of two versions
-// stand side by side.
+// permissionSteps returns the steps for the permissions of a CSV. Roles and
+// bindings are named after the CSV, so that those of two versions can
+// coexist.
 func permissionSteps(namespace string, choice *olm.Choice, csv manifest.Fields) []PlanStep {
 	var steps []PlanStep
 	accounts := make(map[string]bool)
@@ -184,7 +184,7 @@ func roleSteps(namespace string, choice *olm.Choice, role, binding, account stri
 	}
 }
 
-// decodeCSV reads the manifest of a CSV. Its status does not count.
+// decodeCSV reads the manifest of a CSV. Its status is ignored.
 func decodeCSV(manifest []byte) (olm.ClusterServiceVersion, error) {
 	var c olm.ClusterServiceVersion
 	err := json.Unmarshal(manifest, &c)

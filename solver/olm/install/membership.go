@@ -8,15 +8,15 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// ReasonInvalidCRDName is that of a CSV which names a CRD otherwise than
+// ReasonInvalidCRDName is that of a CSV with a CRD name that is not
 // PLURAL.GROUP.
 const ReasonInvalidCRDName = "InvalidCRDName"
 
-// membership are the annotations by which a CSV says where it belongs.
+// membership are the annotations of a CSV that name its operator group.
 var membership = []string{group.NameAnnotation, group.NamespaceAnnotation, group.TargetsAnnotation}
 
-// selectTargets begins with the operator groups: what those of the namespace
-// select is decided before any operator is judged by it.
+// selectTargets starts with the operator groups: their targets are determined
+// before any operator is checked against them.
 func (s *stepper) selectTargets() {
 	s.groups = s.operatorGroups()
 	for i := range s.groups {
@@ -37,8 +37,8 @@ func (s *stepper) selectTargets() {
 
 func groupSubject(g *group.OperatorGroup) string { return "operatorgroup " + g.Name }
 
-// judge says what the operator groups mean for a CSV, and notes what that
-// changes in the group's list of APIs.
+// judge says what the operator groups mean for a CSV, and records changes to
+// the group's list of APIs.
 func (s *stepper) judge(c *CSV) group.Verdict {
 	op, err := c.Member()
 	if err != nil {
@@ -62,7 +62,7 @@ func setProvided(g *group.OperatorGroup, apis group.APIs) {
 	g.Annotations[group.ProvidedAPIsAnnotation] = apis.String()
 }
 
-// notes returns what a CSV has to say of the group that it is a member of.
+// notes returns the annotations of a CSV about its group.
 func notes(g *group.OperatorGroup, c *CSV) map[string]string {
 	if g == nil {
 		return nil
@@ -75,19 +75,19 @@ func notes(g *group.OperatorGroup, c *CSV) map[string]string {
 	return mine
 }
 
-// noted reports whether a CSV says of its group what it has to, and writes it
-// if not.
+// noted reports whether a CSV has the annotations about its group, and writes
+// them if not.
 func (s *stepper) noted(c *CSV, g *group.OperatorGroup) bool {
 	want := notes(g, c)
 	if !slices.ContainsFunc(membership, func(key string) bool { return c.Annotations[key] != want[key] }) {
 		return true
 	}
-	s.doCSV(c, Annotate{CSV: c.Name, Revision: c.Revision, Annotations: want}, "its operator group is being noted on it", "wait until its annotations name its group")
+	s.doCSV(c, Annotate{CSV: c.Name, Revision: c.Revision, Annotations: want}, "its operator group is being written to its annotations", "wait until its annotations name its group")
 	return false
 }
 
-// listed reports whether the group, as it is seen, lists the APIs of a member:
-// others that want to provide them are warned then.
+// listed reports whether the observed group lists the APIs of a member, which
+// keeps others from providing them.
 func (s *stepper) listed(c *CSV, v group.Verdict) bool {
 	op, err := c.Member()
 	if err != nil || v.Relation == group.RemoveAPIs {
@@ -97,7 +97,7 @@ func (s *stepper) listed(c *CSV, v group.Verdict) bool {
 	return err == nil && op.Provided().SubsetOf(seen.Provided())
 }
 
-// writeGroups writes what became of the operator groups of the namespace.
+// writeGroups writes the status of the operator groups of the namespace.
 func (s *stepper) writeGroups() {
 	if s.own != nil {
 		setProvided(s.own, s.own.Sync(s.members()).Annotation)
@@ -113,7 +113,7 @@ func (s *stepper) writeGroups() {
 			continue
 		}
 		want.Status.LastUpdated = s.now
-		s.block(groupSubject(want), ReasonActionPending, s.doing(UpdateGroup{Name: seen.Name, Revision: seen.Revision, Provided: want.Provided(), Status: want.Status}, "its status and its list of APIs are being written"), theBackend, "wait until they are seen")
+		s.block(groupSubject(want), ReasonActionPending, s.doing(UpdateGroup{Name: seen.Name, Revision: seen.Revision, Provided: want.Provided(), Status: want.Status}, "its status and its list of APIs are being written"), theBackend, "wait until they are observed")
 	}
 }
 

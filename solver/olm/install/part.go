@@ -7,11 +7,10 @@ import (
 
 // Annotations of install plans.
 const (
-	// ApproveAnnotation on a plan that waits for approval approves a part of it: the
-	// CSVs that it names, separated by commas or spaces. See [World.Request] and
-	// [NewInstallPlan].
+	// ApproveAnnotation on a plan that waits for approval approves part of it: the CSVs that
+	// it names, separated by commas or spaces. See [World.Request] and [NewInstallPlan].
 	ApproveAnnotation = "fairlead.io/approve"
-	// HeldAnnotation on a plan of such a part names the CSVs that were left out.
+	// HeldAnnotation on the plan for such a part names the CSVs that were left out.
 	HeldAnnotation = "fairlead.io/held"
 )
 
@@ -19,9 +18,9 @@ func namesIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 }
 
-// part returns the newest plan under way and the CSVs of it that are approved, if that is a
-// part of them; nil otherwise. What was approved of an older plan is over: what is to be
-// installed has changed since.
+// part returns the newest plan under way and its approved CSVs, if only some are approved; nil
+// otherwise. Partial approvals of older plans no longer count: what to install has changed
+// since.
 func (w *World) part() (plan *InstallPlan, approved []string) {
 	for i := range w.Plans {
 		p := &w.Plans[i]
@@ -42,19 +41,19 @@ func (w *World) part() (plan *InstallPlan, approved []string) {
 	return plan, approved
 }
 
-// covers reports whether all of some names are among others.
+// covers reports whether one list of names contains all of another.
 func covers(all, names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(all, n) })
 }
 
-// approved reports whether all that a plan brings is: by its spec, or name by name.
+// approved reports whether everything in a plan is approved: by its spec, or name by name.
 func (p *InstallPlan) approved() bool {
 	names := namesIn(p.Annotations[ApproveAnnotation])
 	return p.Spec.Approved || len(names) > 0 && len(p.Spec.ClusterServiceVersionNames) > 0 && covers(names, p.Spec.ClusterServiceVersionNames)
 }
 
-// approve takes over the approval of a part, as far as a plan brings what that names; one that
-// brings nothing else is approved.
+// approve carries over the approval of a part, as far as a plan installs what it names; a plan
+// that installs nothing else is approved.
 func (p *InstallPlan) approve(w *World) {
 	from, approved := w.part()
 	if from == nil || p.Spec.Approved {
@@ -78,8 +77,8 @@ func (p *InstallPlan) approve(w *World) {
 	}
 }
 
-// partial says what an approval of a part holds back, and reports whether the part
-// cannot be planned by itself: then the plan stays.
+// partial says what a partial approval holds back, and reports whether the part cannot be
+// planned by itself: then the plan stays.
 func (s *stepper) partial(planned bool) (stays bool) {
 	p, approved := s.part()
 	if p == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
-// permitted reports whether a plan may begin: its namespace has one operator
-// group, the service account of that may make every step, and no step would
+// permitted reports whether a plan may start: its namespace has one operator
+// group, the group's service account may perform every step, and no step would
 // break a CRD that is in use. Otherwise nothing of the plan is applied.
 func (s *stepper) permitted(seen *InstallPlan) bool {
 	ok := true
@@ -27,7 +27,7 @@ func (s *stepper) permitted(seen *InstallPlan) bool {
 		case errors.As(err, &account):
 			reason = group.ServiceAccountMissing
 		}
-		s.block(planSubject(s.state.Plan), reason, err.Error(), owner, "fix what the message names; nothing of the plan is applied until then")
+		s.block(planSubject(s.state.Plan), reason, err.Error(), owner, "fix this first; nothing of the plan is applied until then")
 		ok = false
 	}
 	for i := range seen.Status.Plan {
@@ -41,11 +41,11 @@ func (s *stepper) permitted(seen *InstallPlan) bool {
 
 func (s *stepper) unsafeBlock(ref Ref, text string) {
 	s.block(planSubject(s.state.Plan)+" step "+ref.String(), ReasonUnsafeCRD, text, "whoever owns the objects of the CRD",
-		"fix what the message names; the step is not applied until then")
+		"fix this first; the step is not applied until then")
 }
 
-// scoped returns what a plan does, as its permissions are judged: its steps, and
-// the deployments of the operators that it brings.
+// scoped returns what a plan needs permissions for: its steps, and the
+// deployments of its operators.
 func (s *stepper) scoped(seen *InstallPlan) []scope.Step {
 	var all []scope.Step
 	for i := range seen.Status.Plan {
@@ -78,8 +78,8 @@ func (s *stepper) deployments(p *PlanStep) []scope.Step {
 	return all
 }
 
-// unsafe says what a step of a plan would break, if it writes a CRD that is
-// there already; otherwise "".
+// unsafe says what a step of a plan would break, if it writes an existing CRD;
+// otherwise "".
 func (s *stepper) unsafe(seen *InstallPlan, i int) string {
 	step := &seen.Status.Plan[i]
 	old := s.crds[step.Resource.Name]
@@ -94,8 +94,8 @@ func (s *stepper) unsafe(seen *InstallPlan, i int) string {
 	return v.String()
 }
 
-// joining is 1 for an operator that a plan brings and that neither is there nor
-// replaces one that is: it becomes one more owner of the CRDs of the plan.
+// joining is 1 for an operator in a plan that neither exists nor replaces one
+// that does: it becomes another owner of the CRDs of the plan.
 func (s *stepper) joining(seen *InstallPlan, csv string) int {
 	for i := range seen.Status.Plan {
 		p := &seen.Status.Plan[i]
@@ -109,8 +109,8 @@ func (s *stepper) joining(seen *InstallPlan, csv string) int {
 	return 0
 }
 
-// owners counts the operators that own a CRD, one that is being replaced and
-// its successor as one; those of other namespaces, too.
+// owners counts the operators that own a CRD, including those of other
+// namespaces; one that is being replaced and its successor count as one.
 func (s *stepper) owners(name string) int {
 	n := 0
 	if c := s.crds[name]; c != nil {
@@ -125,7 +125,7 @@ func (s *stepper) owners(name string) int {
 	return n
 }
 
-// resources are custom resources, as package crd asks for them.
+// resources are custom resources, as package crd needs them.
 type resources []Resource
 
 // Objects implements crd.World.

@@ -9,44 +9,44 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// The phases of a CSV besides those that resolution tells apart.
+// The phases of a CSV other than those that resolution distinguishes.
 const (
-	PhaseNone         olm.Phase = ""             // nobody has looked at it
+	PhaseNone         olm.Phase = ""             // it has not been processed yet
 	PhasePending      olm.Phase = "Pending"      // its requirements are not met
-	PhaseInstallReady olm.Phase = "InstallReady" // they are: it can be deployed
-	PhaseInstalling   olm.Phase = "Installing"   // it is deployed, and not ready yet
-	PhaseDeleting     olm.Phase = "Deleting"     // it was replaced, and goes
+	PhaseInstallReady olm.Phase = "InstallReady" // its requirements are met: it can be deployed
+	PhaseInstalling   olm.Phase = "Installing"   // it is deployed, but not ready yet
+	PhaseDeleting     olm.Phase = "Deleting"     // it was replaced, and is being removed
 )
 
-// Reasons of a CSV's status, and of the Blocks of CSVs that wait. Those that
-// have to do with operator groups are in package group, that of an operator
-// which may not be replaced is in package gate.
+// Reasons of a CSV's status, and of the Blocks of CSVs that wait. Those about
+// operator groups are in package group; the one for an operator that must not
+// be replaced is in package gate.
 const (
-	ReasonRequirementsUnknown = "RequirementsUnknown"       // not looked at yet
-	ReasonRequirementsNotMet  = "RequirementsNotMet"        // an API or object that it needs is not there
+	ReasonRequirementsUnknown = "RequirementsUnknown"       // not processed yet
+	ReasonRequirementsNotMet  = "RequirementsNotMet"        // an API or object that it needs is missing
 	ReasonRequirementsMet     = "AllRequirementsMet"        // it can be deployed
 	ReasonOwnerConflict       = "OwnerConflict"             // another operator owns one of its APIs
 	ReasonInstallWaiting      = "InstallWaiting"            // its deployments are not ready
 	ReasonInstallSucceeded    = "InstallSucceeded"          // they are
-	ReasonComponentFailed     = "InstallComponentFailed"    // they will not become ready
-	ReasonInstallTimeout      = "InstallCheckFailed"        // they took too long
-	ReasonUnhealthy           = "ComponentUnhealthy"        // they were ready and are no more
-	ReasonNeedsReinstall      = "NeedsReinstall"            // after a failure it begins again
+	ReasonComponentFailed     = "InstallComponentFailed"    // its deployments will not become ready
+	ReasonInstallTimeout      = "InstallCheckFailed"        // its deployments took too long
+	ReasonUnhealthy           = "ComponentUnhealthy"        // its deployments are no longer ready
+	ReasonNeedsReinstall      = "NeedsReinstall"            // it is retried after a failure
 	ReasonBeingReplaced       = "BeingReplaced"             // a newer one is being installed
 	ReasonReplaced            = "Replaced"                  // a newer one is installed
-	ReasonFailed              = "Failed"                    // it has failed, and is tried again later
-	ReasonUnknownPhase        = "UnknownPhase"              // its phase is none of those known
+	ReasonFailed              = "Failed"                    // it has failed, and is retried later
+	ReasonUnknownPhase        = "UnknownPhase"              // its phase is unknown
 	ReasonUninstalled         = "Uninstalled"               // its subscription asked for its removal
-	ReasonStillNeeded         = "StillNeeded"               // another operator needs an API of it
+	ReasonStillNeeded         = "StillNeeded"               // another operator needs one of its APIs
 	ReasonKubeVersion         = "UnsupportedKubeVersion"    // it needs a newer Kubernetes
-	ReasonInvalidWebhook      = "InvalidWebhookDescription" // its webhooks or API services cannot be served as it says
-	ReasonNotServed           = "WebhooksNotServed"         // nothing here serves its webhooks and API services
-	ReasonServing             = "ServingPending"            // its pods are ready, and the API server does not call them yet
+	ReasonInvalidWebhook      = "InvalidWebhookDescription" // its webhooks or API services are not valid
+	ReasonNotServed           = "WebhooksNotServed"         // the backend does not serve webhooks and API services
+	ReasonServing             = "ServingPending"            // its pods are ready, but the API server does not call them yet
 	ReasonConfigInvalid       = "ConfigInvalid"             // its deployments cannot take the subscription's config
 	ReasonConfigIgnored       = "ConfigIgnored"             // another subscription for the same CSV has a config, too
 )
 
-// phase takes one CSV a step further.
+// phase advances one CSV by a step.
 func (s *stepper) phase(c *CSV) {
 	next := s.next[c.Name]
 	switch phase := c.Status.Phase; {
@@ -90,14 +90,14 @@ func (s *stepper) move(c *CSV, to olm.Phase, reason, message string) {
 }
 
 // replacing keeps a CSV until a newer one has succeeded, and no other operator
-// needs an API that it alone provides.
+// needs an API that only it provides.
 func (s *stepper) replacing(c, next *CSV) {
 	if !s.relieved(c.Name) {
 		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it stays until %s has succeeded", next.Name), "csv "+next.Name, "wait until "+next.Name+" succeeds, or is deleted")
 		return
 	}
 	if old := s.csvs[c.Spec.Replaces]; old != nil && s.next[old.Name] == c {
-		// without c, what it replaces would stand for an operator again
+		// without c, what it replaces would count as an operator again
 		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it is removed after %s, which it replaced", old.Name), "csv "+old.Name, old.Name+" is gone")
 		return
 	}
@@ -116,7 +116,7 @@ func (s *stepper) deleting(c, next *CSV) {
 		return
 	}
 	if s.converting(c) {
-		s.block(csvSubject(c), ReasonActionPending, "the conversion of its CRDs is being taken back", theBackend, "wait until it is gone")
+		s.block(csvSubject(c), ReasonActionPending, "the conversion of its CRDs is being removed", theBackend, "wait until it is gone")
 		return
 	}
 	s.doCSV(c, DeleteCSV{CSV: c.Name, Revision: c.Revision}, "it is being deleted", "it is gone")
@@ -148,11 +148,11 @@ func (s *stepper) pending(c *CSV) {
 func (s *stepper) installReady(c *CSV) {
 	s.Keep(failedKey(c))
 	if !s.certified(c) {
-		s.block(csvSubject(c), ReasonActionPending, "its certificates are being issued", theBackend, "wait until they are seen")
+		s.block(csvSubject(c), ReasonActionPending, "its certificates are being issued", theBackend, "wait until they are observed")
 		return
 	}
 	deploy, err := s.deployment(c)
-	if err != nil { // its config was changed since
+	if err != nil { // its config has changed since
 		s.move(c, PhasePending, ReasonConfigInvalid, err.Error())
 		return
 	}
@@ -194,9 +194,9 @@ func (s *stepper) installing(c *CSV) {
 	}
 }
 
-// reconfigured reports whether the deployments of a CSV are not those that the
-// subscription's config, the cluster's proxy and the operator group ask for.
-// Where these cannot be had the old ones stay.
+// reconfigured reports whether the deployments of a CSV differ from those that
+// follow from the subscription's config, the cluster's proxy and the operator
+// group. If these cannot be computed, the old ones stay.
 func (s *stepper) reconfigured(c *CSV) bool {
 	d, err := s.deployment(c)
 	return err == nil && c.Deployed != "" && d.Digest != c.DeployedDigest
@@ -231,26 +231,26 @@ func (s *stepper) succeeded(c *CSV) {
 	}
 	s.ignoredConfigs(c)
 	if _, err := s.deployment(c); err != nil {
-		s.block(csvSubject(c), ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "correct spec.config of the subscription; until then the operator runs with the config it has")
+		s.block(csvSubject(c), ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "correct spec.config of the subscription; until then the operator keeps its old config")
 	}
 }
 
-// failed tries a CSV again after a time, unless a plan to replace it waits.
+// failed retries a CSV after a delay, unless a plan to replace it is waiting.
 func (s *stepper) failed(c *CSV) {
 	if v := s.judge(c); v.Reason != "" {
 		s.excluded(c, v)
 		return
 	}
 	if r := group.Reason(c.Status.Reason); r.Failure() || r == ReasonInvalidCRDName {
-		s.move(c, PhasePending, ReasonNeedsReinstall, "what its operator group was about is fixed")
+		s.move(c, PhasePending, ReasonNeedsReinstall, "the problem with its operator group is fixed")
 		return
 	}
 	if c.Status.Reason == ReasonRequirementsNotMet && len(s.missingAPIs(c)) == 0 && s.unavailable(c) == "" {
-		s.move(c, PhasePending, ReasonNeedsReinstall, "the APIs that it needs are there again")
+		s.move(c, PhasePending, ReasonNeedsReinstall, "the APIs that it needs are available again")
 		return
 	}
 	message := detailed("it failed with reason "+c.Status.Reason, c.Detail)
-	if by := s.updateOf(c.Name); by != "" && !s.recovered(c) { // or else the update would lose what it is for
+	if by := s.updateOf(c.Name); by != "" && !s.recovered(c) { // otherwise the update would lose its subject
 		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, "wait until "+by+" takes its place")
 		s.Keep(failedKey(c))
 		return
@@ -258,10 +258,10 @@ func (s *stepper) failed(c *CSV) {
 	key := failedKey(c)
 	first := s.Attempts(key) == 0 // it waits once before the first
 	if !s.Due(key) || first {
-		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, "wait until it succeeds when it is tried again; or publish a newer version, where the operator group fails forward")
+		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, "wait until a retry succeeds; or publish a newer version, if the operator group fails forward")
 		return
 	}
-	s.move(c, PhasePending, ReasonNeedsReinstall, "it is tried again after it failed")
+	s.move(c, PhasePending, ReasonNeedsReinstall, "it is retried after a failure")
 }
 
 // recovered reports whether the deployments of a CSV are ready after all, and
@@ -270,9 +270,9 @@ func (s *stepper) recovered(c *CSV) bool {
 	return c.Deployed == Ready && (s.state.Plan == nil || !s.state.Plan.Started)
 }
 
-// excluded keeps a CSV failed that its operator group does not fit. It is no
-// longer a member: its deployments go where the group says so, and what it says
-// of its group.
+// excluded keeps a CSV failed if its operator group does not fit. It is no
+// longer a member: its group annotations are removed, and its deployments if
+// the group says so.
 func (s *stepper) excluded(c *CSV, v group.Verdict) {
 	if v.CleanUp && c.Deployed != "" {
 		s.doCSV(c, Undeploy{CSV: c.Name, Revision: c.Revision}, "its deployments are being deleted", "they are gone")
@@ -281,11 +281,10 @@ func (s *stepper) excluded(c *CSV, v group.Verdict) {
 	if !s.noted(c, nil) {
 		return
 	}
-	s.block(csvSubject(c), string(v.Reason), v.Message, "whoever owns the operator groups", "correct the operator groups as the message says")
+	s.block(csvSubject(c), string(v.Reason), v.Message, "whoever owns the operator groups", "correct the operator groups as this message says")
 }
 
-// updateOf returns what the resolver has chosen to take the place of a CSV, or
-// "".
+// updateOf returns what the resolver has chosen to replace a CSV, or "".
 func (s *stepper) updateOf(name string) string {
 	if s.Resolution == nil {
 		return ""

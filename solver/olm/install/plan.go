@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
-// PlanPhase is where an install plan stands.
+// PlanPhase is the phase of an install plan.
 type PlanPhase string
 
 // The phases of an install plan that are written.
@@ -22,52 +22,52 @@ const (
 	PlanFailed           PlanPhase = "Failed"           // it took too long, or a step too many attempts
 )
 
-// StepStatus is where a step of an install plan stands.
+// StepStatus is the status of a step of an install plan.
 type StepStatus string
 
 // The statuses of a step that are written.
 const (
-	StepUnknown StepStatus = "Unknown" // it has not been applied, as far as one knows
+	StepUnknown StepStatus = "Unknown" // it has not been applied, as far as is known
 	StepCreated StepStatus = "Created" // it has been applied
 )
 
-// InstallPlan lists the objects that installing or updating some operators of
-// a namespace takes. Its JSON form is that of the API.
+// InstallPlan lists the objects needed to install or update some operators of a
+// namespace. Its JSON form is that of the API.
 type InstallPlan struct {
 	olm.ObjectMeta `json:"metadata"`
 	Spec           InstallPlanSpec   `json:"spec"`   // what it is for
 	Status         InstallPlanStatus `json:"status"` // its steps
-	// Revision is the plan's as it is observed, see Mark.
+	// Revision is the observed revision of the plan, see Mark.
 	Revision string `json:"revision,omitempty"`
 }
 
 // InstallPlanSpec is what an install plan is for.
 type InstallPlanSpec struct {
-	// Approval is Manual if any subscription of the namespace is, for a plan
+	// Approval is Manual if any subscription of the namespace is, because a plan
 	// serves all of them.
 	Approval olm.Approval `json:"approval"`
 	// Approved lets the plan run. Users set it on a plan that is Manual.
 	Approved bool `json:"approved"`
-	// ClusterServiceVersionNames are the CSVs that it brings, in plan order.
+	// ClusterServiceVersionNames are the CSVs that it installs, in plan order.
 	ClusterServiceVersionNames []string `json:"clusterServiceVersionNames"`
 	// Generation counts the plans of a namespace.
 	Generation int `json:"generation,omitempty"`
 }
 
-// InstallPlanStatus is how far an install plan has come.
+// InstallPlanStatus is the progress of an install plan.
 type InstallPlanStatus struct {
-	Phase PlanPhase `json:"phase"` // where it stands as a whole
+	Phase PlanPhase `json:"phase"` // of the whole plan
 	// CatalogSources are the names of the catalogs that it takes from, sorted.
 	CatalogSources []string `json:"catalogSources"`
 	// Plan lists the steps: CSVs, then CRDs, then the rest. Each of the three is
-	// complete before the next begins.
+	// complete before the next starts.
 	Plan []PlanStep `json:"plan,omitempty"`
 	// Conditions has PlanInstalled once the plan is complete, or has failed.
 	Conditions []olm.Condition `json:"conditions,omitempty"`
 }
 
-// PlanInstalled is the condition of a plan that tells whether its steps were
-// applied. False comes with ReasonPlanFailed and what was the matter.
+// PlanInstalled is the condition of a plan that says whether its steps were
+// applied. False comes with ReasonPlanFailed and the cause.
 const PlanInstalled = "Installed"
 
 // PlanStep is one object of an install plan.
@@ -88,7 +88,7 @@ type StepResource struct {
 	Manifest        string `json:"manifest"`        // the object, as JSON
 }
 
-// ContentError says that the content of a bundle cannot be made a plan of.
+// ContentError says that no plan can be made from the content of a bundle.
 type ContentError struct {
 	Bundle string // the bundle's name
 	Err    error  // what is wrong
@@ -100,25 +100,25 @@ func (e *ContentError) Error() string { return fmt.Sprintf("bundle %s: %v", e.Bu
 // Unwrap returns the cause.
 func (e *ContentError) Unwrap() error { return e.Err }
 
-// NewInstallPlan makes the plan for what World.Resolution has chosen, whose
+// NewInstallPlan makes the plan for the bundles in World.Resolution, whose
 // contents must all be in World.Contents.
 //
-//  1. Each bundle gives the steps of its manifests and of the permissions that
-//     its CSV asks for: a service account, unless it is the one named default,
-//     and roles and bindings.
+//  1. Each bundle adds the steps of its manifests and of its CSV's permissions: a
+//     service account, unless it is the one named default, and roles and
+//     bindings.
 //  2. A CSV is put into the namespace, with the CSV that it replaces and the
 //     bundle's properties. So are all other objects that have a namespace.
-//  3. What was chosen only because others require it gives one step more, its
-//     subscription, whose approval is Automatic and whose startingCSV is what
-//     was chosen.
+//  3. A bundle chosen only because others require it adds one more step, its
+//     subscription, whose approval is Automatic and whose startingCSV is the
+//     chosen one.
 //  4. CSVs come first, then CRDs, then the rest; within each, bundles in the
 //     order of the resolution and objects in that of the bundle.
-//  5. Where operators have lost objects that earlier plans have brought, the plan
-//     brings these again and nothing else; not those of operators that are on
-//     their way out, or whose plan has failed, nor subscriptions.
+//  5. If operators have lost objects that earlier plans installed, the plan
+//     restores these and nothing else of the operators; not those of operators
+//     that are being removed, or whose plan has failed, nor subscriptions.
 //  6. Approval is Manual if any subscription of the namespace is; otherwise the
-//     plan is approved. So is one that brings nothing but what was approved of
-//     another one that is under way ([ApproveAnnotation]).
+//     plan is approved. So is one that installs only what was approved of another
+//     one under way ([ApproveAnnotation]).
 //
 // The error is a *ContentError: a bundle that is not unpacked, has no CSV of
 // its name, holds an object without a name or kind, or writes an object of
@@ -157,7 +157,7 @@ func newPlan(w *World, x *index, res *olm.Resolution, generation int) (p *Instal
 	return p, current, nil
 }
 
-// bring adds the steps for what was chosen.
+// bring adds the steps for the chosen bundles.
 func (p *InstallPlan) bring(w *World, res *olm.Resolution) error {
 	writer := make(map[Ref]string)
 	for i := range res.Chosen {
@@ -168,7 +168,7 @@ func (p *InstallPlan) bring(w *World, res *olm.Resolution) error {
 		}
 		for _, s := range steps {
 			if other, taken := writer[s.ref(w.Namespace)]; taken && other != choice.Name {
-				return &ContentError{choice.Name, fmt.Errorf("%s is also in bundle %s: one of them must go", s.ref(w.Namespace), other)}
+				return &ContentError{choice.Name, fmt.Errorf("%s is also in bundle %s: remove it from one of them", s.ref(w.Namespace), other)}
 			}
 			writer[s.ref(w.Namespace)] = choice.Name
 		}
@@ -211,8 +211,7 @@ func subscriptionStep(namespace string, sub *olm.Subscription) PlanStep {
 	}
 }
 
-// stage tells when a resource is applied: 0 for CSVs, 1 for CRDs, 2 for the
-// rest.
+// stage says when a resource is applied: 0 for CSVs, 1 for CRDs, 2 for the rest.
 func (r *StepResource) stage() int { return stage(r.Group, r.Kind) }
 
 func stage(group, kind string) int {
@@ -234,7 +233,7 @@ func (s *PlanStep) ref(namespace string) Ref {
 	return r
 }
 
-// memory returns what the engine remembers of a plan. current are the
+// memory returns what the engine remembers about a plan. current are the
 // subscriptions that it serves.
 func (p *InstallPlan) memory(current []Current) *Plan {
 	m := &Plan{Name: p.Name, Generation: p.Spec.Generation, Approval: p.Spec.Approval, Current: current}

@@ -15,32 +15,32 @@ type Policy struct {
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff is the longest such delay. Zero means a minute.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// InstallTimeout is how long deployments may take to become ready. After
-	// that the CSV has failed, and is tried again. Zero means five minutes.
+	// InstallTimeout is how long deployments may take to become ready. After that
+	// the CSV has failed, and is retried. Zero means five minutes.
 	InstallTimeout time.Duration `json:"installTimeout,omitempty"`
 	// MissingPlanTimeout is how long a plan that is being carried out may be
-	// missing, until it is given up. Zero means a minute.
+	// missing before it is abandoned. Zero means a minute.
 	MissingPlanTimeout time.Duration `json:"missingPlanTimeout,omitempty"`
-	// PlanTimeout is how long a plan may take from its first step on; after that
-	// it has failed. Zero means ten minutes, a negative one no limit.
+	// PlanTimeout is how long a plan may take from its first step; after that it
+	// has failed. Zero means ten minutes, a negative one no limit.
 	PlanTimeout time.Duration `json:"planTimeout,omitempty"`
-	// StepAttempts is how often a step may be tried until its plan has failed.
-	// Zero means no limit but PlanTimeout.
+	// StepAttempts is how often a step may be tried before its plan fails. Zero
+	// means that only PlanTimeout limits it.
 	StepAttempts int `json:"stepAttempts,omitempty"`
-	// CertificateLifetime is for how long certificates are issued; they are
-	// replaced when two thirds of it are over. Zero means 730 days.
+	// CertificateLifetime is the lifetime of certificates; they are replaced after
+	// two thirds of it. Zero means 730 days.
 	CertificateLifetime time.Duration `json:"certificateLifetime,omitempty"`
 	// ResolveTimeout is how long the resolver may take for a namespace; after that
-	// nothing is chosen, and it is asked again. Zero means a minute.
+	// nothing is chosen, and resolution is retried. Zero means a minute.
 	ResolveTimeout time.Duration `json:"resolveTimeout,omitempty"`
-	// KeepUnneeded is how long the operator of a subscription that was made for
-	// a dependency (known by its name, PACKAGE-CHANNEL-SOURCE) is kept when no
-	// operator of the namespace requires it any more; then it is uninstalled.
-	// Zero means no limit. One of whose CRDs there are objects stays.
+	// KeepUnneeded is how long the operator of a subscription that was made for a
+	// dependency (recognized by its name, PACKAGE-CHANNEL-SOURCE) is kept when no
+	// operator of the namespace requires it any longer; then it is uninstalled.
+	// Zero means no limit. An operator whose CRDs have objects stays.
 	KeepUnneeded time.Duration `json:"keepUnneeded,omitempty"`
-	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
-	// them those are kept that brought an operator which is there, and those that
-	// have failed and nobody made good.
+	// KeepPlans is how many of the newest plans are kept. Zero means five. Plans
+	// that installed an existing operator, and failed plans that nothing has
+	// superseded, are also kept.
 	KeepPlans int `json:"keepPlans,omitempty"`
 }
 
@@ -107,7 +107,7 @@ func (p *Policy) complete() Policy {
 	return q
 }
 
-// backoff is how long an action is left alone that had no effect.
+// backoff is the delay before an action that had no effect is retried.
 func (p *Policy) backoff() fairlead.Backoff {
 	return fairlead.Backoff{Min: p.MinBackoff, Max: p.MaxBackoff}
 }
@@ -120,33 +120,33 @@ type Decision = fairlead.Decision[State, Action, fairlead.Block]
 // Reasons of Blocks. Those of a CSV that waits are the reasons of its status.
 const (
 	ReasonUnsatisfiable   = "ConstraintsNotSatisfiable" // nothing satisfies the subscriptions
-	ReasonResolutionError = "ErrorPreventedResolution"  // the resolver could not answer
-	ReasonHeld            = "UpdateHeld"                // there is a newer version, which cannot be had
-	ReasonUnpacking       = "BundleUnpacking"           // the content of a bundle is not there yet
+	ReasonResolutionError = "ErrorPreventedResolution"  // the resolver failed
+	ReasonHeld            = "UpdateHeld"                // there is a newer version that cannot be installed
+	ReasonUnpacking       = "BundleUnpacking"           // the content of a bundle is not unpacked yet
 	ReasonUnpackFailed    = "BundleUnpackFailed"        // and the last attempt failed
-	ReasonContentInvalid  = "BundleInvalid"             // the content of a bundle makes no plan
-	ReasonPlanPending     = "InstallPlanPending"        // the plan is not seen in the cluster yet
+	ReasonContentInvalid  = "BundleInvalid"             // no plan can be made from the content of a bundle
+	ReasonPlanPending     = "InstallPlanPending"        // the plan is not observed in the cluster yet
 	ReasonPlanHeld        = "InstallPlanHeld"           // it is not known whether the plan is still wanted
-	ReasonPlanMissing     = "InstallPlanMissing"        // the plan has gone while it was carried out
+	ReasonPlanMissing     = "InstallPlanMissing"        // the plan was deleted while it was carried out
 	ReasonPlanChanged     = "InstallPlanChanged"        // its steps were changed after it was made, so it is not applied
 	ReasonApproval        = "RequiresApproval"          // nobody has approved the plan
-	ReasonStatusPending   = "SubscriptionUpdatePending" // a subscription's status is not seen yet
-	ReasonStepPending     = "StepPending"               // an object is not seen as the plan wants it
-	ReasonActionPending   = "ActionPending"             // an action has not shown its effect yet
+	ReasonStatusPending   = "SubscriptionUpdatePending" // a subscription's status is not observed yet
+	ReasonStepPending     = "StepPending"               // an object is not observed as planned
+	ReasonActionPending   = "ActionPending"             // the effect of an action is not observed yet
 	ReasonPlanFailed      = "InstallPlanFailed"         // the plan took too long, or a step too many attempts
-	ReasonNotPermitted    = "NotPermitted"              // the group's service account may not make a step of the plan
+	ReasonNotPermitted    = "NotPermitted"              // the group's service account may not perform a step of the plan
 	ReasonUnsafeCRD       = "UnsafeCRD"                 // a step would break a CRD that is in use
 	ReasonGroupInvalid    = "OperatorGroupInvalid"      // what an operator group selects cannot be read
-	ReasonGenerated       = "GeneratedObjectPending"    // a role or a copy is not as it follows from the group
-	ReasonNameTaken       = "GeneratedObjectTaken"      // where a copy should be another namespace has an object of its name, or the other way round
-	ReasonNamespaces      = "NamespaceConflict"         // operators of several namespaces do not go together
-	ReasonRemoving        = "Removing"                  // an operator is being taken away
-	ReasonRemovalWaits    = "RemovalWaits"              // an operator is to be taken away when the plan is done
-	ReasonUnneeded        = "Unneeded"                  // a dependency that nobody requires any more is to be taken away
-	ReasonRemovalUnknown  = "RemovalUnknown"            // the annotation that asks for a removal cannot be read
+	ReasonGenerated       = "GeneratedObjectPending"    // a role or a copy is not up to date
+	ReasonNameTaken       = "GeneratedObjectTaken"      // another namespace has an object of the name of a copy, or vice versa
+	ReasonNamespaces      = "NamespaceConflict"         // operators of several namespaces conflict
+	ReasonRemoving        = "Removing"                  // an operator is being removed
+	ReasonRemovalWaits    = "RemovalWaits"              // an operator will be removed when the plan is done
+	ReasonUnneeded        = "Unneeded"                  // a dependency that nothing requires any longer will be removed
+	ReasonRemovalUnknown  = "RemovalUnknown"            // the annotation that requests a removal is not valid
 	ReasonCatalog         = "CatalogUnhealthy"          // a catalog cannot be used
-	ReasonCatalogPending  = "CatalogPending"            // a catalog's pod or status is not seen as it should be
+	ReasonCatalogPending  = "CatalogPending"            // a catalog's pod or status is not up to date
 )
 
-// theBackend owns what waits for an action to show its effect.
+// theBackend owns Blocks that wait for the effect of an action.
 const theBackend = "the backend"

@@ -14,26 +14,26 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
-// Preview says what an install plan would add to a cluster: what to look at before
-// it is approved.
+// Preview says what an install plan would add to a cluster: what to check before
+// approving it.
 type Preview struct {
 	Plan      string            `json:"plan"`      // its name
 	Operators []OperatorPreview `json:"operators"` // in plan order
 }
 
-// OperatorPreview is what one operator of a plan adds to what the one that it
-// replaces has; without one to replace all of it is new.
+// OperatorPreview is what one operator of a plan adds compared with the one that
+// it replaces; if it replaces none, everything is new.
 type OperatorPreview struct {
 	CSV      string `json:"csv"`                // its name
-	Replaces string `json:"replaces,omitempty"` // what it takes the place of, if that is there
-	// Permissions are those that are new, by account; first those in the whole
+	Replaces string `json:"replaces,omitempty"` // the operator that it replaces, if any
+	// Permissions are the new permissions, by account; first those in the whole
 	// cluster.
 	Permissions []PermissionPreview `json:"permissions,omitempty"`
 	CRDs        []CRDPreview        `json:"crds,omitempty"`     // that the plan creates or changes, in plan order
 	Images      []string            `json:"images,omitempty"`   // new ones of its deployments, sorted
 	Webhooks    []string            `json:"webhooks,omitempty"` // new ones, in words, in the order of the CSV
-	// NoRollback says why one cannot go back to Replaces afterwards; it is empty
-	// where nothing is known to stand against that.
+	// NoRollback says why rolling back to Replaces will be impossible; empty if
+	// nothing is known to prevent it.
 	NoRollback []string `json:"noRollback,omitempty"`
 }
 
@@ -43,32 +43,32 @@ type PermissionPreview struct {
 	Cluster bool   `json:"cluster"` // in the whole cluster, not only where the operator watches
 	// Rules are of one group and resource (or URL) each.
 	Rules []fairlead.PolicyRule `json:"rules"`
-	// More tells that there are more than were compared.
+	// More means that there are more than were compared.
 	More bool `json:"more,omitempty"`
 }
 
-// CRDPreview is what becomes of a CRD.
+// CRDPreview is the change to a CRD.
 type CRDPreview struct {
 	Name string `json:"name"` // the CRD's
 	New  bool   `json:"new"`  // it does not exist yet
-	// Risks are what the change would break: the plan is not begun while there is
-	// one. Warnings would be, did not a webhook convert.
+	// Risks are what the change would break: the plan does not start while there
+	// is one. Warnings would be risks if no webhook converted.
 	Risks    []string `json:"risks,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // see Risks
 }
 
 // Preview says what a plan would add:
 //
-//  1. Permissions that the operator which is replaced does not have: which verbs
-//     on which resources, for which account. Of one that is replaced, what is
-//     given in the whole cluster counts for the namespaces, too.
-//  2. CRDs that are created or changed, with what that would break.
-//  3. Images of deployments, and webhooks, that are new.
-//  4. Whether one can go back: not where a CRD would store objects in a version
-//     that the operator before does not know. Going back means to uninstall, and
-//     to subscribe with startingCSV and approval Manual.
+//  1. Permissions that the replaced operator does not have: which verbs on which
+//     resources, for which account. Cluster-wide permissions of the replaced
+//     operator also count for namespaces.
+//  2. CRDs that are created or changed, and what that would break.
+//  3. New images of deployments, and new webhooks.
+//  4. Whether a rollback is possible: not if a CRD would store objects in a
+//     version that the previous operator does not know. To roll back, uninstall,
+//     and subscribe with startingCSV and approval Manual.
 //
-// The error says that there is no such plan, or that it holds a CSV that cannot be
+// The error says that there is no such plan, or that one of its CSVs cannot be
 // read.
 func (w *World) Preview(plan string) (*Preview, error) {
 	p := w.plan(plan)
@@ -105,7 +105,7 @@ func (w *World) Preview(plan string) (*Preview, error) {
 	return out, nil
 }
 
-// newPermissions are those that a CSV has and the one before has not.
+// newPermissions are those that a CSV has and the previous one does not.
 func newPermissions(was, is *olm.ClusterServiceVersion) []PermissionPreview {
 	var all []PermissionPreview
 	rules := func(list []group.Permission, account string) []fairlead.PolicyRule {
@@ -131,7 +131,7 @@ func newPermissions(was, is *olm.ClusterServiceVersion) []PermissionPreview {
 			have := rules(old.ClusterPermissions, account)
 			if !part.cluster {
 				have = append(have, rules(old.Permissions, account)...)
-				have = append(have, rules(now.ClusterPermissions, account)...) // told already
+				have = append(have, rules(now.ClusterPermissions, account)...) // already reported
 			}
 			missing, more := scope.Missing(have, rules(part.list, account))
 			if len(missing) > 0 || more {
@@ -142,7 +142,7 @@ func newPermissions(was, is *olm.ClusterServiceVersion) []PermissionPreview {
 	return all
 }
 
-// joined puts single rules of one resource, or URL, into one rule.
+// joined merges rules for one resource, or URL, into one rule.
 func joined(single []fairlead.PolicyRule) []fairlead.PolicyRule {
 	var all []fairlead.PolicyRule
 	for _, r := range single {
@@ -192,7 +192,8 @@ func imagesOf(c *olm.ClusterServiceVersion) []string {
 	return slices.Compact(images)
 }
 
-// newWebhooks reports webhooks that the CSV before has not, or has otherwise.
+// newWebhooks reports webhooks that the previous CSV does not have, or that
+// changed.
 func newWebhooks(was, is *olm.ClusterServiceVersion) []string {
 	var all []string
 	for _, w := range is.Spec.WebhookDefinitions {
@@ -218,14 +219,14 @@ func newWebhooks(was, is *olm.ClusterServiceVersion) []string {
 			text += ", converts " + strings.Join(w.ConversionCRDs, " and ")
 		}
 		if cmp.Or(w.FailurePolicy, "Fail") == "Fail" && w.Type != olm.WebhookConversion {
-			text += "; while its pods do not answer such requests are refused"
+			text += "; while its pods do not answer, such requests are rejected"
 		}
 		all = append(all, text)
 	}
 	return all
 }
 
-// definition adds what becomes of a CRD of the plan.
+// definition adds the change to a CRD of the plan.
 func (o *OperatorPreview) definition(s *stepper, p *InstallPlan, step *PlanStep) {
 	next, err := decodeDefinition([]byte(step.Resource.Manifest))
 	if err != nil {
@@ -260,12 +261,12 @@ func (o *OperatorPreview) definition(s *stepper, p *InstallPlan, step *PlanStep)
 		}
 	}
 	for _, problem := range crd.Replace(&after, &old.Definition, 1, resources(nil), crd.Structural{}, nil).Problems {
-		o.NoRollback = append(o.NoRollback, fmt.Sprintf("CRD %s: afterwards objects may be stored in version %s, which %s does not know", old.Name, problem.Version, o.Replaces))
+		o.NoRollback = append(o.NoRollback, fmt.Sprintf("CRD %s: objects may then be stored in version %s, which %s does not know", old.Name, problem.Version, o.Replaces))
 	}
 }
 
-// String tells all of it in lines: of each operator what is new, and whether one
-// can go back.
+// String returns lines of text: what is new in each operator, and whether it can
+// be rolled back.
 func (p *Preview) String() string {
 	var b strings.Builder
 	for _, o := range p.Operators {
@@ -296,7 +297,7 @@ func (p *Preview) String() string {
 				fmt.Fprintf(&b, "    it would break: %s\n", text)
 			}
 			for _, text := range c.Warnings {
-				fmt.Fprintf(&b, "    perhaps: %s\n", text)
+				fmt.Fprintf(&b, "    it may break: %s\n", text)
 			}
 		}
 		for _, image := range o.Images {
@@ -309,10 +310,10 @@ func (p *Preview) String() string {
 		case o.Replaces == "":
 		case len(o.NoRollback) > 0:
 			for _, text := range o.NoRollback {
-				fmt.Fprintf(&b, "  no way back to %s: %s\n", o.Replaces, text)
+				fmt.Fprintf(&b, "  cannot be rolled back to %s: %s\n", o.Replaces, text)
 			}
 		default:
-			fmt.Fprintf(&b, "  the way back: uninstall it, and subscribe with startingCSV %s and approval Manual\n", o.Replaces)
+			fmt.Fprintf(&b, "  to roll back: uninstall it, and subscribe with startingCSV %s and approval Manual\n", o.Replaces)
 		}
 	}
 	return b.String()

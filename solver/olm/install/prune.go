@@ -11,7 +11,7 @@ func (s *stepper) prune() {
 		dead := p.Status.Phase != PlanComplete && p.Status.Phase != PlanFailed
 		old := i >= s.policy.KeepPlans || p.Status.Phase == PlanFailed
 		if part, _ := s.part(); part == p && s.state.Plan != nil && s.plan(s.state.Plan.Name) == nil {
-			continue // it says what was approved, until the plan of that is seen
+			continue // it says what was approved, until the plan for that is observed
 		}
 		if !under && (dead || old && !s.unmended(p) && !s.brings(p)) {
 			s.do(DeletePlan{Name: p.Name, Revision: p.Revision})
@@ -19,8 +19,8 @@ func (s *stepper) prune() {
 	}
 }
 
-// brings reports whether a plan has brought an operator that is there, and is
-// the newest that has: what that loses is taken from it.
+// brings reports whether a plan is the newest that installed an existing
+// operator: lost objects are restored from it.
 func (s *stepper) brings(p *InstallPlan) bool {
 	for i := range p.Status.Plan {
 		if step := &p.Status.Plan[i]; step.Resource.stage() == 0 && s.csvs[step.Resource.Name] != nil && s.bringer(step.Resource.Name) == p {

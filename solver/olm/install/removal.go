@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/removal"
 )
 
-// RemovalAnnotation on a subscription asks that its operator be taken away:
-// RemovalUninstall for good, RemovalRefresh to begin again after it failed. What
-// goes, what stays and who depends on it is in [World.Removal].
+// RemovalAnnotation on a subscription requests the removal of its operator:
+// RemovalUninstall for good, RemovalRefresh to start over after a failure.
+// [World.Removal] says what is removed, what stays and who depends on it.
 const RemovalAnnotation = "fairlead.io/removal"
 
 // The values of RemovalAnnotation.
@@ -24,25 +24,25 @@ const (
 
 // Removal is a removal under way.
 type Removal struct {
-	Subscription string    `json:"subscription"`   // whose operator goes
+	Subscription string    `json:"subscription"`   // whose operator is removed
 	Kind         string    `json:"kind"`           // the value of RemovalAnnotation
-	Generation   int       `json:"generation"`     // of the empty plan that marks its beginning
-	Since        time.Time `json:"since,omitzero"` // when it began
-	// Steps are what is to be done, in this order. There are none before the
-	// empty plan is seen: they are planned on a world that is not older, and
-	// again while the subscription, which goes first, is still there.
+	Generation   int       `json:"generation"`     // of the empty plan that marks its start
+	Since        time.Time `json:"since,omitzero"` // when it started
+	// Steps are done in this order. There are none before the empty plan is
+	// observed: they are planned on a world that is not older, and again while
+	// the subscription, which is removed first, still exists.
 	Steps []RemovalStep     `json:"steps,omitempty"`
-	Again *olm.Subscription `json:"again,omitempty"` // what is made again by a refresh
+	Again *olm.Subscription `json:"again,omitempty"` // what a refresh recreates
 }
 
-// RemovalStep is one thing to do, with where it stands.
+// RemovalStep is one thing to do, with its status.
 type RemovalStep struct {
 	removal.Step
-	Done bool `json:"done,omitempty"` // whether it was seen to be done
+	Done bool `json:"done,omitempty"` // whether it was observed as done
 }
 
-// Removal plans to take the operator of a subscription away, as the annotation
-// RemovalAnnotation asks for. The error is a *removal.NotFoundError.
+// Removal plans the removal of a subscription's operator that
+// RemovalAnnotation requests. The error is a *removal.NotFoundError.
 func (w *World) Removal(subscription, kind string) (*removal.Plan, *olm.Subscription, error) {
 	if kind == RemovalRefresh {
 		return removal.Refresh(w.removable(), subscription)
@@ -51,7 +51,7 @@ func (w *World) Removal(subscription, kind string) (*removal.Plan, *olm.Subscrip
 	return p, nil, err
 }
 
-// removable returns the world as package removal looks at it.
+// removable returns the world as package removal sees it.
 func (w *World) removable() *removal.World {
 	r := &removal.World{Objects: map[string][]removal.Object{}, CRDs: map[string][]string{}, Resources: map[string]int{}}
 	for _, s := range sorted(w.Subscriptions, func(s *Subscription) string { return s.Name }) {
@@ -91,21 +91,21 @@ func (s *stepper) remove() bool {
 	}
 	if !r.begun(s.subscription(r.Subscription)) && !s.planRemoval(r) {
 		s.state.Removal = nil
-		s.At(s.now) // another may begin
+		s.At(s.now) // another may start
 		return false
 	}
 	for i := range r.Steps {
 		step := &r.Steps[i]
 		early := i > 0 && slices.ContainsFunc(r.Steps[:i], func(x RemovalStep) bool { return !x.Done })
 		if step.Verb == removal.Create && early {
-			return true // nothing is made again before all is gone
+			return true // nothing is recreated before everything is gone
 		}
 		if step.Done = step.Done || s.removed(step); step.Done {
 			continue
 		}
 		s.takeAway(r, step)
 		if step.Object.Kind == kindSubscription {
-			return true // while it is there the operator would come back
+			return true // while it exists the operator would come back
 		}
 	}
 	if !slices.ContainsFunc(r.Steps, func(x RemovalStep) bool { return !x.Done }) {
@@ -115,7 +115,7 @@ func (s *stepper) remove() bool {
 	return s.state.Removal != nil
 }
 
-// beginRemoval begins the first removal that is asked for and may begin.
+// beginRemoval starts the first requested removal that may start.
 func (s *stepper) beginRemoval() bool {
 	for _, sub := range sorted(s.Subscriptions, func(x *Subscription) string { return x.Name }) {
 		kind := sub.Annotations[RemovalAnnotation]
@@ -130,12 +130,12 @@ func (s *stepper) beginRemoval() bool {
 	return s.dropUnneeded()
 }
 
-// mayGo reports whether the operator of a subscription may be taken away now,
-// and says why not.
+// mayGo reports whether the operator of a subscription may be removed now, and
+// says why not.
 func (s *stepper) mayGo(name, kind string) bool {
 	subject := "subscription " + name
 	if kind != RemovalUninstall && kind != RemovalRefresh {
-		s.block(subject, ReasonRemovalUnknown, fmt.Sprintf("its annotation %s asks for %q", RemovalAnnotation, kind),
+		s.block(subject, ReasonRemovalUnknown, fmt.Sprintf("its annotation %s has the unknown value %q", RemovalAnnotation, kind),
 			"whoever owns the subscription", fmt.Sprintf("set the annotation to %s or %s", RemovalUninstall, RemovalRefresh))
 		return false
 	}
@@ -156,24 +156,25 @@ func (s *stepper) mayGo(name, kind string) bool {
 	return false
 }
 
-// markRemoval writes the empty plan by which a backend knows the steps of all
-// plans before it as too late: else one of them could bring something back.
+// markRemoval writes the empty plan that makes a backend reject the steps of
+// all plans before it: otherwise one of them could bring something back.
 func (s *stepper) markRemoval(r *Removal) {
 	p := InstallPlan{
 		ObjectMeta: olm.ObjectMeta{Name: planName(r.Generation), Namespace: s.Namespace},
 		Spec:       InstallPlanSpec{Approval: olm.ApprovalAutomatic, Approved: true, Generation: r.Generation},
 		Status:     InstallPlanStatus{Phase: PlanComplete},
 	}
-	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is being removed: an empty plan marks the beginning"), theBackend, "wait until "+p.Name+" is there")
+	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is being removed: an empty plan marks the start"), theBackend, "wait until "+p.Name+" exists")
 }
 
-// begun reports whether the subscription of a removal, which goes first, was
-// deleted. Until then its owner may change it, or take the removal back.
+// begun reports whether the subscription of a removal, which is removed first,
+// was deleted. Until then its owner may change it, or cancel the removal.
 func (r *Removal) begun(sub *Subscription) bool {
 	return len(r.Steps) > 0 && (r.Steps[0].Done || sub == nil)
 }
 
-// planRemoval plans what goes. It is false if that is asked for no more.
+// planRemoval plans what is removed. It returns false if the removal is no
+// longer requested.
 func (s *stepper) planRemoval(r *Removal) bool {
 	sub := s.subscription(r.Subscription)
 	if sub == nil || r.Kind == removalUnneeded && !s.unneeded(sub) {
@@ -206,7 +207,7 @@ func (s *stepper) planRemoval(r *Removal) bool {
 	return true
 }
 
-// removed reports whether a step is seen to be done.
+// removed reports whether a step is observed as done.
 func (s *stepper) removed(step *RemovalStep) bool {
 	_, there := s.mark(Ref(step.Object))
 	if step.Verb == removal.Create {
@@ -216,7 +217,7 @@ func (s *stepper) removed(step *RemovalStep) bool {
 }
 
 // takeAway does one step. CSVs go through the phase Deleting, in which their
-// objects go, too.
+// objects are also deleted.
 func (s *stepper) takeAway(r *Removal, step *RemovalStep) {
 	message := fmt.Sprintf("%s %s: %s", step.Verb, step.Object, step.Why)
 	switch {
@@ -230,7 +231,7 @@ func (s *stepper) takeAway(r *Removal, step *RemovalStep) {
 	s.block("subscription "+r.Subscription, ReasonRemoving, message, theBackend, "wait until it is done")
 }
 
-// goes reports whether a removal under way takes a CSV away.
+// goes reports whether a removal under way removes a CSV.
 func (s *stepper) goes(c *CSV) bool {
 	r := s.state.Removal
 	return r != nil && len(r.Steps) > 0 && r.Steps[0].Done && slices.ContainsFunc(r.Steps, func(x RemovalStep) bool {

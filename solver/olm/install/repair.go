@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
-// repair adds the steps that bring back what operators have lost.
+// repair adds the steps that restore what operators have lost.
 func (p *InstallPlan) repair(w *World, x *index) {
 	written := make(map[Ref]bool)
 	for _, c := range x.operators {
@@ -26,15 +26,15 @@ func (p *InstallPlan) repair(w *World, x *index) {
 	}
 }
 
-// stays reports whether an operator is neither on its way out nor waits for
-// somebody to look after the plan that was to bring it.
+// stays reports whether an operator is neither being removed nor waiting for
+// somebody to fix the plan that should install it.
 func (x *index) stays(c *CSV) bool {
 	return x.next[c.Name] == nil && c.Status.Phase != olm.PhaseReplacing && c.Status.Phase != PhaseDeleting && !x.stuck(c.Name)
 }
 
-// lost reports whether the object of a step is gone, or is still as the operator
-// before this one had it. A CSV without its object is not one to be repaired, and
-// a subscription is its user's to delete.
+// lost reports whether the object of a step is gone, or is still as the previous
+// operator had it. A missing CSV is not repaired here, and users may delete their
+// subscriptions.
 func (x *index) lost(w *World, c *CSV, s *PlanStep) bool {
 	ref := s.ref(w.Namespace)
 	switch {
@@ -47,8 +47,8 @@ func (x *index) lost(w *World, c *CSV, s *PlanStep) bool {
 	return o == nil || o.Owner != c.Name && x.latest(o.Owner) == c.Name
 }
 
-// behind reports whether a CRD does not serve a version that an operator owns,
-// and would by the operator's step.
+// behind reports whether a CRD does not serve a version that an operator owns and
+// that the operator's step would serve.
 func (x *index) behind(is *CRD, c *CSV, s *PlanStep) bool {
 	var next *crd.Definition
 	for _, d := range c.Spec.CustomResourceDefinitions.Owned {
@@ -68,8 +68,8 @@ func (x *index) behind(is *CRD, c *CSV, s *PlanStep) bool {
 	return false
 }
 
-// stepsOf returns the steps that brought an operator: those of plans, the newest
-// of each object, or else those of the content of its bundle.
+// stepsOf returns the steps that installed an operator: those of plans, the
+// newest for each object, or else those from the content of its bundle.
 func stepsOf(w *World, x *index, c *CSV) []PlanStep {
 	var steps []PlanStep
 	whole := false
@@ -86,7 +86,7 @@ func stepsOf(w *World, x *index, c *CSV) []PlanStep {
 				whole = whole || s.Resource.stage() == 0
 			}
 		}
-		if whole { // earlier plans brought it before it was installed again
+		if whole { // earlier plans installed it before it was reinstalled
 			return steps
 		}
 	}

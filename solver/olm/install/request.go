@@ -8,19 +8,19 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// Request returns what to ask the resolver about the namespace.
+// Request returns the question to the resolver about the namespace.
 //
 //  1. A subscription's operator is the CSV that its status names as current, if
 //     that exists, else the one named as installed.
 //  2. An operator that has not succeeded stays as it is, and so does its
-//     subscription: both are asked about again when it has. Other operators of
-//     the namespace go on meanwhile.
-//  3. What an existing CSV replaces is on its way out and left out.
-//  4. Where the operator group fails forward, an operator that has failed counts
-//     like one that has succeeded, and so does one whose plan has failed.
-//  5. A subscription whose operator is to be taken away is left out.
-//  6. As long as a plan is approved in part ([ApproveAnnotation]), the subscriptions
-//     are left out whose current CSV is not named: what they have stays.
+//     subscription: both are resolved again when it has. Other operators of the
+//     namespace proceed meanwhile.
+//  3. A CSV that an existing one replaces is being removed and is left out.
+//  4. If the operator group fails forward, an operator that has failed counts as
+//     succeeded, and so does one whose plan has failed.
+//  5. A subscription whose operator is to be removed is left out.
+//  6. While a plan is approved in part ([ApproveAnnotation]), subscriptions whose
+//     current CSV is not named are left out: what they have stays.
 //
 // Subscriptions and CSVs are listed by name.
 func (w *World) Request() *olm.Request {

@@ -13,8 +13,8 @@ import (
 // want is a requirement that is not met.
 type want struct{ reason, message, owner, unblock string }
 
-// unmet returns the first requirement of a CSV that is not met; ok is true if
-// all are.
+// unmet returns the first unmet requirement of a CSV; ok is true if all are
+// met.
 func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
 	if text := s.tooOld(c); text != "" {
 		return want{ReasonKubeVersion, text, "whoever owns the cluster", "update the cluster, or install an older version of the operator"}, false
@@ -23,20 +23,20 @@ func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
 		return want{ReasonInvalidWebhook, text, "the authors of " + c.Name, "use another version of the operator, or another operator group"}, false
 	}
 	if len(c.called()) > 0 && !s.Serves {
-		return want{ReasonNotServed, "it brings webhooks or API services, and nothing here issues certificates and lets the API server call it",
+		return want{ReasonNotServed, "it has webhooks or API services, but this backend neither issues certificates nor lets the API server call it",
 			"whoever runs this engine", "use a backend that serves them, see Cluster.Serves"}, false
 	}
 	if !s.listed(c, v) {
 		return want{ReasonRequirementsNotMet, "its operator group does not list its APIs yet", groupSubject(v.Group), "wait until the group's annotation lists them"}, false
 	}
 	if missing := s.missingAPIs(c); len(missing) > 0 {
-		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "whoever provides these APIs", "wait until these APIs are there and established, or install what provides them"}, false
+		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "whoever provides these APIs", "wait until these APIs exist and are established, or install an operator that provides them"}, false
 	}
 	if step, missing := s.missingStep(c); missing {
 		return want{ReasonRequirementsNotMet, step.String() + " of its install plan has not been applied", "its install plan", "wait until it is applied"}, false
 	}
 	if other, api, taken := s.owner(c); taken {
-		return want{ReasonOwnerConflict, fmt.Sprintf("%s owns %s, too", other, api), "csv " + other, "remove one of the two operators"}, false
+		return want{ReasonOwnerConflict, fmt.Sprintf("%s also owns %s", other, api), "csv " + other, "remove one of the two operators"}, false
 	}
 	if old := s.csvs[c.Spec.Replaces]; old != nil {
 		if v := s.upgradeable(old); !v.Open {
@@ -50,7 +50,7 @@ func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
 }
 
 // tooOld says why a CSV cannot run on the cluster's version of Kubernetes, or
-// "". What cannot be read counts for nothing.
+// "". A version that cannot be parsed is ignored.
 func (s *stepper) tooOld(c *CSV) string {
 	least, err := semverx.ParseTolerant(c.Spec.MinKubeVersion)
 	if err != nil || c.Spec.MinKubeVersion == "" {
@@ -60,11 +60,11 @@ func (s *stepper) tooOld(c *CSV) string {
 	if err != nil || s.KubeVersion == "" || is.Compare(least) >= 0 {
 		return ""
 	}
-	return fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", c.Spec.MinKubeVersion, s.KubeVersion)
+	return fmt.Sprintf("it needs Kubernetes %s or newer, but the cluster has %s", c.Spec.MinKubeVersion, s.KubeVersion)
 }
 
-// missingAPIs lists the APIs that a CSV owns or requires and that cannot be
-// used, sorted.
+// missingAPIs lists the APIs that a CSV owns or requires and that are not
+// available, sorted.
 func (s *stepper) missingAPIs(c *CSV) []string {
 	var missing []string
 	for _, list := range [][]olm.CRDDescription{c.Spec.CustomResourceDefinitions.Owned, c.Spec.CustomResourceDefinitions.Required} {

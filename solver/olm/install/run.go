@@ -9,27 +9,27 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Backend is the cluster, as the engine needs it. Its methods may be called
-// from several goroutines, for different namespaces.
+// Backend is the cluster from the engine's point of view. Its methods may be
+// called from several goroutines, for different namespaces.
 type Backend interface {
 	// Observe returns the world of a namespace, see World. The runner owns it.
 	Observe(ctx context.Context, namespace string) (*World, error)
 
-	// Apply carries out one action, see Action. Return what an API has refused
-	// as a [*fairlead.RefusedError].
+	// Apply carries out one action, see Action. Return errors of an API server
+	// that rejects a request as [*fairlead.RefusedError].
 	Apply(ctx context.Context, namespace string, action Action) error
 }
 
 // Resolve answers what to install in a namespace. The method
-// [olm.Resolver.Resolve] fits; where catalogs change, a function that calls
-// that of the newest resolver does. It must be safe for concurrent use.
+// [olm.Resolver.Resolve] fits; if catalogs change, use a function that calls that
+// of the newest resolver. It must be safe for concurrent use.
 type Resolve func(ctx context.Context, req *olm.Request) (*olm.Resolution, error)
 
 // Runner installs and updates the operators of namespaces: it drives [Step], as
 // [fairlead.RunnerOptions] says. Objects are named by their namespace. Trigger it
-// when something has changed in a namespace, or in what that sees of the cluster:
-// catalogs, CRDs, namespaces, service accounts, and operator groups that meet its
-// own, whose APIs may be free now.
+// when something has changed in a namespace, or in the parts of the cluster that
+// it depends on: catalogs, CRDs, namespaces, service accounts, and operator groups
+// that overlap with its own, whose APIs may now be free.
 type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
 
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error
@@ -63,8 +63,8 @@ func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairle
 	}, options)
 }
 
-// asking is a Backend that asks the resolver about what it observes, and tells
-// what metrics are made of.
+// asking is a Backend that asks the resolver about what it observes, and reports
+// the values of metrics.
 type asking struct {
 	backend Backend
 	resolve Resolve
@@ -73,7 +73,7 @@ type asking struct {
 	limit   time.Duration // of a resolution
 }
 
-// Observe adds to what the backend sees the resolver's answer.
+// Observe adds the resolver's answer to what the backend observes.
 func (r *asking) Observe(ctx context.Context, namespace string) (*World, error) {
 	w, err := r.backend.Observe(ctx, namespace)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *asking) Observe(ctx context.Context, namespace string) (*World, error) 
 	}
 	began := r.clock.Now()
 	a := &answer{resolution: &olm.Resolution{}}
-	if len(w.Subscriptions) > 0 { // also where all of them wait: what they have may require something
+	if len(w.Subscriptions) > 0 { // even if all of them wait: what they have may require something
 		if a, err = r.ask(ctx, w.Request()); err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (r *asking) Observe(ctx context.Context, namespace string) (*World, error) 
 	return w, nil
 }
 
-// Apply reports an action that was carried out, and takes warnings for no error.
+// Apply reports an action that was carried out; warnings are not errors.
 func (r *asking) Apply(ctx context.Context, namespace string, action Action) error {
 	err := r.backend.Apply(ctx, namespace, action)
 	var warned *Warned

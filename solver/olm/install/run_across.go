@@ -9,11 +9,11 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// ConflictError says that operators of a namespace do not go together with those
-// of others.
+// ConflictError says that operators of a namespace conflict with those of
+// others.
 type ConflictError struct {
-	Namespace string                  // the one that was asked about
-	Conflicts []olm.NamespaceConflict // those that it takes part in
+	Namespace string                  // the resolved namespace
+	Conflicts []olm.NamespaceConflict // those that involve it
 }
 
 // Error implements error. It has a line for every conflict.
@@ -28,10 +28,10 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("namespace %s: %s", e.Namespace, strings.Join(lines, "\n"))
 }
 
-// Across returns a Resolve that sees to it that namespaces do not get in each
-// other's way: it resolves the namespace, and the others, and refuses what would
-// be new in a conflict with a *ConflictError. The others are asked for each
-// time; [MemBackend.Requests] fits. See [olm.Resolver.ResolveNamespaces].
+// Across returns a Resolve that prevents conflicts between namespaces: it
+// resolves the namespace and the others, and rejects new conflicts with a
+// *ConflictError. The other requests are fetched each time;
+// [MemBackend.Requests] fits. See [olm.Resolver.ResolveNamespaces].
 func Across(r *olm.Resolver, others func(ctx context.Context, namespace string) ([]*olm.Request, error)) Resolve {
 	return func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 		reqs, err := others(ctx, req.Namespace)

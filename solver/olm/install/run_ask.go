@@ -9,17 +9,18 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// explanationBytes is how long explanations may be in the status of objects.
+// explanationBytes is the longest explanation in the status of objects.
 const explanationBytes = 1 << 10
 
 // answer is what the resolver says about a namespace.
 type answer struct {
 	resolution *olm.Resolution // see World
 	refusal    *Refusal        // see World
-	cause      error           // of the refusal, as the resolver returned it
+	cause      error           // the resolver's error behind the refusal
 }
 
-// ask resolves. What cannot be resolved is an answer; the error is that of ctx.
+// ask resolves. A failed resolution is also an answer; the error is that of
+// ctx.
 func (r *asking) ask(ctx context.Context, req *olm.Request) (*answer, error) {
 	within, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
@@ -28,7 +29,7 @@ func (r *asking) ask(ctx context.Context, req *olm.Request) (*answer, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case within.Err() != nil:
-		text := fmt.Sprintf("the resolver was not done within %v; it is asked again", r.limit)
+		text := fmt.Sprintf("the resolver did not finish within %v; it is asked again", r.limit)
 		return &answer{cause: within.Err(), refusal: &Refusal{Reason: ReasonResolutionError, Message: text, Again: true}}, nil
 	}
 	return a, err
@@ -67,7 +68,7 @@ func (r *asking) answer(ctx context.Context, req *olm.Request) (*answer, error) 
 	return a, nil
 }
 
-// explainBlocked says of the subscriptions that are left out why.
+// explainBlocked says why subscriptions are left out.
 func explainBlocked(ctx context.Context, res *olm.Resolution) error {
 	for i := range res.Subscriptions {
 		o := &res.Subscriptions[i]
@@ -83,9 +84,9 @@ func explainBlocked(ctx context.Context, res *olm.Resolution) error {
 	return nil
 }
 
-// owed answers, where not all subscriptions can be served, what the operators
-// that are there require and have not. It is nil if that cannot be had either,
-// or a subscription asks for it otherwise. The error is that of ctx.
+// owed returns, if not all subscriptions can be served, what the installed
+// operators require and lack. It is nil if that cannot be resolved either, or
+// a subscription asks for something else. The error is that of ctx.
 func (r *asking) owed(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 	alone := *req
 	alone.Subscriptions = nil

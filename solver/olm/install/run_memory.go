@@ -14,29 +14,28 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// MemBackend is a Backend in memory: a cluster whose deployments are ready at
-// once, unless Health says otherwise. Use it to test an embedding of the
-// engine, or to try out what would happen to a namespace. The zero value is an
-// empty cluster. Its methods may be called from several goroutines.
+// MemBackend is a Backend in memory: a cluster whose deployments are ready at once, unless
+// Health says otherwise. Use it to test an embedding of the engine, or to simulate a
+// namespace. The zero value is an empty cluster. Its methods may be called from several
+// goroutines.
 //
-// The content of a bundle is what its olm.bundle.object properties hold. A
-// bundle without gets one made up, of a CSV with the APIs of its properties, all
-// install modes and one deployment, and a CRD for each API that it provides.
+// The content of a bundle is what its olm.bundle.object properties hold. For a bundle
+// without them a content is made up: a CSV with the APIs of its properties, all install
+// modes and one deployment, and a CRD for each API that it provides.
 type MemBackend struct {
-	// Health says how the deployments of a CSV stand, and why. It is asked at
-	// each observation. Nil means that they are ready, or with Cluster as ready as
-	// their pods.
+	// Health returns the health of the deployments of a CSV, and why. It is called at each
+	// observation. Nil means that they are ready, or with Cluster, as ready as their pods.
 	Health func(namespace, csv string) (Health, string)
 
 	// Changed is called for each action that changed something, in order. It
 	// must not call the backend's methods other than World.
 	Changed func(namespace string, action Action)
 
-	// Unserved tells that the cluster keeps no certificates, webhooks, API services
-	// and conversions, see Cluster.Serves.
+	// Unserved means that the cluster has no certificates, webhooks, API services or
+	// conversions, see Cluster.Serves.
 	Unserved bool
 
-	// Sources are the catalogs of the resolver, with what bundles hold and the
+	// Sources are the catalogs of the resolver, with the content of bundles and the
 	// deprecations that are reported to subscriptions.
 	Sources []olm.Source
 
@@ -57,7 +56,7 @@ type memState struct {
 	revision   int
 }
 
-// lock takes the lock and brings the cluster up to the present.
+// lock takes the lock and advances the cluster to the present.
 func (b *MemBackend) lock() {
 	b.once.Do(func() {
 		b.all = cluster.Of(b.Cluster, nil, &cluster.Options{Still: true})
@@ -94,11 +93,11 @@ func (b *MemBackend) Requests(_ context.Context, namespace string) ([]*olm.Reque
 	return all, nil
 }
 
-// Edit changes a namespace, and what it has in common with others, as users and
-// other controllers would: f may do what it likes to the world it is given. What
-// it has changed gets a new revision, and with a CSV goes what belongs to it. An
-// error of f is returned, and then nothing has changed. What f does to copies of CSVs is
-// lost: they belong to the operator group that keeps them.
+// Edit changes a namespace, and what it shares with others, as users and other controllers
+// would: f may change the world that it is given in any way. Changed objects get a new
+// revision, and what belongs to a deleted CSV is deleted. If f returns an error, nothing
+// is changed. Changes to copies of CSVs are lost: they belong to the operator group that
+// keeps them.
 func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
 	b.lock()
 	defer b.all.Unlock()
@@ -130,7 +129,7 @@ func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
 	return nil
 }
 
-// settle gives what was changed its namespace and a new revision.
+// settle gives changed objects their namespace and a new revision.
 func (b *MemBackend) settle(next, old *World) {
 	for i := range next.Groups {
 		g := &next.Groups[i]
@@ -179,8 +178,8 @@ func found[T any](list []T, at int) *T {
 	return &list[at]
 }
 
-// collect takes out of a world what is not the namespace's own, and what has
-// lost its owner or was taken out of what is generated.
+// collect removes from a world what is not the namespace's own, what has lost its owner,
+// and generated objects that were removed.
 func (b *MemBackend) collect(next, old *World) {
 	next.Groups = slices.DeleteFunc(next.Groups, func(g OperatorGroup) bool { return g.Namespace != next.Namespace })
 	next.CSVs = slices.DeleteFunc(next.CSVs, func(c CSV) bool { return c.Copied() })
@@ -219,7 +218,7 @@ func (b *MemBackend) namespace(name string) *World {
 	return w
 }
 
-// snapshot copies the lists. What they hold is replaced, and never changed.
+// snapshot copies the lists. Their elements are replaced, never changed.
 func (b *MemBackend) snapshot(name string) *World {
 	w := *b.namespace(name)
 	w.Groups = slices.Clone(w.Groups)
@@ -275,7 +274,7 @@ func (b *MemBackend) snapshot(name string) *World {
 	return &w
 }
 
-// ownersOf counts the CSVs that own a CRD, but for those that another replaces.
+// ownersOf counts the CSVs that own a CRD, except those that another replaces.
 func ownersOf(crd string, csvs []CSV) int {
 	n := 0
 	for i := range csvs {

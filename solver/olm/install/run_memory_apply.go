@@ -13,7 +13,7 @@ import (
 var (
 	errChanged = errors.New("it has changed since it was observed")
 	errGone    = errors.New("it does not exist")
-	errThere   = errors.New("it exists already")
+	errThere   = errors.New("it already exists")
 )
 
 // apply carries out an action and reports whether it has changed something.

@@ -38,8 +38,7 @@ func (b *MemBackend) read(w *World, a Unpack, c *Content) error {
 	return err
 }
 
-// FindBundle returns the bundle that is to be unpacked, from the catalogs of a
-// resolver.
+// FindBundle returns the bundle to unpack, from the catalogs of a resolver.
 func FindBundle(catalogs []olm.Source, a Unpack) (*catalog.Bundle, error) {
 	for _, src := range catalogs {
 		if src.SourceKey != a.Source || src.Catalog == nil {
@@ -57,9 +56,9 @@ func FindBundle(catalogs []olm.Source, a Unpack) (*catalog.Bundle, error) {
 	return nil, fmt.Errorf("there is no catalog %s", a.Source)
 }
 
-// Inline returns the objects that the olm.bundle.object properties of a bundle
-// hold, in their order. Bundles that are in an image only have none. It reads
-// the bundle's file.
+// Inline returns the objects in the olm.bundle.object properties of a bundle,
+// in order. Bundles that exist only as an image have none. It reads the
+// bundle's file.
 func Inline(b *catalog.Bundle) ([]json.RawMessage, error) {
 	if b == nil {
 		return nil, errors.New("there is no bundle to take it from")

@@ -20,7 +20,7 @@ func (b *MemBackend) undeploy(namespace string, c *CSV) {
 	}
 }
 
-// running tells how the deployments of a CSV stand, by their pods.
+// running returns the health of the deployments of a CSV, by their pods.
 func (b *MemBackend) running(namespace string, c *CSV) (Health, string) {
 	for _, d := range c.Spec.Install.Spec.Deployments {
 		if detail := b.all.Unready(namespace, d.Name); detail != "" {

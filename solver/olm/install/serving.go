@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/internal/calls"
 )
 
-// Operators bring webhooks and API services: the API server calls their pods, by
-// a service, and trusts them by a certificate. What that takes follows from the
-// CSVs, like roles and copies do: services, configurations and API services are
-// generated objects, which go when nothing wants them any more.
+// Operators have webhooks and API services: the API server calls their pods through a
+// service, and trusts them by a certificate. The objects for that follow from the
+// CSVs, like roles and copies: services, configurations and API services are
+// generated, and deleted when nothing needs them any longer.
 
 const (
 	groupAdmission    = "admissionregistration.k8s.io"
@@ -41,20 +41,20 @@ func (s *stepper) certificate(name string) *Certificate {
 	return nil
 }
 
-// renewAt is when a certificate is to be replaced: when two thirds of its time
-// are over.
+// renewAt is when to replace a certificate: after two thirds of its lifetime.
 func (c *Certificate) renewAt() time.Time {
 	return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 3 * 2)
 }
 
-// certified reports whether the pods of a CSV have the certificates that they
-// need, and has those issued that are missing, or about to end.
+// certified reports whether the pods of a CSV have the certificates that they need,
+// and issues those that are missing or about to expire.
 func (s *stepper) certified(c *CSV) bool {
 	ready, life := true, s.policy.CertificateLifetime
 	for _, deployment := range c.called() {
 		name, hosts := calls.Secret(deployment), calls.Hosts(calls.Service(deployment), s.Namespace)
 		issue := IssueCertificate{
-			// Clocks differ; but two thirds of a short life must not be over at once.
+			// Clocks differ; but two thirds of a short lifetime must not be over at
+			// once.
 			Name: name, Hosts: hosts, NotBefore: s.now.Add(-min(time.Hour, life/10)), NotAfter: s.now.Add(life),
 		}
 		is := s.certificate(name)
@@ -66,8 +66,8 @@ func (s *stepper) certified(c *CSV) bool {
 		if is != nil {
 			issue.Revision, issue.Trusted = is.Revision, firstBlock(is.Authority)
 		}
-		ready = ready && usable // one that still holds goes on until the new one is there
-		s.block("certificate "+name, ReasonActionPending, s.doing(issue, "it is being issued for "+c.Name), theBackend, "wait until it is seen")
+		ready = ready && usable // a valid one is used until the new one exists
+		s.block("certificate "+name, ReasonActionPending, s.doing(issue, "it is being issued for "+c.Name), theBackend, "wait until it is observed")
 	}
 	return ready
 }
@@ -102,8 +102,8 @@ func (s *stepper) dropCertificates() {
 	}
 }
 
-// unserved says what of the webhooks and API services of a CSV is not served yet,
-// or "". What is missing is written by generate and convert.
+// unserved says which of the webhooks and API services of a CSV is not served yet, or
+// returns "". What is missing is written by generate and convert.
 func (s *stepper) unserved(c *CSV) string {
 	if len(c.called()) == 0 {
 		return ""
@@ -111,7 +111,7 @@ func (s *stepper) unserved(c *CSV) string {
 	for _, d := range s.servings(c) {
 		at := slices.IndexFunc(s.Generated, func(o Object) bool { return o.Ref == d.ref })
 		if at < 0 || s.Generated[at].Digest != d.digest {
-			return d.ref.String() + " is not as it should be"
+			return d.ref.String() + " is not up to date"
 		}
 	}
 	for _, want := range s.conversions(c) {
@@ -122,8 +122,8 @@ func (s *stepper) unserved(c *CSV) string {
 	return s.unavailable(c)
 }
 
-// unavailable names an API service that a CSV owns and that does not answer, or
-// is "".
+// unavailable names an API service that a CSV owns and that is not available, or
+// returns "".
 func (s *stepper) unavailable(c *CSV) string {
 	for _, d := range c.Spec.APIServiceDefinitions.Owned {
 		if name := d.Version + "." + d.Group; !slices.Contains(s.APIServices, name) {
@@ -133,8 +133,8 @@ func (s *stepper) unavailable(c *CSV) string {
 	return ""
 }
 
-// convert has CRDs converted by the operators that are ready to, and no more by
-// those that go.
+// convert has CRDs converted by the operators that are ready, and no longer by those
+// being removed.
 func (s *stepper) convert() {
 	if !s.Serves {
 		return
@@ -163,11 +163,12 @@ func (s *stepper) convert() {
 			want = SetConversion{CRD: is.Name}
 		}
 		want.Revision = is.Revision
-		s.block("crd "+is.Name, ReasonActionPending, s.doing(want, "its conversion is being set"), theBackend, "wait until its conversion is seen")
+		s.block("crd "+is.Name, ReasonActionPending, s.doing(want, "its conversion is being set"), theBackend, "wait until its conversion is observed")
 	}
 }
 
-// converting reports whether a CRD is still converted by an operator that goes.
+// converting reports whether a CRD is still converted by an operator that is being
+// removed.
 func (s *stepper) converting(c *CSV) bool {
 	for i := range c.Spec.WebhookDefinitions {
 		for _, name := range c.Spec.WebhookDefinitions[i].ConversionCRDs {
@@ -182,8 +183,8 @@ func (s *stepper) converting(c *CSV) bool {
 	return false
 }
 
-// converts reports whether a CRD is converted by the operator, or the one that it
-// replaces, already: then the authority that is trusted is kept up to date.
+// converts reports whether a CRD is already converted by the operator or the one that
+// it replaces: then the trusted authority is kept up to date.
 func (s *stepper) converts(c *CSV) bool {
 	return s.active(c) && slices.ContainsFunc(s.conversions(c), func(w SetConversion) bool {
 		return s.crds[w.CRD] != nil && s.crds[w.CRD].Conversion != ""
@@ -197,7 +198,7 @@ func (s *stepper) ours(crd string) bool {
 	})
 }
 
-// conversions are those that a CSV is to have, if it has its certificates.
+// conversions are those that a CSV should have, if it has its certificates.
 func (s *stepper) conversions(c *CSV) []SetConversion {
 	var all []SetConversion
 	for i := range c.Spec.WebhookDefinitions {

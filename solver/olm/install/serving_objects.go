@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
-// answers reports whether the pods of a CSV answer, so that the API server may be
-// sent to them.
+// answers reports whether the pods of a CSV answer, so that the API server may
+// call them.
 func (s *stepper) answers(c *CSV) bool {
 	switch c.Status.Phase {
 	case PhaseInstalling, olm.PhaseSucceeded, olm.PhaseFailed, olm.PhaseReplacing:
@@ -24,8 +24,8 @@ func (s *stepper) answers(c *CSV) bool {
 }
 
 // reached are the objects that let the API server call the operators of the
-// namespace. Those of an operator stay while it is there, and come when its pods
-// answer; of one object the operator that replaces the other has the word.
+// namespace. They are created when an operator's pods answer, and stay while it
+// exists; if two operators have the same object, the replacing one wins.
 func (s *stepper) reached() []derived {
 	var all []derived
 	there := make(map[Ref]bool)
@@ -78,10 +78,10 @@ func (s *stepper) service(c *CSV, deployment string) derived {
 	})
 }
 
-// admissions are the configurations of the webhooks that judge and change objects.
+// admissions are the configurations of validating and mutating webhooks.
 func (s *stepper) admissions(c *CSV, deployment string, is *Certificate) []derived {
 	var all []derived
-	var watched []string // by the group: objects of these are asked about
+	var watched []string // by the group: objects in these are reviewed
 	if s.own != nil {
 		watched = s.own.Status.Namespaces
 	}
@@ -102,8 +102,8 @@ func (s *stepper) admissions(c *CSV, deployment string, is *Certificate) []deriv
 	return all
 }
 
-// apiServices register the APIs that the pods serve, and let the pods ask who
-// calls them, and what they may.
+// apiServices register the APIs that the pods serve, and let the pods
+// authenticate and authorize their callers.
 func (s *stepper) apiServices(c *CSV, deployment string, is *Certificate) []derived {
 	var all []derived
 	service := calls.Service(deployment)
@@ -139,8 +139,8 @@ func (s *stepper) apiServices(c *CSV, deployment string, is *Certificate) []deri
 	return all
 }
 
-// mounted gives the pods of a deployment its certificate, where they look for it,
-// and the digest of its authority, so that they begin again with a new one.
+// mounted mounts a deployment's certificate into its pods, where they expect it,
+// and adds the digest of its authority, so that the pods restart with a new one.
 func mounted(deployment json.RawMessage, secret string, is *Certificate) json.RawMessage {
 	o, err := manifest.Decode(deployment)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 // StateVersion is the version of the format of [State].
 const StateVersion = 2
 
-// State is what the engine remembers of a namespace. The zero State knows
-// nothing. It survives encoding/json.
+// State is what the engine remembers about a namespace. The zero State is empty.
+// It survives encoding/json.
 type State struct {
 	Generation int      `json:"generation,omitempty"` // of the newest plan
-	Plan       *Plan    `json:"plan,omitempty"`       // what is under way, nil for nothing
+	Plan       *Plan    `json:"plan,omitempty"`       // the plan under way, nil for none
 	Removal    *Removal `json:"removal,omitempty"`    // a removal under way, nil for none
 	fairlead.Pending
 }
@@ -32,26 +32,26 @@ type Plan struct {
 	Steps      []StepState  `json:"steps"`            // in the plan's order
 	Started    bool         `json:"started"`          // whether a step may have been applied
 	Since      time.Time    `json:"since,omitzero"`   // when it was made
-	Began      time.Time    `json:"began,omitzero"`   // when it was begun, zero before
-	Failed     string       `json:"failed,omitempty"` // why it has failed, if that was decided
+	Began      time.Time    `json:"began,omitzero"`   // when it was started, zero before
+	Failed     string       `json:"failed,omitempty"` // why it has failed, "" if it has not
 }
 
-// Current is the CSV that a subscription is to have.
+// Current is the CSV that a subscription should have.
 type Current struct {
 	Subscription string `json:"subscription"` // its name
 	CSV          string `json:"csv"`          // the name
 }
 
-// StepState is where a step of a plan stands.
+// StepState is the state of a step of a plan.
 type StepState struct {
 	Resolving string `json:"resolving"`      // the CSV that it is for
 	Ref       Ref    `json:"ref"`            // the object
-	Digest    string `json:"digest"`         // what it shall be
-	Done      bool   `json:"done,omitempty"` // whether the object was seen so
+	Digest    string `json:"digest"`         // its desired content
+	Done      bool   `json:"done,omitempty"` // whether the object was observed so
 }
 
-// UpgradeState reads a State that an older version has saved. What version 1 knew
-// of actions that had shown no effect is dropped: they are due at once.
+// UpgradeState reads a State saved by an older version. What version 1 recorded
+// about actions without an effect is dropped: they are due at once.
 func UpgradeState(version int, state []byte) (State, error) {
 	var s State
 	if version != 1 {

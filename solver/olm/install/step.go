@@ -9,26 +9,24 @@ import (
 
 // Step decides what to do next in a namespace:
 //
-//  1. A removal that is asked for is carried out, and nothing else is planned
-//     meanwhile.
-//  2. It is decided what operator groups select; then CSVs go through their
-//     phases, see the package documentation, and each is judged by its group.
-//  3. The groups' status and lists of APIs follow, and what operators tell of
-//     themselves is taken note of.
-//  4. If no plan is under way, and the resolver has chosen something or an
-//     operator has lost something, that is unpacked and planned.
-//  5. A plan that has not begun is dropped for a better one when the resolver
-//     now answers otherwise. It begins when it is approved, its subscriptions
-//     name what it brings, the group's service account may make all its steps,
-//     and no CRD in use would break.
+//  1. A requested removal is carried out, and nothing else is planned meanwhile.
+//  2. The targets of operator groups are determined; then CSVs go through their
+//     phases, see the package documentation, and each is checked against its group.
+//  3. The groups' status and lists of APIs follow, and operator conditions are read.
+//  4. If no plan is under way, and the resolver has chosen something or an operator
+//     has lost something, it is unpacked and planned.
+//  5. A plan that has not started is replaced when the resolver's answer changes. It
+//     starts when it is approved, its subscriptions name what it installs, the
+//     group's service account may perform all its steps, and no CRD in use would
+//     break.
 //  6. The steps of a plan are applied stage by stage, each until the object is
-//     seen as it shall be, or the plan has failed.
-//  7. Roles, copies, the status of subscriptions and of catalogs, and what
-//     updates of the cluster are told, follow from all that.
+//     observed as planned, or the plan has failed.
+//  7. Roles, copies, the status of subscriptions and of catalogs, and whether the
+//     cluster may be updated, follow from all that.
 //
-// Actions that show no effect are retried with exponential backoff. [Unpack] comes
-// last, since it may take long. It is a pure function; nil policy means the zero one.
-// World must not be nil.
+// Actions without an observed effect are retried with exponential backoff. [Unpack]
+// comes last, since it may take long. It is a pure function; nil policy means the
+// zero one. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	complete := policy.complete()
 	s := &stepper{
@@ -73,33 +71,33 @@ type stepper struct {
 	unpacks []Action // come after them
 }
 
-// end completes the decision. To unpack may take minutes: what else there is to do is
-// done before, and statuses say that it is waited for.
+// end completes the decision. Unpacking may take minutes: everything else is done
+// first, and statuses say that it is being waited for.
 func (s *stepper) end() Decision {
 	s.state.Pending = s.Pending()
 	return Decision{State: s.state, Actions: append(s.actions, s.unpacks...), Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
-// block adds a block and returns since when it stands.
+// block adds a block and returns since when it exists.
 func (s *stepper) block(subject, reason, message, owner, unblock string) time.Time {
 	return s.Block(fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Unblock: unblock})
 }
 
-// do decides on an action, unless it was decided on a short time ago: then its
-// effect is waited for.
+// do decides on an action, unless it was decided on recently: then its effect is
+// awaited.
 func (s *stepper) do(a Action) {
 	if s.Due(a.Key()) {
 		s.actions = append(s.actions, a)
 	}
 }
 
-// doing is do, and says so with what the last attempt failed with.
+// doing is do with a Block that includes the error of the last attempt.
 func (s *stepper) doing(a Action, message string) string {
 	s.do(a)
 	return s.Because(message, a.Key())
 }
 
-// detailed adds to a message what is known of how it came about.
+// detailed adds known details to a message.
 func detailed(message, detail string) string {
 	if detail == "" {
 		return message

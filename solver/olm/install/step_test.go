@@ -284,7 +284,7 @@ func TestResolveTimeout(t *testing.T) {
 		}
 	}
 	told := func(b fairlead.Block) bool {
-		return b.Reason == install.ReasonResolutionError && b.Message == "the resolver was not done within 1ms; it is asked again"
+		return b.Reason == install.ReasonResolutionError && b.Message == "the resolver did not finish within 1ms; it is asked again"
 	}
 	if !slices.ContainsFunc(d.Blocked, told) || !d.Wake.Equal(start.Add(time.Minute)) {
 		t.Errorf("blocked %v, wake %v", d.Blocked, d.Wake)

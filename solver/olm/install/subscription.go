@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/status"
 )
 
-// subscriptions writes the status of those that do not show what is installed,
-// planned or in the way, and reports whether all that the plan serves show it.
+// subscriptions updates statuses that do not show what is installed, planned or
+// blocked, and reports whether all subscriptions of the plan show it.
 func (s *stepper) subscriptions() (current bool) {
 	current = true
 	known := s.facts()
@@ -41,9 +41,9 @@ func (s *stepper) subscriptions() (current bool) {
 	return current
 }
 
-// servedBy names the CSV that is there and that the resolver has a subscription
-// served by, though that does not know of it: what was made again, for a CSV that
-// does not say which package it is of. Otherwise it is "".
+// servedBy names the existing CSV that serves a subscription according to the
+// resolver, if the subscription does not name it: one that was recreated, for a
+// CSV that does not name its package. Otherwise it is "".
 func (s *stepper) servedBy(sub string) string {
 	if s.Resolution == nil {
 		return ""
@@ -56,7 +56,7 @@ func (s *stepper) servedBy(sub string) string {
 	return ""
 }
 
-// facts is what there is to say to all subscriptions.
+// facts is what all subscriptions report.
 func (s *stepper) facts() status.Facts {
 	f := status.Facts{CatalogsUnknown: s.Catalogs == nil}
 	for i := range s.Catalogs {
@@ -114,11 +114,11 @@ func leftOut(o *olm.Outcome) string {
 	if len(o.Why) > 0 {
 		return strings.Join(o.Why, "\n")
 	}
-	return "it cannot be served together with the others"
+	return "it cannot be satisfied together with the others"
 }
 
 // shown is what a subscription shows of a plan; the one under way counts as
-// there, also while it is being written, or is missing and may come back.
+// existing, even while it is being written, or is missing and may come back.
 func (s *stepper) shown(name string) *status.Plan {
 	seen := s.plan(name)
 	if seen == nil {

@@ -6,13 +6,13 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Trace holds functions that a Runner calls for what the Operator Lifecycle
-// Manager publishes as metrics, under the names of these. Each may be nil. They
-// are called during the passes over a namespace, from several goroutines for
+// Trace holds functions that a Runner calls with the values of the metrics that
+// the Operator Lifecycle Manager publishes, under their names. Each may be nil.
+// They are called while a namespace is reconciled, from several goroutines for
 // several namespaces, and must not panic.
 type Trace struct {
-	// CatalogSourceCount is catalog_source_count: how many catalogs the namespace
-	// sees. It is reported at each observation.
+	// CatalogSourceCount is catalog_source_count: how many catalogs are visible
+	// in the namespace. It is reported at each observation.
 	CatalogSourceCount func(namespace string, n int)
 	// CatalogSourceReady is catalogsource_ready, at each observation.
 	CatalogSourceReady func(catalog olm.SourceKey, ready bool)
@@ -24,8 +24,8 @@ type Trace struct {
 	CSVCount func(namespace string, n int)
 	// CSVSucceeded is csv_succeeded, of each CSV at each observation.
 	CSVSucceeded func(c CSVSample, succeeded bool)
-	// CSVUpgraded is csv_upgrade_count: once for each CSV that has succeeded in
-	// the place of another.
+	// CSVUpgraded is csv_upgrade_count: once for each CSV that has succeeded and
+	// replaces another.
 	CSVUpgraded func(namespace, csv string)
 	// InstallPlanCount is install_plan_count, at each observation.
 	InstallPlanCount func(namespace string, n int)
@@ -42,7 +42,7 @@ type Trace struct {
 	SubscriptionSync func(SubscriptionSample)
 }
 
-// Traced returns a Backend whose Runner tells trace what metrics are made of.
+// Traced returns a Backend whose Runner reports the values of metrics to trace.
 func Traced(backend Backend, trace *Trace) Backend { return &traced{backend, trace} }
 
 type traced struct {
@@ -50,29 +50,29 @@ type traced struct {
 	trace *Trace
 }
 
-// CSVSample is a CSV, as metrics tell of it.
+// CSVSample is a CSV as reported to metrics.
 type CSVSample struct {
 	Namespace string    // where it is
 	Name      string    // its name
 	Version   string    // its spec.version
-	Phase     olm.Phase // where it stands
+	Phase     olm.Phase // its phase
 	Reason    string    // why
 }
 
-// SubscriptionSample is a subscription, as metrics tell of it.
+// SubscriptionSample is a subscription as reported to metrics.
 type SubscriptionSample struct {
 	Namespace string // where it is
 	Name      string // its name
-	Package   string // what it asks for
-	Channel   string // of which channel, empty for any
+	Package   string // the package that it asks for
+	Channel   string // the channel, empty for any
 	Installed string // the CSV that is installed for it
 }
 
-// Warned is an error that is none: an action was carried out, and the cluster
-// has warned, of an API version that is deprecated, say. A backend may return it
+// Warned is not a failure: an action was carried out, and the cluster returned a
+// warning, for example about a deprecated API version. A backend may return it
 // from Apply.
 type Warned struct {
-	Warnings []string // as the cluster put them
+	Warnings []string // the cluster's messages
 }
 
 // Error implements error.

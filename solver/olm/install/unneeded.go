@@ -9,12 +9,12 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/removal"
 )
 
-// removalUnneeded is the kind of a removal that nobody has asked for: see
+// removalUnneeded is the kind of a removal that nobody requested: see
 // Policy.KeepUnneeded.
 const removalUnneeded = "unneeded"
 
-// dropUnneeded begins to take a dependency away that nobody has needed for as long
-// as the policy says, and reports those whose time is not over.
+// dropUnneeded starts to remove a dependency that nothing has needed for as long as
+// the policy says, and reports those whose time is not over.
 func (s *stepper) dropUnneeded() bool {
 	if s.policy.KeepUnneeded <= 0 || s.state.Plan != nil || s.Refusal != nil {
 		return false
@@ -23,8 +23,8 @@ func (s *stepper) dropUnneeded() bool {
 		if sub.Annotations[RemovalAnnotation] != "" || !s.unneeded(sub) {
 			continue
 		}
-		since := s.block("subscription "+sub.Name, ReasonUnneeded, fmt.Sprintf("its operator %s was installed because another required it, and none does any more; it is removed after %v", sub.Status.InstalledCSV, s.policy.KeepUnneeded),
-			"whoever owns the subscriptions", "an operator requires it, or it is removed")
+		since := s.block("subscription "+sub.Name, ReasonUnneeded, fmt.Sprintf("its operator %s was installed because another required it, and none does any longer; it is removed after %v", sub.Status.InstalledCSV, s.policy.KeepUnneeded),
+			"whoever owns the subscriptions", "install an operator that requires it, or wait until it is removed")
 		if limit := since.Add(s.policy.KeepUnneeded); s.now.Before(limit) {
 			s.At(limit)
 			continue

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/gate"
 )
 
-// conditions keeps an operator condition for each operator, and takes note of
-// what operators say there.
+// conditions reconciles an operator condition for each operator, and reads what
+// operators report there.
 func (s *stepper) conditions() {
 	for _, c := range s.operators {
 		if c.Status.Phase == PhaseNone || c.Status.Phase == PhaseDeleting {
@@ -27,7 +27,7 @@ func (s *stepper) conditions() {
 	}
 }
 
-// reportUpgradeable says whether the operators of the namespace hold up the next
+// reportUpgradeable says whether the operators of the namespace block the next
 // minor version of the cluster.
 func (s *stepper) reportUpgradeable() {
 	if s.Version == "" {
@@ -45,7 +45,7 @@ func (s *stepper) reportUpgradeable() {
 	want := olm.Condition{Type: gate.UpgradeableCondition, Status: fairlead.ConditionTrue, LastTransitionTime: s.now}
 	if !v.Open {
 		want.Status, want.Reason, want.Message = fairlead.ConditionFalse, v.Reason, v.Message
-		s.block("cluster", v.Reason, v.Message, "whoever owns the operators", "update or remove the operators that the message names")
+		s.block("cluster", v.Reason, v.Message, "whoever owns the operators", "update or remove the operators named in this message")
 	}
 	if old := s.Upgradeable; old != nil && old.Status == want.Status {
 		want.LastTransitionTime = old.LastTransitionTime

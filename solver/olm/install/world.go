@@ -19,47 +19,46 @@ import (
 // in any order. Step does not change it.
 type World struct {
 	Namespace     string              `json:"namespace"`
-	Groups        []OperatorGroup     `json:"groups,omitempty"`        // of the namespace, and of all others whose targets may meet its own
+	Groups        []OperatorGroup     `json:"groups,omitempty"`        // of the namespace, and of all others whose targets may overlap
 	Subscriptions []Subscription      `json:"subscriptions,omitempty"` // of the namespace
 	CSVs          []CSV               `json:"csvs,omitempty"`          // of the namespace
 	Plans         []InstallPlan       `json:"plans,omitempty"`         // of the namespace
 	Conditions    []OperatorCondition `json:"conditions,omitempty"`    // of the namespace
-	// Objects are all other objects that a step of a plan names, or that belong
-	// to a CSV of the namespace, as far as they exist.
+	// Objects are all other existing objects that a step of a plan names, or that
+	// belong to a CSV of the namespace.
 	Objects []Object `json:"objects,omitempty"`
-	// Generated are the objects written by a [WriteObject] of the namespace, those
-	// of any namespace that are of the cluster, and the CSVs and copies of CSVs in
-	// other namespaces, of which the Owner is the namespace that they come from.
+	// Generated are the objects written by a [WriteObject] of the namespace,
+	// cluster-scoped ones of any namespace, and the CSVs and copies of CSVs in
+	// other namespaces, whose Owner is the namespace that they come from.
 	Generated []Object `json:"generated,omitempty"`
-	// Certificates are those that were issued for the namespace, see
-	// [IssueCertificate].
+	// Certificates are those issued for the namespace, see [IssueCertificate].
 	Certificates []Certificate `json:"certificates,omitempty"`
-	// Contents are what has been unpacked of bundles; see [Unpack].
+	// Contents are the unpacked contents of bundles; see [Unpack].
 	Contents []Content `json:"contents,omitempty"`
 	// Deprecations are those that concern subscriptions of the namespace; see
 	// status.Deprecations.
 	Deprecations []Deprecation `json:"deprecations,omitempty"`
-	// Upgradeable is what was reported last of the namespace, see
-	// [ReportUpgradeable]; nil if nothing was.
+	// Upgradeable is the last report for the namespace, see [ReportUpgradeable];
+	// nil if there was none.
 	Upgradeable *olm.Condition `json:"upgradeable,omitempty"`
 
 	Cluster // what all namespaces have in common
 
 	// Resolution is the resolver's answer to Request. With a Refusal it is nil, or
-	// what the operators that are there require, whatever else cannot be had.
+	// what the installed operators require, even if the rest cannot be resolved.
 	Resolution *olm.Resolution `json:"resolution,omitempty"`
 	Refusal    *Refusal        `json:"refusal,omitempty"` // why Request cannot be met
-	// Outcomes are what the last attempts failed with, see [fairlead.Ledger].
+	// Outcomes are the errors of the last attempts, see [fairlead.Ledger].
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 
-// Mark is what a backend says of an object besides what it is.
+// Mark is what a backend records about an object.
 type Mark struct {
-	// Revision changes whenever the object does, and never comes back. It is
-	// opaque; Kubernetes calls it resourceVersion.
+	// Revision changes whenever the object does, and never repeats. It is opaque;
+	// Kubernetes calls it resourceVersion.
 	Revision string `json:"revision,omitempty"`
-	// Digest is that of the [ApplyStep] or [WriteObject] that wrote the object
-	// last, empty if none did.
+	// Digest is that of the last [ApplyStep] or [WriteObject] that wrote the
+	// object, empty if none did.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -67,7 +66,7 @@ type Mark struct {
 type Ref struct {
 	Group     string `json:"group,omitempty"`     // its API group, "" is the core group
 	Kind      string `json:"kind"`                // its kind
-	Namespace string `json:"namespace,omitempty"` // empty for what is of the cluster
+	Namespace string `json:"namespace,omitempty"` // empty if it is cluster-scoped
 	Name      string `json:"name"`                // its name
 }
 
@@ -79,42 +78,43 @@ func (r Ref) String() string {
 	return r.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-// Subscription is a subscription as it is observed.
+// Subscription is an observed subscription.
 type Subscription struct {
 	olm.Subscription
 	Mark
 }
 
-// OperatorGroup is an operator group as it is observed.
+// OperatorGroup is an observed operator group.
 type OperatorGroup struct {
 	group.OperatorGroup
 	Mark
 }
 
-// OperatorCondition is what an operator reports about itself, as it is observed.
+// OperatorCondition is the observed condition that an operator reports about
+// itself.
 type OperatorCondition struct {
 	gate.OperatorCondition
 	Mark
 }
 
-// Health is how that stands which a CSV's install strategy creates: its
-// deployments, mostly.
+// Health is the health of what a CSV's install strategy creates, mostly its
+// deployments.
 type Health string
 
 // The healths. Empty means that nothing of it exists.
 const (
-	Progressing Health = "Progressing" // it exists and is not ready yet
+	Progressing Health = "Progressing" // it exists, but is not ready yet
 	Ready       Health = "Ready"       // it is ready
 	Broken      Health = "Broken"      // it exists and will not become ready by itself
 )
 
-// CSV is a ClusterServiceVersion as it is observed.
+// CSV is an observed ClusterServiceVersion.
 type CSV struct {
 	olm.ClusterServiceVersion
 	Mark
-	Deployed Health `json:"deployed,omitempty"` // how its install strategy stands
+	Deployed Health `json:"deployed,omitempty"` // health of what its install strategy creates
 	Detail   string `json:"detail,omitempty"`   // that in words
-	// DeployedDigest is the Digest of the [Deploy] that was carried out last.
+	// DeployedDigest is the Digest of the last [Deploy] carried out.
 	DeployedDigest string `json:"deployedDigest,omitempty"`
 }
 
@@ -127,20 +127,20 @@ type Object struct {
 	Owner string `json:"owner,omitempty"`
 }
 
-// Certificate is what the pods of an operator prove with who they are: a Secret
-// with a key, its certificate, and the authority that has signed that.
+// Certificate identifies the pods of an operator: a Secret with a key, its
+// certificate, and the authority that signed it.
 type Certificate struct {
 	Name  string   `json:"name"`  // of the Secret
-	Hosts []string `json:"hosts"` // the names that it is for
-	// Authority is the certificate of the authority, PEM; that of the one before
-	// follows it, so that both are trusted while pods change over.
+	Hosts []string `json:"hosts"` // its DNS names
+	// Authority is the certificate of the authority, PEM; the previous one follows
+	// it, so that both are trusted while pods restart.
 	Authority string    `json:"authority"`
-	NotBefore time.Time `json:"notBefore"` // when it begins to hold
-	NotAfter  time.Time `json:"notAfter"`  // when it ends
+	NotBefore time.Time `json:"notBefore"` // start of its validity
+	NotAfter  time.Time `json:"notAfter"`  // end of its validity
 	Mark
 }
 
-// Content is what a bundle holds.
+// Content is the content of a bundle.
 type Content struct {
 	Source olm.SourceKey `json:"source"` // the catalog
 	Bundle string        `json:"bundle"` // the bundle's name
@@ -148,7 +148,7 @@ type Content struct {
 	// them.
 	Properties []catalog.Property `json:"properties,omitempty"`
 	Manifests  []json.RawMessage  `json:"manifests,omitempty"` // its objects, in the bundle's order
-	// Error says why it could not be unpacked; it is tried again.
+	// Error says why it could not be unpacked; it is retried.
 	Error string `json:"error,omitempty"`
 }
 
@@ -158,11 +158,11 @@ type Deprecation struct {
 	catalog.Deprecation
 }
 
-// Refusal says why the subscriptions of a namespace cannot be served.
+// Refusal says why the subscriptions of a namespace cannot be satisfied.
 type Refusal struct {
 	Reason  string `json:"reason"`  // ReasonUnsatisfiable, ReasonNamespaces or ReasonResolutionError
 	Message string `json:"message"` // for people, of one or more lines
-	// Again asks for another look in a minute, though nothing may have changed.
+	// Again requests another resolution in a minute, even if nothing has changed.
 	Again bool `json:"again,omitempty"`
 }
 

@@ -70,7 +70,7 @@ func story(w *world, each func()) {
 	u := w.get(extensionKind, "", "pipes")
 	w.must(w.client.Delete(w.Context(), u))
 	d = w.run(each)
-	if got := messages(d.Blocked); !strings.Contains(got, "1 object is there") {
+	if got := messages(d.Blocked); !strings.Contains(got, "1 object of it exists") {
 		w.Errorf("what keeps the removal: %s", got)
 	}
 	w.must(w.client.Delete(w.Context(), pipe))
@@ -203,7 +203,7 @@ func TestInTheWay(t *testing.T) {
 	w.publish(pipes()[0])
 	w.ask("")
 	d := w.run(nil)
-	if got := messages(d.Blocked); !strings.Contains(got, "Service plumbing/pipes-metrics already exists, and belongs to nobody in particular") {
+	if got := messages(d.Blocked); !strings.Contains(got, "Service plumbing/pipes-metrics already exists and belongs to nobody in particular") {
 		t.Errorf("it says %s", got)
 	}
 	if got := w.made(); !slices.Equal(got, []string{"Service pipes-metrics"}) {
@@ -341,7 +341,7 @@ func TestTogether(t *testing.T) {
 		}
 		return a.Refusal
 	}
-	if got := ask(); !strings.Contains(got, "make extensions for valves") {
+	if got := ask(); !strings.Contains(got, "create extensions for valves") {
 		t.Errorf("together: %s", got)
 	}
 	other := w.get(extensionKind, "", "pipes")
