@@ -58,8 +58,8 @@ var known = []Known{
 	{KnownFinalizer, "karpenter.sh/termination", "Karpenter", "the instance, and the drain of its node", "check the NodeClaim and Karpenter; if it is removed manually, the instance stays and costs money"},
 }
 
-// PausedAnnotation, with any value, makes every controller leave an object
-// alone.
+// PausedAnnotation makes every controller leave an object alone, whatever its
+// value is.
 const PausedAnnotation = "cluster.x-k8s.io/paused"
 
 // annotationsField is the field of a wait for a hook that is an annotation.

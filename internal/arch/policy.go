@@ -148,7 +148,7 @@ var lattice = map[string][]string{
 		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "taints",
 	},
 	"examples/internal/sample": {".", "cvo", "cvo/plan", "lifecycle"}, // for their tests
-	"examples/internal/script": {"internal/golden"},      // likewise
+	"examples/internal/script": {"internal/golden"},                   // likewise
 }
 
 // testOnly are the packages that exist for tests: no other code imports them.

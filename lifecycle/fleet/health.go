@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// PausedAnnotation, with any value, stops a health check.
+// PausedAnnotation stops a health check, whatever its value is.
 const PausedAnnotation = "cluster.x-k8s.io/paused"
 
 // Times of health checks.

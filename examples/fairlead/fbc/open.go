@@ -41,6 +41,9 @@ func (c *call) openSound(path string) (*catalog.Catalog, error) {
 		}
 		return cat, nil
 	}
+	if err == nil && !holdsAny(cat) {
+		return nil, emptyCatalog(path)
+	}
 	return cat, err
 }
 

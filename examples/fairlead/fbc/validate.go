@@ -49,7 +49,7 @@ func validate(c *call) error {
 	}
 	valid := report.Valid()
 	if valid && *format != "opm" && !holdsAny(cat) {
-		return fmt.Errorf("catalog %s: there is no document in it, so nothing was checked; name the directory that holds the catalog", c.Arg(0))
+		return emptyCatalog(c.Arg(0))
 	}
 	most := 10 // warnings of a kind
 	if *all {
@@ -101,6 +101,11 @@ func holdsAny(cat *catalog.Catalog) bool {
 		return true
 	}
 	return false
+}
+
+// emptyCatalog is the error for a catalog without a document.
+func emptyCatalog(path string) error {
+	return fmt.Errorf("catalog %s: there is no document in it; name the directory that holds the catalog", path)
 }
 
 // lintCodes reads the list of lints that are asked for.

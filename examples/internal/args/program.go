@@ -8,10 +8,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/internal/page"
@@ -145,9 +148,32 @@ func (c *Command) run(call *Call) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(call.Stderr, "%s: %v; see %[1]s -h\n", call.Name, err)
 	default:
-		fmt.Fprintf(call.Stderr, "%s: %v\n", call.Name, err)
+		fmt.Fprintf(call.Stderr, "%s: %v%s\n", call.Name, err, pathHint(err))
 	}
 	return StatusBad
+}
+
+// pathHint says what to do about a path that cannot be read, or "".
+func pathHint(err error) string {
+	var path *fs.PathError
+	switch {
+	case !errors.As(err, &path) || !strings.HasSuffix(err.Error(), path.Error()): // whoever wraps it says more
+		return ""
+	case errors.Is(err, syscall.EISDIR):
+		return "; name a file in it"
+	case !errors.Is(err, fs.ErrNotExist):
+		return ""
+	}
+	var names []string
+	dir, name := filepath.Split(path.Path)
+	entries, _ := os.ReadDir(filepath.Clean(dir)) // an unreadable directory has no names to offer
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if nearest := words.Nearest(name, names); nearest != "" {
+		return "; did you mean " + dir + nearest + "?"
+	}
+	return "; check the path, and the directory that it is relative to"
 }
 
 // dispatch hands a call to the command that its first word names.
