@@ -339,7 +339,7 @@ func TestRead(t *testing.T) {
 		"package: a\nversion: 1\ndepends: b, , c":          `line 3: "" is not a package`,
 		"package: a\nversion: 1\ndepends: b => 2":          `line 3: "b => 2" is not a package with a version`,
 		"package: a\nversion: 1\ndepends: b c":             `line 3: "b c" is not a package`,
-		"version: 1":                                       "line 1: version begins no paragraph",
+		"version: 1":                                       "line 1: version does not begin a paragraph",
 		"request:\n\nrequest:":                             "line 3: a second request",
 		"package: a\nversion: 1\nnonsense":                 "line 3: no property",
 	} {

@@ -128,7 +128,7 @@ func (d *reader) begin(key, value string) error {
 		d.request = true
 	case "preamble":
 	default:
-		return d.wrong(`%s begins no paragraph: begin with "preamble", "package" or "request"`, key)
+		return d.wrong(`%s does not begin a paragraph: begin with "preamble", "package" or "request"`, key)
 	}
 	d.stanza = key
 	return nil

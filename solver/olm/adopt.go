@@ -33,7 +33,7 @@ func (e *AdoptError) Error() string { return "csv " + e.CSV + " cannot be adopte
 //  1. The CSV is of the request's namespace, no copy, and no other replaces it.
 //  2. No subscription has it or asks for its package.
 //  3. Its package is what its properties state, else the one that lists a bundle
-//     of its name in the catalogs that the namespace sees.
+//     of its name in the catalogs visible in the namespace.
 //  4. Of these catalogs the first is taken that lists the bundle, else the first
 //     with an update for it, by its name or by a skipRange: a CSV that no catalog
 //     has any more can be adopted, too.
@@ -64,7 +64,7 @@ func (r *Resolver) Adopt(ctx context.Context, req *Request, csv, channel string)
 	if sub.Spec.Package = r.statedPackage(is); sub.Spec.Package == "" {
 		names := r.listing(req, csv)
 		if len(names) != 1 {
-			return fail("it does not state its package, and of the packages in the catalogs that the namespace sees these have a bundle of its name: %s; annotate it with %s", listNames(names), PropertiesAnnotation)
+			return fail("it does not state its package, and of the packages in the catalogs visible in the namespace these have a bundle of its name: %s; annotate it with %s", listNames(names), PropertiesAnnotation)
 		}
 		sub.Spec.Package = names[0]
 	}
@@ -178,5 +178,5 @@ func (r *Resolver) place(req *Request, csv *ClusterServiceVersion, sub *Subscrip
 			return ""
 		}
 	}
-	return fmt.Sprintf("no catalog that the namespace sees has it in package %s, or an update for it; add one, or leave it as it is", sub.Spec.Package)
+	return fmt.Sprintf("no catalog visible in the namespace has it in package %s, or an update for it; add one, or leave it as it is", sub.Spec.Package)
 }

@@ -96,7 +96,7 @@ func (j *judge) allowed() error {
 			return err
 		}
 		if !slices.ContainsFunc(j.sources, func(s *source) bool { return s.SourceKey == e.source.SourceKey }) {
-			return fmt.Errorf("%s: the namespace does not see catalog %s", e.id, e.source.SourceKey)
+			return fmt.Errorf("%s: catalog %s is not visible in the namespace", e.id, e.source.SourceKey)
 		}
 		j.chained[e] = inChain(e)
 		if !j.chained[e] && !starting[[2]string{e.pkg, e.name}] {
@@ -115,7 +115,7 @@ func (j *judge) steady(e *entry) error {
 		}
 		now, then := c.facts().version, e.facts().version
 		if j.opts.NoDowngrades && !now.IsZero() && !then.IsZero() && then.Compare(now) < 0 {
-			return fmt.Errorf("%s takes %s back from version %s to %s", e.id, c.name, now, then)
+			return fmt.Errorf("%s downgrades %s from version %s to %s", e.id, c.name, now, then)
 		}
 		if !j.opts.StayOnChannel {
 			continue

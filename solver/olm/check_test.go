@@ -131,7 +131,7 @@ func TestCheckerRefuses(t *testing.T) {
 		{"deprecated", strings.ReplaceAll(right, "b.v2", "d.v1"), "c//stable/d.v1 is deprecated"},
 		{"malformed", strings.ReplaceAll(right, "b.v2", "m.v1"), "c//stable/m.v1 is malformed: "},
 		{"forbidden", strings.ReplaceAll(right, "b.v2", "f.v1"), "c//stable/f.v1 is forbidden"},
-		{"unseen catalog", strings.ReplaceAll(right, "c//stable/b.v2", "hidden/elsewhere/stable/h.v1"), "hidden/elsewhere/stable/h.v1: the namespace does not see catalog elsewhere/hidden"},
+		{"unseen catalog", strings.ReplaceAll(right, "c//stable/b.v2", "hidden/elsewhere/stable/h.v1"), "hidden/elsewhere/stable/h.v1: catalog elsewhere/hidden is not visible in the namespace"},
 		{"no update", strings.ReplaceAll(right, "e.v2", "e.v3"), "subscription t is not served"},
 		{"replaced stays", right + " @existing/ns//e.v1", "subscription t: c//stable/e.v2 replaces e.v1, but both are selected"},
 		{"installed dropped", strings.ReplaceAll(right, " @existing/ns//free.v1", ""), "csv free.v1 is installed without a subscription, but was dropped"},

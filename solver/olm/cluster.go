@@ -78,7 +78,7 @@ func (r *Resolver) resolveNamespaces(ctx context.Context, reqs []*Request) (*Clu
 	c := &cluster{Resolver: r, out: &ClusterResolution{}}
 	for _, req := range reqs {
 		if slices.ContainsFunc(c.spaces, func(s *space) bool { return s.req.Namespace == req.Namespace }) {
-			return nil, fmt.Errorf("namespace %s: two requests for it; put what it holds into one", req.Namespace)
+			return nil, fmt.Errorf("namespace %s: there are two requests for it; combine them into one", req.Namespace)
 		}
 		s, err := c.resolve(ctx, req)
 		if err != nil {
@@ -318,7 +318,7 @@ func (c *cluster) lostAPIs(ctx context.Context) {
 					lost := holder{other, was}
 					conflict := NamespaceConflict{
 						Operators: []NamespacedOperator{holder{s, by}.operator(), lost.operator()},
-						Text: fmt.Sprintf("%s requires %s, which %s provides; what is chosen for namespace %s takes it away",
+						Text: fmt.Sprintf("%s requires %s, which %s provides; the choice for namespace %s removes it",
 							holder{s, by}.operator(), n, lost.operator(), other.req.Namespace),
 					}
 					if conflict.Wait = []string{other.req.Namespace}; !by.isInstalled() {

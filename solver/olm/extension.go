@@ -145,7 +145,7 @@ func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
 		return nil, err
 	}
 	if n := requirements(winner.Bundle); n > 0 && !x.AllowRequirements {
-		return nil, fmt.Errorf("validating bundle %q: it requires other bundles (%d properties), which nothing would see to; pin a version without", winner.Name, n)
+		return nil, fmt.Errorf("validating bundle %q: it requires other bundles (%d properties), which nothing would install; pin a version without them", winner.Name, n)
 	}
 	return q.choice(winner), nil
 }

@@ -296,9 +296,9 @@ func (q *query) hidden(s *source) string {
 	case s.Namespace == global:
 		return text + "the operator group has annotation " + ExcludeGlobalNamespaceAnnotation + ", which hides the catalogs of the global namespace " + global
 	case global == "":
-		return text + "catalogs are seen in their own namespace alone, as no namespace is set to be the global one"
+		return text + "catalogs are visible only in their own namespace, because no global namespace is set"
 	default:
-		return text + "only catalogs of namespace " + global + ", the global one, are seen in others"
+		return text + "only catalogs of namespace " + global + ", the global one, are visible in others"
 	}
 }
 

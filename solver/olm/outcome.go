@@ -79,7 +79,7 @@ func (s *subscription) lint(e *entry) string {
 	case !was.IsZero() && !is.IsZero() && is.Compare(was) < 0:
 		return fmt.Sprintf("%s, version %s, is an update of %s, version %s: the channel goes back", e.name, is, s.current.name, was)
 	case e.rank > 0 && e.replaces != s.current.name && !slices.Contains(e.skips, s.current.name):
-		return fmt.Sprintf("%s is not the head of its channel, and an update of %s only by its skipRange %s; the documents promise that of heads alone",
+		return fmt.Sprintf("%s is not the head of its channel, and an update of %s only by its skipRange %s; the documents guarantee that for heads only",
 			e.name, s.current.name, e.skipRange)
 	}
 	return ""

@@ -194,5 +194,5 @@ func (q *query) whyNotOffered(goal goal) string {
 			return fmt.Sprintf("it is in channel %s of catalog %s, and the subscription is for another", ch.name, src.SourceKey)
 		}
 	}
-	return fmt.Sprintf("no catalog that the namespace sees has %s of it", what)
+	return fmt.Sprintf("no catalog visible in the namespace has %s of it", what)
 }

@@ -331,7 +331,7 @@ func absence(s *subscription, named []*source) string {
 		}
 	}
 	start = start || s.current != nil || s.Spec.StartingCSV == ""
-	in := "in the catalogs that the namespace sees"
+	in := "in the catalogs visible in the namespace"
 	if key := s.source(); key != (SourceKey{}) {
 		in = "in catalog " + key.String()
 	}

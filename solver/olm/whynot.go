@@ -125,7 +125,7 @@ func (q *query) whyNotRequired(ctx context.Context, e *entry, has map[*entry]boo
 			return q.whyNot(ctx, e, choicesBefore(q.subs, nil, has))
 		}
 	}
-	return "is asked for by no subscription and by no requirement of what is chosen for one", nil
+	return "is requested by no subscription, and required by nothing that is chosen for one", nil
 }
 
 // candidates lists what may serve the subscriptions, in their order.

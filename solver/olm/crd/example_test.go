@@ -28,7 +28,7 @@ func ExampleReplace() {
 	fmt.Println(verdict)
 	// Output:
 	// false
-	// CRD shops.example.com: the new one lacks version v1alpha1, in which objects may be stored; keep it, or store every object again in another version and take v1alpha1 out of status.storedVersions
+	// CRD shops.example.com: the new one lacks version v1alpha1, in which objects may be stored; keep it, or store every object again in another version and remove v1alpha1 from status.storedVersions
 }
 
 // What could go wrong, before anyone has objects.

@@ -37,7 +37,7 @@ func TestNoLoss(t *testing.T) {
 		v := crd.Replace(definition("v1!", c.old), definition("v1!", c.new), 1, one(c.object), crd.Structural{}, &crd.Options{NoLoss: true})
 		want := ""
 		if c.want != "" {
-			want = "CRD eagles.birds.com: the new version v1 drops the field " + c.want + ", which a/b has; keep the field, or take it out of the object first"
+			want = "CRD eagles.birds.com: the new version v1 drops the field " + c.want + ", which a/b has; keep the field, or remove it from the object first"
 		}
 		if v.String() != want {
 			t.Errorf("%s: got %q, want %q", c.name, v, want)

@@ -137,7 +137,7 @@ func (r *replacement) stored() {
 	for _, name := range r.old.Status.StoredVersions {
 		if _, ok := r.new.version(name); !ok {
 			r.refuse(Problem{Rule: StoredVersionRemoved, Version: name},
-				"the new one lacks version %s, in which objects may be stored; keep it, or store every object again in another version and take %s out of status.storedVersions", name, name)
+				"the new one lacks version %s, in which objects may be stored; keep it, or store every object again in another version and remove %s from status.storedVersions", name, name)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (r *replacement) loss(was Version, o Object, schema json.RawMessage) {
 		return // what is no JSON is not valid
 	}
 	name := ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
-	r.refuse(Problem{Rule: FieldLost, Version: was.Name, Object: name}, "the new version %s drops the field %s, which %s has; keep the field, or take it out of the object first", was.Name, field, name)
+	r.refuse(Problem{Rule: FieldLost, Version: was.Name, Object: name}, "the new version %s drops the field %s, which %s has; keep the field, or remove it from the object first", was.Name, field, name)
 }
 
 func (r *replacement) invalid(version string, o Object, err error) {

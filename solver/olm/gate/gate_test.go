@@ -34,7 +34,7 @@ func TestUpgradeable(t *testing.T) {
 		{"override true", upgradeable("False", 7, "migrating"), upgradeable("True", 0, "known bug"), true, "not ready (migrating) (known bug)"},
 		{"override true of true", upgradeable("True", 7, ""), upgradeable("True", 0, "just so"), true, ""},
 		{"override true of outdated", upgradeable("False", 6, ""), upgradeable("True", 0, ""), true, "not ready"},
-		{"override false", upgradeable("True", 7, ""), upgradeable("False", 0, "freeze"), false, "administrator forbids it (freeze); take the override"},
+		{"override false", upgradeable("True", 7, ""), upgradeable("False", 0, "freeze"), false, "administrator forbids it (freeze); remove the override"},
 		{"override unknown", upgradeable("False", 7, ""), upgradeable("Unknown", 0, ""), false, "not ready for it; wait"},
 		{"override of another", upgradeable("False", 7, ""), upgradeable("", 0, "")[:1], false, "not ready"},
 	} {

@@ -75,7 +75,7 @@ func Upgradeable(c *OperatorCondition) Verdict {
 		case fairlead.ConditionTrue:
 			return Verdict{Open: true, Message: overruled(reported, o)}
 		case fairlead.ConditionFalse:
-			return shut(c, "an administrator forbids it%s; take the override of Upgradeable out of spec.overrides", told(o))
+			return shut(c, "an administrator forbids it%s; remove the override of Upgradeable from spec.overrides", told(o))
 		}
 	}
 	switch {

@@ -79,7 +79,7 @@ func (e *MismatchError) Error() string {
 	if e.Answer() {
 		b.WriteString("the lock does not hold: something else is chosen now")
 	} else {
-		b.WriteString("the lock is of other inputs; what is chosen is the same")
+		b.WriteString("the lock was written for other inputs; the choice is the same")
 	}
 	for _, d := range e.Differences {
 		b.WriteString("\n\t" + d.String())

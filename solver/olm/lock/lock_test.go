@@ -198,7 +198,7 @@ func TestParseErrors(t *testing.T) {
 		{`"namespace": "ns",`, `"namespace": 5,`, "f:3:3: namespace is a number, not a string"},
 		{`"namespace"`, `"nameSpace"`, "f:3:3: there is no field nameSpace; write namespace"},
 		{`"priority": 0`, `"priority": 1.5`, "f:10:9: inputs.catalogs[0].priority is a number"},
-		{`"priority": 0`, `"priority": 1`, "f:5:5: the digest is not that of the inputs: they were changed by hand; write the lock again"},
+		{`"priority": 0`, `"priority": 1`, "f:5:5: the digest does not match the inputs: they were edited manually; write the lock again"},
 		{`"name": "shop"`, `"name": "shop`, "f:"},
 		{`"served": [`, `"served":  [`, "f:"},
 		{"\n}\n", "\n}\n{}\n", "f:79:1: something follows the lock: remove it"},

@@ -76,7 +76,7 @@ func Parse(file string, text []byte) (*Lock, error) {
 		}
 	}
 	if l.Inputs.Digest != l.inputDigest() {
-		return nil, failAt(at(tree.Get("inputs", "digest")), "the digest is not that of the inputs: they were changed by hand; write the lock again")
+		return nil, failAt(at(tree.Get("inputs", "digest")), "the digest does not match the inputs: they were edited manually; write the lock again")
 	}
 	if err := canonical(file, text, l.Format()); err != nil {
 		return nil, err

@@ -99,9 +99,9 @@ type NotFoundError struct {
 // Error implements error.
 func (e *NotFoundError) Error() string {
 	if len(e.Known) == 0 {
-		return fmt.Sprintf("subscription %s is not there, and no other in the namespace", e.Subscription)
+		return fmt.Sprintf("subscription %s does not exist, nor does any other in the namespace", e.Subscription)
 	}
-	return fmt.Sprintf("subscription %s is not there; there are %s", e.Subscription, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("subscription %s does not exist; there are %s", e.Subscription, strings.Join(e.Known, ", "))
 }
 
 func (w *World) find(name string) (*olm.Subscription, error) {
@@ -191,7 +191,7 @@ func (p *Plan) remove(w *World, sub *olm.Subscription) {
 		if other := w.user(c.Name, sub); other != nil {
 			p.Stays = append(p.Stays, Remnant{
 				Object: csvObject(c),
-				Why:    fmt.Sprintf("subscription %s has it, too; uninstall that one as well", other.Name),
+				Why:    fmt.Sprintf("subscription %s also has it; uninstall that one as well", other.Name),
 			})
 			continue
 		}
@@ -230,7 +230,7 @@ func (p *Plan) generated(w *World, sub *olm.Subscription) {
 		if s.Name != sub.Name && s.Name == made {
 			p.Stays = append(p.Stays, Remnant{
 				Object: subscriptionObject(s),
-				Why:    "it was made because an operator required the package; if none does any more, uninstall it, too",
+				Why:    "it was created because an operator required the package; if none does any more, uninstall it as well",
 			})
 		}
 	}

@@ -168,7 +168,7 @@ func printPlan(p *removal.Plan, err error) string {
 func TestNotFound(t *testing.T) {
 	_, _, err := removal.Refresh(&removal.World{}, "eagle")
 	var missing *removal.NotFoundError
-	if !errors.As(err, &missing) || missing.Subscription != "eagle" || !strings.Contains(err.Error(), "no other") {
+	if !errors.As(err, &missing) || missing.Subscription != "eagle" || !strings.Contains(err.Error(), "nor does any other") {
 		t.Errorf("%v", err)
 	}
 }

@@ -79,7 +79,7 @@ func (r *Refusal) text(a Account) string {
 
 func ruleText(r PolicyRule) string {
 	if n := parts(r); n > MaxParts {
-		return fmt.Sprintf("hand out a rule of more than %d permissions, which nobody judges (break it up)", MaxParts)
+		return fmt.Sprintf("grant a rule of more than %d permissions, which is not evaluated (split it)", MaxParts)
 	}
 	if len(r.NonResourceURLs) > 0 {
 		return r.Verbs[0] + " " + r.NonResourceURLs[0]

@@ -42,7 +42,7 @@ func (c *CatalogSource) Placement() (Placement, bool) {
 			p.Security = o.SecurityContextConfig
 		}
 		if c.Annotations[ManagedByAnnotation] == marketplace {
-			p.Warning = "the " + marketplace + " takes changes of spec.grpcPodConfig back; disable the default catalog, and make one of your own"
+			p.Warning = "the " + marketplace + " reverts changes of spec.grpcPodConfig; disable the default catalog, and create one of your own"
 		}
 	}
 	if class, ok := c.Annotations[PriorityClassAnnotation]; ok {

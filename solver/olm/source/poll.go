@@ -36,10 +36,10 @@ func (c *CatalogSource) Poll(now time.Time) Poll {
 	interval, err := time.ParseDuration(u.RegistryPoll.Interval)
 	switch {
 	case err != nil:
-		p.Problem = fmt.Sprintf("interval %q is not a duration; write one such as 30m0s; the registry is asked every %s", u.RegistryPoll.Interval, DefaultPoll)
+		p.Problem = fmt.Sprintf("interval %q is not a duration; write one such as 30m0s; the registry is polled every %s", u.RegistryPoll.Interval, DefaultPoll)
 		interval = DefaultPoll
 	case interval <= 0:
-		p.Problem = fmt.Sprintf("interval %q is not positive; write one such as 30m0s; the registry is asked every %s", u.RegistryPoll.Interval, DefaultPoll)
+		p.Problem = fmt.Sprintf("interval %q is not positive; write one such as 30m0s; the registry is polled every %s", u.RegistryPoll.Interval, DefaultPoll)
 		interval = DefaultPoll
 	}
 	last := c.Status.LatestImageRegistryPoll

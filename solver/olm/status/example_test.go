@@ -30,7 +30,7 @@ func ExampleUpdate() {
 	// Output:
 	// UpgradePending
 	// CatalogSourcesUnhealthy=False CatalogSourcesAdded: all available catalogs are healthy
-	// InstallPlanPending=True RequiresApproval: install plan install-abcde waits for approval; set its spec.approved
+	// InstallPlanPending=True RequiresApproval: install plan install-abcde waits for approval; set its spec.approved to true
 }
 
 // The reason tells what may be tried again from what waits for a change.

@@ -85,10 +85,10 @@ func (u *update) catalogs(sub *olm.Subscription, facts *Facts) {
 			fmt.Sprintf("the subscription's catalog %s is missing; create it, or correct spec.source and spec.sourceNamespace", target))
 	case len(seen) == 0:
 		u.set(CatalogSourcesUnhealthy, fairlead.ConditionTrue, ReasonNoCatalogs,
-			"the namespace sees no catalog; create one in it or in the global namespace")
+			"no catalog is visible in the namespace; create one in it or in the global namespace")
 	case ill != nil:
 		u.set(CatalogSourcesUnhealthy, fairlead.ConditionTrue, ReasonUnhealthyCatalog,
-			fmt.Sprintf("unhealthy: %s; fix or delete them: nothing is installed or updated before", strings.Join(ill, ", ")))
+			fmt.Sprintf("unhealthy: %s; fix or delete them: nothing is installed or updated until then", strings.Join(ill, ", ")))
 	default:
 		u.set(CatalogSourcesUnhealthy, fairlead.ConditionFalse, healthReason(old, seen), textAllHealthy)
 	}
@@ -181,7 +181,7 @@ func (u *update) plan(facts *Facts) {
 	case plan == nil:
 		u.clear(InstallPlanPending, InstallPlanFailed)
 		u.set(InstallPlanMissing, fairlead.ConditionTrue, ReasonPlanNotFound,
-			fmt.Sprintf("install plan %s is not there", ref.Name))
+			fmt.Sprintf("install plan %s does not exist", ref.Name))
 	case plan.Phase == phaseFailed:
 		u.clear(InstallPlanMissing, InstallPlanPending)
 		u.set(InstallPlanFailed, fairlead.ConditionTrue, cmp.Or(plan.Reason, ReasonPlanFailed), plan.Message)
@@ -189,7 +189,7 @@ func (u *update) plan(facts *Facts) {
 		u.clear(InstallPlanMissing, InstallPlanFailed)
 		message := fmt.Sprintf("install plan %s is under way", ref.Name)
 		if plan.Phase == phaseRequiresApproval {
-			message = fmt.Sprintf("install plan %s waits for approval; set its spec.approved", ref.Name)
+			message = fmt.Sprintf("install plan %s waits for approval; set its spec.approved to true", ref.Name)
 		}
 		u.set(InstallPlanPending, fairlead.ConditionTrue, cmp.Or(plan.Phase, ReasonPlanNotYetReconciled), message)
 	}
