@@ -21,9 +21,7 @@ type dumped struct {
 // are passed over.
 func readDump(open func(string) (io.ReadCloser, error), file string) (*dumped, error) {
 	d := &dumped{}
-	take := dump.Once(d.object)
-	read := func(src io.Reader, file string) error { return dump.Read(src, file, take) }
-	if err := (dump.Files{Open: open, Read: read}).In(file); err != nil {
+	if err := dump.Objects(open, file, d.object); err != nil {
 		return nil, err
 	}
 	if len(d.Machines)+len(d.Nodes) == 0 {

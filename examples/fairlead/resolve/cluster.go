@@ -2,11 +2,10 @@ package resolve
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/extension"
@@ -31,20 +30,12 @@ type cluster struct {
 	given           []olm.Source // what -catalog names
 }
 
-// readCluster reads objects in JSON or YAML: single ones, and lists as kubectl get
-// prints them. Kinds that do not matter here are passed over.
-func readCluster(path string, stdin io.Reader) (*cluster, error) {
-	src, name := stdin, "standard input"
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("-cluster: %w", err)
-		}
-		defer f.Close()
-		src, name = f, path
-	}
+// readCluster reads objects in JSON or YAML, single ones and lists as kubectl get
+// prints them, from a file or all files of a directory. Kinds that do not matter here
+// are passed over.
+func readCluster(call *args.Call, name string) (*cluster, error) {
 	c := &cluster{}
-	if err := dump.Read(src, name, c.add); err != nil {
+	if err := dump.Objects(call.Open, name, c.add); err != nil {
 		return nil, fmt.Errorf("-cluster: %w", err)
 	}
 	if len(c.subscriptions)+len(c.extensions) == 0 {

@@ -50,7 +50,7 @@ func run(call *args.Call) error {
 		return err
 	}
 	if c.file != "" {
-		if c.held, err = readCluster(c.file, call.Stdin); err != nil {
+		if c.held, err = readCluster(call, c.file); err != nil {
 			return err
 		}
 		if c.global == "" {

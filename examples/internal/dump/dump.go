@@ -50,9 +50,11 @@ func Documents(src io.Reader, file string, take func(json.RawMessage) error) err
 }
 
 // Each hands over an object, which is of a kind unless it says otherwise, or those of a
-// list.
+// list. Objects of other APIs that use the same kind, such as the Nodes of Longhorn, are
+// passed over.
 func Each(raw json.RawMessage, kind string, take func(Object) error) error {
 	var head struct {
+		API      string            `json:"apiVersion"`
 		Kind     string            `json:"kind"`
 		Metadata json.RawMessage   `json:"metadata"`
 		Items    []json.RawMessage `json:"items"`
@@ -61,6 +63,9 @@ func Each(raw json.RawMessage, kind string, take func(Object) error) error {
 		return err
 	}
 	o := Object{Kind: cmp.Or(head.Kind, kind), JSON: raw}
+	if foreign(o.Kind, head.API) {
+		return nil
+	}
 	if strings.HasSuffix(head.Kind, "List") {
 		for i, item := range head.Items {
 			if err := Each(item, strings.TrimSuffix(head.Kind, "List"), take); err != nil {

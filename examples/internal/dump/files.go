@@ -74,6 +74,19 @@ func (f Files) one(name string) error {
 	return f.Read(src, name)
 }
 
+// Objects hands over each object of a file, or of a directory, once; see [Files.In] for which
+// files, and [Read] for which objects.
+func Objects(open func(string) (io.ReadCloser, error), name string, take func(Object) error) error {
+	once := Once(take)
+	read := func(src io.Reader, file string) error {
+		if file == "-" {
+			file = "standard input"
+		}
+		return Read(src, file, once)
+	}
+	return Files{Open: open, Read: read}.In(name)
+}
+
 // Once hands each object over once: several files of a must-gather hold the same one. Lists
 // are handed over always.
 func Once(take func(Object) error) func(Object) error {

@@ -1,0 +1,47 @@
+package dump
+
+import (
+	"slices"
+	"strings"
+)
+
+// groups are the API groups of the kinds whose names other APIs use as well: a must-gather may
+// hold Nodes of Longhorn, Subscriptions of Knative and Clusters of PostgreSQL.
+var groups = map[string][]string{
+	"Cluster":               {"cluster.x-k8s.io"},
+	"ClusterCatalog":        {"olm.operatorframework.io"},
+	"ClusterExtension":      {"olm.operatorframework.io"},
+	"ClusterOperator":       {"config.openshift.io"},
+	"ClusterServiceVersion": {"operators.coreos.com"},
+	"ClusterVersion":        {"config.openshift.io"},
+	"CatalogSource":         {"operators.coreos.com"},
+	"ConfigMap":             {""},
+	"DaemonSet":             {"apps", "extensions"},
+	"MachineConfig":         {"machineconfiguration.openshift.io"},
+	"MachineConfigPool":     {"machineconfiguration.openshift.io"},
+	"MachineDrainRule":      {"cluster.x-k8s.io"},
+	"MachineHealthCheck":    {"cluster.x-k8s.io", "machine.openshift.io"},
+	"MachineSet":            {"cluster.x-k8s.io", "machine.openshift.io"},
+	"Namespace":             {""},
+	"Node":                  {""},
+	"OperatorGroup":         {"operators.coreos.com"},
+	"Pod":                   {""},
+	"PodDisruptionBudget":   {"policy"},
+	"ReplicaSet":            {"apps", "extensions"},
+	"ReplicationController": {""},
+	"Subscription":          {"operators.coreos.com"},
+}
+
+// foreign reports whether an object, or a list, is of another API than the one whose kind has
+// this name. One that does not say its apiVersion is not.
+func foreign(kind, apiVersion string) bool {
+	own, ok := groups[strings.TrimSuffix(kind, "List")]
+	if !ok || apiVersion == "" {
+		return false
+	}
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group = ""
+	}
+	return !slices.Contains(own, group)
+}
