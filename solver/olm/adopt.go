@@ -9,40 +9,46 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Adoption is how an operator that no subscription refers to gets one.
+// Adoption is a proposed subscription for an operator that no subscription
+// refers to.
 type Adoption struct {
-	// Subscription is to be created. Its approval is Manual, so that nothing
-	// changes before somebody agrees.
+	// Subscription is the subscription to create. Its approval is Manual, so that
+	// nothing changes until someone approves it.
 	Subscription Subscription
-	// Next is the CSV that it would be updated to, or "" if it stays as it is.
+	// Next is the CSV that the operator would be updated to, or "" if it stays as
+	// it is.
 	Next string
 }
 
-// AdoptError says why an operator cannot be adopted, and what to do.
+// AdoptError reports why an operator cannot be adopted, and what to do.
 type AdoptError struct {
-	CSV     string // the operator's
-	Problem string // what is in the way, and the way out
+	CSV     string // the operator's CSV
+	Problem string // the obstacle, and the fix
 }
 
 // Error implements error.
 func (e *AdoptError) Error() string { return "csv " + e.CSV + " cannot be adopted: " + e.Problem }
 
-// Adopt looks for the subscription by which an installed operator that none refers
-// to is updated again, as it would be had the subscription installed it:
+// Adopt finds a subscription for an installed operator that no subscription
+// refers to, so that the operator is updated again as if that subscription had
+// installed it:
 //
-//  1. The CSV is of the request's namespace, no copy, and no other replaces it.
-//  2. No subscription has it or asks for its package.
-//  3. Its package is what its properties state, else the one that lists a bundle
-//     of its name in the catalogs visible in the namespace.
-//  4. Of these catalogs the first is taken that lists the bundle, else the first
-//     with an update for it, by its name or by a skipRange: a CSV that no catalog
-//     has any more can be adopted, too.
-//  5. The channel is the one that is asked for; with "" the default channel if
-//     that is one of those, else the only one.
-//  6. With the subscription the namespace can still be resolved.
+//  1. The CSV is in the request's namespace, is not a copy, and is not replaced
+//     by another.
+//  2. No subscription has it installed or as its current CSV, or requests its
+//     package.
+//  3. Its package is the one that its properties state, or else the only one
+//     that lists a bundle of its name in the catalogs visible in the namespace.
+//  4. The catalog is the first of these that lists the bundle, or else the
+//     first that has an update for it, by name or by skipRange. A CSV that is
+//     no longer in any catalog can therefore also be adopted.
+//  5. The channel is the requested one. If channel is "", it is the default
+//     channel if that one qualifies, or else the only one that does.
+//  6. The namespace can still be resolved with the subscription.
 //
-// The subscription starts at the CSV; the engine that installs takes it for
-// installed then. Errors: *AdoptError, and those of Resolve but for *UnsatError.
+// The startingCSV of the subscription is the CSV, which the installing engine
+// then treats as installed. The errors are *AdoptError and those of Resolve,
+// except *UnsatError.
 func (r *Resolver) Adopt(ctx context.Context, req *Request, csv, channel string) (*Adoption, error) {
 	fail := func(format string, args ...any) (*Adoption, error) {
 		return nil, &AdoptError{CSV: csv, Problem: fmt.Sprintf(format, args...)}
@@ -107,7 +113,7 @@ func (r *Resolver) Adopt(ctx context.Context, req *Request, csv, channel string)
 	return a, nil
 }
 
-// statedPackage is the package that a CSV's properties name, or "".
+// statedPackage returns the package that a CSV's properties name, or "".
 func (r *Resolver) statedPackage(c *ClusterServiceVersion) string {
 	props, err := ParseProperties(c.Annotations[PropertiesAnnotation])
 	if err != nil {
@@ -116,8 +122,8 @@ func (r *Resolver) statedPackage(c *ClusterServiceVersion) string {
 	return decodeFacts(props, c.Spec.Version, r.needs).onlyPackage()
 }
 
-// listing names the packages that the namespace sees with a bundle of a name,
-// sorted.
+// listing returns the packages visible in the namespace that have a bundle of
+// the given name, sorted.
 func (r *Resolver) listing(req *Request, bundle string) []string {
 	var names []string
 	for _, s := range r.visible(req) {
@@ -134,8 +140,8 @@ func (r *Resolver) listing(req *Request, bundle string) []string {
 	return slices.Compact(names)
 }
 
-// place gives the subscription a catalog and a channel, or says what is in the
-// way.
+// place sets the catalog and the channel of the subscription, or returns the
+// obstacle.
 func (r *Resolver) place(req *Request, csv *ClusterServiceVersion, sub *Subscription, channel string) string {
 	version, _ := semverx.ParseTolerant(csv.Spec.Version)
 	listed := func(e *entry) bool { return e.name == csv.Name }

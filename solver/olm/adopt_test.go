@@ -15,8 +15,8 @@ const twoVersions = `{"schema":"olm.package","name":"a","defaultChannel":"s"}
 {"schema":"olm.bundle","package":"a","name":"a.v2","image":"i","properties":[{"type":"olm.package","value":{"packageName":"a","version":"2.0.0"}}]}
 `
 
-// A subscription has an operator as soon as its status names it, be it as what is installed or as
-// what is to be.
+// A subscription has an operator as soon as its status names it, as the
+// installed or as the current CSV.
 func TestAdoptTaken(t *testing.T) {
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: samples.Text(t, twoVersions)}}, nil)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestAdoptTaken(t *testing.T) {
 	}
 }
 
-// A CSV that names itself as what it replaces is the end of its chain.
+// A CSV that names itself in replaces ends its chain.
 func TestReplacesItself(t *testing.T) {
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: samples.Text(t, twoVersions)}}, nil)
 	if err != nil {

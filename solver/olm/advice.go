@@ -11,39 +11,39 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// Advice is found by trying: what could be changed about a conflict is tried
-// against the whole request, one change at first, then two and three together.
-// What is found is complete up to three changes, unless maxTrials ended it: a set
-// of changes that helps has one that concerns the conflict which is left without
-// it.
+// Advice is found by trying: changes that concern a conflict are tried against
+// the whole request, first one at a time, then two and three together. The
+// search is complete up to three changes unless maxTrials ends it: every set of
+// changes that helps contains one that concerns the conflict that remains
+// without it.
 const (
-	maxTrials   = 150 // resolutions tried for one explanation
+	maxTrials   = 150 // trial resolutions for one explanation or one answer
 	maxTogether = 3   // changes at once
-	maxAdvice   = 4   // sets of changes that are listed
+	maxAdvice   = 4   // sets of changes listed
 )
 
-// The efforts of changes: those with less are listed first.
+// The efforts of changes. Those with less effort are listed first.
 const (
-	effortPin     = 5  // a pin is taken off
-	effortMove    = 10 // a subscription follows another channel or catalog, or is made for what is installed
+	effortPin     = 5  // a pin is removed
+	effortMove    = 10 // a subscription follows another channel or catalog, or is created for an installed operator
 	effortCatalog = 15 // a catalog is added
-	effortRemove  = 20 // a subscription goes: its operator stays
-	effortDelete  = 30 // an operator goes
+	effortRemove  = 20 // a subscription is removed; its operator stays
+	effortDelete  = 30 // an operator is deleted
 )
 
-// change is something that a user can do about a request.
+// change is a change to a request that a user can make.
 type change struct {
-	key    string // two of one key exclude each other
+	key    string // changes with the same key exclude each other
 	text   string
 	effort int
 	apply  func(t *trial)
 }
 
-// trial is a request with changes.
+// trial is a request with changes applied.
 type trial struct {
 	req    Request
-	shown  []*source      // catalogs that are added
-	waived map[*need]bool // requirements that something would meet
+	shown  []*source      // added catalogs
+	waived map[*need]bool // requirements assumed to be met
 }
 
 // advisor looks for changes after which a request can be satisfied.
@@ -53,17 +53,18 @@ type advisor struct {
 	base    *Request
 	trials  int
 	found   []advised
-	limited bool // the search was ended before it was complete
+	limited bool // the search ended before it was complete
 }
 
 // advised is a set of changes that helps.
 type advised struct {
 	changes []change
 	effort  int
-	then    string // what it leads to
+	then    string // the result
 }
 
-// advise returns sets of changes that help, in words, or what was tried in vain.
+// advise returns sets of changes that help, as text, or a report of what was
+// tried without success.
 func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (advice []string, none string, err error) {
 	a := &advisor{ctx: ctx, q: e.problem.q, base: e.request}
 	if a.base == nil {
@@ -71,7 +72,7 @@ func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (a
 	}
 	for depth := 1; depth <= maxTogether && len(a.found) == 0; depth++ {
 		if depth < len(cores) {
-			continue // conflicts that have nothing in common take a change each
+			continue // conflicts that have nothing in common need one change each
 		}
 		if err := a.search(nil, slices.Concat(cores[:1]...), depth); err != nil {
 			return nil, "", err
@@ -104,8 +105,9 @@ func (f *advised) String() string {
 	return strings.Join(texts, ", and ") + "; then " + f.then
 }
 
-// search tries each change that concerns a conflict, beside those made before,
-// and goes on from the conflict that is left while more changes are allowed.
+// search tries each change that concerns a conflict together with those already
+// made, and continues from the conflict that remains while more changes are
+// allowed.
 func (a *advisor) search(made []change, core []solver.Constraint, depth int) error {
 	for _, c := range a.changes(core) {
 		if slices.ContainsFunc(made, func(m change) bool { return m.key == c.key }) {
@@ -143,8 +145,8 @@ func (a *advisor) search(made []change, core []solver.Constraint, depth int) err
 	return nil
 }
 
-// known reports whether some of the changes are known to be enough, or all of
-// them in another order.
+// known reports whether a subset of the changes, or all of them in another
+// order, is already known to help.
 func (a *advisor) known(all []change) bool {
 	return slices.ContainsFunc(a.found, func(f advised) bool {
 		return !slices.ContainsFunc(f.changes, func(c change) bool {
@@ -153,8 +155,9 @@ func (a *advisor) known(all []change) bool {
 	})
 }
 
-// try resolves the request with changes. It returns what they lead to, or the
-// conflict that is left; neither where catalogs are in the way.
+// try resolves the request with changes applied. It returns the result or the
+// remaining conflict, or neither if no subscription is left or the trial fails
+// otherwise, as with unusable catalogs.
 func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
 	t := &trial{req: *a.base, waived: make(map[*need]bool)}
 	t.req.Subscriptions = slices.Clone(a.base.Subscriptions)
@@ -163,7 +166,7 @@ func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
 		c.apply(t)
 	}
 	if len(t.req.Subscriptions) == 0 && len(a.base.Subscriptions) > 0 {
-		return "", nil, nil // that is no way to have anything
+		return "", nil, nil // removing all subscriptions is not a fix
 	}
 	r := a.q.Resolver
 	if t.shown != nil {
@@ -183,7 +186,7 @@ func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
 	return q.leadsTo(selected), nil, nil
 }
 
-// leadsTo says in few words what a selection changes.
+// leadsTo briefly describes what a selection changes.
 func (q *query) leadsTo(selected []*entry) string {
 	var names []string
 	for _, e := range selected {
@@ -201,8 +204,8 @@ func (q *query) leadsTo(selected []*entry) string {
 	return listNames(names) + " are installed"
 }
 
-// dropped tries the least set of subscriptions and operators to do without, where
-// more than three are to go.
+// dropped tries to remove the subscriptions and operators of the fix with the
+// least effort, for conflicts that need more than three removals.
 func (a *advisor) dropped(e *UnsatError) error {
 	x, err := e.conflict.Explain(a.ctx, &solver.ExplainOptions{MaxConflicts: 1, MaxFixes: 1})
 	if err != nil || len(x.Fixes) == 0 {
@@ -229,7 +232,8 @@ func (a *advisor) dropped(e *UnsatError) error {
 	return err
 }
 
-// changes are those that concern a conflict, the least intrusive first.
+// changes returns the changes that concern a conflict, the least intrusive
+// first.
 func (a *advisor) changes(core []solver.Constraint) []change {
 	var all []change
 	for _, c := range core {
@@ -250,7 +254,7 @@ func (a *advisor) changes(core []solver.Constraint) []change {
 	return all
 }
 
-// edit is a change of one subscription.
+// edit returns a change to one subscription.
 func edit(name, what, text string, effort int, f func(s *Subscription)) change {
 	return change{key: "subscription " + name + what, text: text, effort: effort, apply: func(t *trial) {
 		for i := range t.req.Subscriptions {
@@ -273,8 +277,8 @@ func deleteCSV(name string) change {
 	}}
 }
 
-// ofSubscription are the changes of a subscription: no pin, another channel,
-// another catalog, or none of it.
+// ofSubscription returns the changes to a subscription: no pin, another
+// channel, another catalog, or its removal.
 func (a *advisor) ofSubscription(s *subscription) []change {
 	var all []change
 	if s.Spec.StartingCSV != "" && s.current == nil {
@@ -308,14 +312,14 @@ func (a *advisor) ofSubscription(s *subscription) []change {
 	if !listed {
 		all = append(all, a.elsewhere(s)...)
 	}
-	if len(a.base.Subscriptions) > 1 { // otherwise nothing would be asked for any more
+	if len(a.base.Subscriptions) > 1 { // otherwise no subscription would be left
 		all = append(all, removeSubscription(s))
 	}
 	return all
 }
 
-// elsewhere are the changes of a subscription to a package that the namespace does
-// not see: a package of a similar name, or a catalog that has it.
+// elsewhere returns the changes to a subscription whose package is not visible
+// in the namespace: a package with a similar name, or a catalog that has it.
 func (a *advisor) elsewhere(s *subscription) []change {
 	var all []change
 	for _, name := range a.q.similarNames(s.Spec.Package) {
@@ -335,13 +339,13 @@ func (a *advisor) elsewhere(s *subscription) []change {
 	return all
 }
 
-// shownSource is a catalog as it would be in the namespace.
+// shownSource is a catalog as it would appear in the namespace.
 type shownSource struct {
 	*source
-	from SourceKey // where it is
+	from SourceKey // the catalog as it is now
 }
 
-// how says what it takes for the namespace to see the catalog.
+// how returns what to do to make the catalog visible in the namespace.
 func (s *shownSource) how() string {
 	if s.from == s.SourceKey {
 		return "enable catalog " + s.from.String()
@@ -349,8 +353,8 @@ func (s *shownSource) how() string {
 	return fmt.Sprintf("create catalog %s in namespace %s, too", s.from, s.Namespace)
 }
 
-// hidden returns the catalogs that the namespace does not see and that may help,
-// as they would be in it.
+// hidden returns the catalogs that are not visible in the namespace and may
+// help, as they would appear in it.
 func (a *advisor) hidden(helps func(*source) bool) []shownSource {
 	var all []shownSource
 	seen := a.q.Resolver.visible(a.base)
@@ -368,8 +372,8 @@ func (a *advisor) hidden(helps func(*source) bool) []shownSource {
 	return all
 }
 
-// ofInstalled are the changes of an operator that no subscription refers to: it
-// gets one, or goes.
+// ofInstalled returns the changes to an operator that no subscription refers
+// to: a subscription for it, or its deletion.
 func (a *advisor) ofInstalled(e *entry) []change {
 	var all []change
 	subscribed := false
@@ -398,8 +402,9 @@ func (a *advisor) ofInstalled(e *entry) []change {
 	return append(all, deleteCSV(e.name))
 }
 
-// ofNeed are the changes about a requirement that nothing meets: a catalog that
-// the namespace does not see yet, or any that there may be.
+// ofNeed returns the changes for a requirement that nothing meets: a catalog
+// that is not yet visible in the namespace, or else any catalog that would meet
+// it.
 func (a *advisor) ofNeed(n *need) []change {
 	var all []change
 	for _, shown := range a.hidden(func(src *source) bool {

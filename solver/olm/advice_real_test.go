@@ -17,9 +17,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// TestAdviceOnRealCatalog asks what is impossible of a real catalog, and judges the
-// answers: each explanation has at most ExplanationLines lines, and each piece of
-// advice helps when it is carried out.
+// TestAdviceOnRealCatalog makes impossible requests of a real catalog and
+// checks the explanations: each has at most ExplanationLines lines, and each
+// piece of advice helps when it is carried out.
 func TestAdviceOnRealCatalog(t *testing.T) {
 	held := samples.Open(t, samples.Archive(t, "slim"))
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
@@ -30,10 +30,10 @@ func TestAdviceOnRealCatalog(t *testing.T) {
 	t.Run("installed", func(t *testing.T) { adviceOnInstalled(t, held, r) })
 }
 
-// adviceOnPairs asks for pairs of packages of a real catalog, all of them
-// in long runs, and for one of a pair where the other is installed.
+// adviceOnPairs requests pairs of packages of a real catalog, all of them in
+// long runs, and one package of a pair with the other installed.
 func adviceOnPairs(t *testing.T, held *catalog.Catalog, r *olm.Resolver) {
-	var names []string // that can be had alone
+	var names []string // that can be installed alone
 	heads := map[string]string{}
 	for p := range held.Packages() {
 		if len(names) >= long.N(12, 1<<20) {
@@ -66,14 +66,14 @@ func adviceOnPairs(t *testing.T, held *catalog.Catalog, r *olm.Resolver) {
 		len(names), j.asked, j.impossible, j.installed, j.advised, j.carried, j.longest)
 }
 
-// realJudge asks, and checks what is explained.
+// realJudge makes requests and checks the explanations.
 type realJudge struct {
 	t                            *testing.T
 	r                            *olm.Resolver
 	asked, impossible, installed int
 	advised, carried, longest    int
-	last                         bool   // whether the last was impossible
-	text                         string // what was explained last
+	last                         bool   // whether the last request was impossible
+	text                         string // the last explanation
 }
 
 func (j *realJudge) ask(c *olm.Case, installed []string) {
@@ -88,7 +88,7 @@ func (j *realJudge) ask(c *olm.Case, installed []string) {
 	})
 }
 
-// judge asks a question, which build makes each time.
+// judge makes a request, which build returns each time.
 func (j *realJudge) judge(what string, build func() *olm.Request) {
 	j.asked++
 	_, err := j.r.Resolve(j.t.Context(), build())
@@ -131,12 +131,12 @@ func (j *realJudge) judge(what string, build func() *olm.Request) {
 	}
 }
 
-// adviceOnInstalled makes impossible requests of a real catalog over operators that
-// are installed, in five ways.
+// adviceOnInstalled makes impossible requests of a real catalog with installed
+// operators, in five ways.
 func adviceOnInstalled(t *testing.T, held *catalog.Catalog, r *olm.Resolver) {
 	var packages []*catalog.Package
 	var requiring []*catalog.Bundle                  // those that require a package by name
-	providers := map[catalog.GVK][]*catalog.Bundle{} // one of each package, its last bundle that has the API
+	providers := map[catalog.GVK][]*catalog.Bundle{} // for each package, its last bundle that provides the API
 	for p := range held.Packages() {
 		packages = append(packages, p)
 		last := map[catalog.GVK]*catalog.Bundle{}

@@ -12,8 +12,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// TestAdvice carries out every piece of advice that is given in random worlds,
-// and asks again: it must help. Where there is none it must be said.
+// TestAdvice carries out every piece of advice given in random worlds and
+// resolves again: it must help. If there is no advice, the explanation must say
+// so.
 func TestAdvice(t *testing.T) {
 	unsat, advised, carried := 0, 0, 0
 	for b := range batches(t, long.N(200, 60_000)) {
@@ -46,7 +47,7 @@ func TestAdvice(t *testing.T) {
 					t.Fatalf("%s: %v", text, err)
 				}
 				if !done {
-					continue // a catalog that nobody has
+					continue // a catalog that does not exist
 				}
 				carried++
 				if _, err := r.Resolve(t.Context(), req); err != nil {
@@ -73,8 +74,8 @@ var (
 	adviceAdd     = regexp.MustCompile(`^add a catalog that offers .*$`)
 )
 
-// carryOut changes a request as advice says. It reports false where that takes
-// what the request cannot have.
+// carryOut changes a request as advice says. It reports false if that needs a
+// catalog that does not exist.
 func carryOut(req *olm.Request, text string) (bool, error) {
 	text, _, _ = strings.Cut(text, "; then ")
 	subscription := func(name string) *olm.Subscription {
@@ -117,8 +118,9 @@ func carryOut(req *olm.Request, text string) (bool, error) {
 	return true, nil
 }
 
-// checkAdvice checks that all pieces of advice are of as few changes as any is, and
-// that the drawings of an explanation have all of it.
+// checkAdvice checks that all pieces of advice have the same number of changes,
+// at most three, and that the DOT drawing of an explanation contains all
+// advice.
 func checkAdvice(t *testing.T, x *olm.Explanation) {
 	t.Helper()
 	for _, text := range x.Advice {

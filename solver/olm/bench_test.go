@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// BenchmarkResolve resolves against a catalog of many packages, most of which
-// depend on another, from first opened (cold) and again (warm).
+// BenchmarkResolve resolves against a catalog of many packages, some of which
+// depend on another, with a new resolver (cold) and with a used one (warm).
 func BenchmarkResolve(b *testing.B) {
 	text := chainedPackages(300, 30)
 	held := samples.Text(b, text)
@@ -48,8 +48,9 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// BenchmarkReal resolves real catalogs' packages, warm: each operation is one
-// subscription, all packages in turn, or fifty at once.
+// BenchmarkReal resolves packages of a real catalog with a warm resolver: each
+// operation resolves one subscription, taking all packages in turn, or fifty at
+// once.
 func BenchmarkReal(b *testing.B) {
 	held := samples.Open(b, samples.Archive(b, "slim"))
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// A rule that costs all that it may on each of many bundles is bounded by the
-// budget of the question, and the answer says so.
+// A rule that uses its full cost limit on each of many bundles is bounded by
+// the budget of the question, and the error reports it.
 func TestRuleBudget(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"schema":"olm.package","name":"a","defaultChannel":"s"}{"schema":"olm.channel","package":"a","name":"s","entries":[`)
@@ -48,8 +48,8 @@ func TestRuleBudget(t *testing.T) {
 	}
 }
 
-// Every question has the budget of one question: within any it gives the answer that it gives
-// without bounds, or says that the budget is used up.
+// Every question has the budget of one question: with any budget it gives the
+// same answer as without bounds, or reports that the budget is used up.
 func TestRuleBudgetOfEachQuestion(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"schema":"olm.package","name":"a","defaultChannel":"s"}` + "\n")

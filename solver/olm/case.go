@@ -16,20 +16,22 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Case is a resolution said in few words: nothing is taken from a cluster.
+// Case is a resolution request in a short form that takes nothing from a
+// cluster.
 type Case struct {
-	// Kind is a label of the caller's; it means nothing here.
+	// Kind is the caller's own label; it has no effect here.
 	Kind string `json:"kind,omitempty"`
 	// Subscriptions are PACKAGE or PACKAGE/CHANNEL, in order of preference.
 	Subscriptions []string `json:"subscriptions"`
-	// Installed are names of CSVs. Each belongs to the first subscription whose
-	// package holds it, or replaces or skips it, and that has none yet; otherwise
-	// to nobody. One that no catalog has is read as PACKAGE.vVERSION.
+	// Installed are names of CSVs. Each belongs to the first subscription that
+	// has none yet and whose package contains it, or replaces or skips it;
+	// otherwise to no subscription. A name that no catalog has is read as
+	// PACKAGE.vVERSION.
 	Installed Names `json:"installed,omitempty"`
 }
 
-// Names is a list of names. In JSON a list of one may be written as the name
-// alone, and is.
+// Names is a list of names. In JSON, a list of one is written as the name
+// alone; both forms are read.
 type Names []string
 
 // UnmarshalJSON reads a list of names, or one name.
@@ -49,24 +51,24 @@ func (n Names) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(n))
 }
 
-// Answer is what became of a Case.
+// Answer is the result of a Case.
 type Answer struct {
 	Case
-	// Chosen is what is new, as PACKAGE/CHANNEL/NAME, sorted.
+	// Chosen are the new bundles as PACKAGE/CHANNEL/NAME, sorted.
 	Chosen []string `json:"chosen"`
-	// Unsatisfiable tells that nothing satisfies the case.
+	// Unsatisfiable reports that nothing satisfies the case.
 	Unsatisfiable bool `json:"unsatisfiable,omitempty"`
-	// Explanation tells why, on at most ExplanationLines lines.
+	// Explanation says why, in at most ExplanationLines lines.
 	Explanation string `json:"explanation,omitempty"`
 }
 
 // maxCase is the longest line that Cases reads.
 const maxCase = 1 << 20
 
-// errNoCase does not repeat what the JSON decoder says: that is about Go types.
+// errNoCase does not repeat the JSON decoder's error, which is about Go types.
 var errNoCase = errors.New(`not a case: a line is {"subscriptions": ["PACKAGE/CHANNEL", ...], "installed": "CSV"}, where installed may be absent or a list`)
 
-// CaseError says which line holds no case, and why.
+// CaseError reports which line is not a case, and why.
 type CaseError struct {
 	Line int   // from 1
 	Err  error // what is wrong with it
@@ -78,9 +80,9 @@ func (e *CaseError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap returns the cause.
 func (e *CaseError) Unwrap() error { return e.Err }
 
-// Cases reads cases as JSON lines; empty lines and unknown keys are passed
-// over. It ends after the first error, a *CaseError. Lines of more than a
-// megabyte are an error.
+// Cases reads cases as JSON lines and skips empty lines and unknown keys. It
+// stops after the first error, a *CaseError. Lines of more than a megabyte are
+// an error.
 func Cases(r io.Reader) iter.Seq2[*Case, error] {
 	return func(yield func(*Case, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -106,8 +108,9 @@ func Cases(r io.Reader) iter.Seq2[*Case, error] {
 	}
 }
 
-// Answer resolves a case. What cannot be satisfied is an answer; the error says
-// that the case is malformed, that a catalog is, or that the context ended.
+// Answer resolves a case. A case that cannot be satisfied is an answer; an
+// error means that the case is malformed, that a catalog is, or that the
+// context ended.
 func (r *Resolver) Answer(ctx context.Context, namespace string, c *Case) (*Answer, error) {
 	req, err := r.Request(namespace, c)
 	if err != nil {
@@ -134,10 +137,11 @@ func (r *Resolver) Answer(ctx context.Context, namespace string, c *Case) (*Answ
 	return a, nil
 }
 
-// Request writes a case out as a request for a namespace. A subscription is
-// named after its package, the second of a package PACKAGE-2 and so on.
-// Installed CSVs have the properties of the catalogs' bundles of that name; one
-// that no catalog has has none, and is updated by what replaces or skips it.
+// Request converts a case to a request for a namespace. A subscription is named
+// after its package, the second one of a package PACKAGE-2, and so on.
+// Installed CSVs have the properties of the catalog bundle of that name; a CSV
+// that no catalog has gets no properties, and is updated by an entry that
+// replaces or skips it.
 func (r *Resolver) Request(namespace string, c *Case) (*Request, error) {
 	req := &Request{Namespace: namespace}
 	if len(c.Subscriptions) == 0 {
@@ -166,7 +170,8 @@ func (r *Resolver) Request(namespace string, c *Case) (*Request, error) {
 	return req, nil
 }
 
-// install adds an installed CSV to the request, and gives it to a subscription.
+// install adds an installed CSV to the request and assigns it to a
+// subscription.
 func (r *Resolver) install(req *Request, name string) error {
 	var csv ClusterServiceVersion
 	pkg := ""
@@ -194,8 +199,9 @@ func (r *Resolver) install(req *Request, name string) error {
 	return nil
 }
 
-// unlisted is an installed CSV that no catalog has: of its name PACKAGE.vVERSION
-// the package counts if a subscription asks for it, and the version.
+// unlisted returns an installed CSV that no catalog has. It takes the version
+// from the name PACKAGE.vVERSION, and the package if a subscription requests
+// it.
 func (r *Resolver) unlisted(name string, req *Request) (csv ClusterServiceVersion, pkg string) {
 	csv.Name, csv.Namespace = name, req.Namespace
 	stem, version, _ := strings.Cut(name, ".")
@@ -208,8 +214,8 @@ func (r *Resolver) unlisted(name string, req *Request) (csv ClusterServiceVersio
 	return csv, pkg
 }
 
-// follows reports whether a package has an entry that replaces or skips what is
-// installed.
+// follows reports whether a package has an entry that is an update of the
+// installed operator.
 func (r *Resolver) follows(pkg, name string, version semverx.Version) bool {
 	for _, src := range r.sources {
 		if src.Catalog == nil {
@@ -228,8 +234,8 @@ func (r *Resolver) follows(pkg, name string, version semverx.Version) bool {
 	return false
 }
 
-// bundle finds a bundle by name, in the packages subscribed to and then in all
-// others.
+// bundle finds a bundle by name, first in the subscribed packages and then in
+// all others.
 func (r *Resolver) bundle(name string, subs []Subscription) *catalog.Bundle {
 	for _, src := range r.sources {
 		if src.Catalog == nil {

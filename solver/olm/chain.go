@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// ChannelError says that a channel's entries have no single order of
-// replacement, so that nothing can be chosen from it.
+// ChannelError reports that the entries of a channel have no single replacement
+// order, so that nothing can be chosen from it.
 type ChannelError struct {
 	Source  SourceKey // the catalog
 	Package string    // its package
 	Channel string    // the channel of that package
-	// Heads are the entries that no other replaces, in the order in which the
-	// channel lists them. There is none in a cycle.
+	// Heads are the entries that no other replaces or skips, in the order in
+	// which the channel lists them. There are none if every entry is replaced or
+	// skipped.
 	Heads []string
-	// Chains tells the replacement chain below each head, as "first...last".
+	// Chains describes the replacement chain below each head, as "first...last".
 	Chains []string
-	// Cycle is the head whose chain of replacement runs into itself, or "".
+	// Cycle is the head whose replacement chain runs into a cycle, or "".
 	Cycle string
 }
 
-// Error names the channel, says what is wrong with its edges, and how to fix
-// it.
+// Error names the channel, the problem with its edges, and the fix.
 func (e *ChannelError) Error() string {
 	where := fmt.Sprintf("channel %q of package %q in catalog %s", e.Channel, e.Package, e.Source)
 	switch {
@@ -34,16 +34,16 @@ func (e *ChannelError) Error() string {
 		where, len(e.Heads), strings.Join(e.Chains, ", "))
 }
 
-// sortChannel orders the entries of one channel from its head down the chain
-// of replacement:
+// sortChannel orders the entries of one channel from its head down the
+// replacement chain:
 //
 //  1. The head is the one entry that no present entry replaces or skips.
-//  2. From there each entry's replaces leads to the next; the chain ends at one
-//     that names nothing present.
-//  3. Entries that a present entry skips are walked through, but left out.
+//  2. From there, the replaces of each entry leads to the next; the chain ends
+//     at an entry that replaces no present entry.
+//  3. Entries that a present entry skips are followed, but left out.
 //
 // Versions are never compared. Entries that only skips lead to are not in the
-// result. Two entries of one name count as the later of them.
+// result. Of two entries of the same name, the later one counts.
 func sortChannel(entries []*entry) ([]*entry, *ChannelError) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -83,8 +83,7 @@ func sortChannel(entries []*entry) ([]*entry, *ChannelError) {
 	return chains[0], nil
 }
 
-// walkChain follows replaces from head; false means that it came back to an
-// entry it had passed.
+// walkChain follows replaces from head; false means that it found a cycle.
 func walkChain(head *entry, byName map[string]*entry, skipped map[string]bool) ([]*entry, bool) {
 	var chain []*entry
 	passed := make(map[*entry]bool)

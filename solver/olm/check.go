@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// check is the judge of every answer: it decides from the catalogs' own words
-// whether a selection keeps all rules, and shares nothing with the code that
-// found it but the decoded properties. It does not judge preference.
+// check verifies every answer: it decides from the statements of the catalogs
+// whether a selection follows all rules, and shares only the decoded properties
+// with the code that found it. It does not verify the order of preference.
 //
-// selected holds the chosen entries and the installed ones that stay.
+// selected contains the chosen entries and the installed ones that stay.
 func (q *query) check(ctx context.Context, selected []*entry) error {
 	j := &judge{query: q, has: make(map[*entry]bool), wanted: make(map[*entry]bool), chained: make(map[*entry]bool),
 		byPackage: make(map[string][]*entry), byAPI: make(map[catalog.GVK]*entry)}
@@ -34,18 +34,19 @@ func (q *query) check(ctx context.Context, selected []*entry) error {
 	return j.needs(ctx)
 }
 
-// judge holds what is judged.
+// judge is the state of a check.
 type judge struct {
 	*query
 	selected  []*entry
 	has       map[*entry]bool
 	wanted    map[*entry]bool
-	chained   map[*entry]bool     // those that their channel offers
-	byPackage map[string][]*entry // the selected, by the package that lists them or that they name
+	chained   map[*entry]bool     // entries that their channel offers
+	byPackage map[string][]*entry // selected entries, by the package that lists them or that they name
 	byAPI     map[catalog.GVK]*entry
 }
 
-// installed sees that nothing is dropped that no subscription refers to.
+// installed verifies that no installed operator without a subscription is
+// dropped, and that nothing selected is only claimed to be installed.
 func (j *judge) installed() error {
 	known := make(map[*entry]bool)
 	for _, e := range j.query.installed {
@@ -67,8 +68,8 @@ func (j *judge) installed() error {
 	return nil
 }
 
-// allowed refuses what may never be chosen, and a bundle that its channel does
-// not offer.
+// allowed rejects entries that may never be chosen, and bundles that their
+// channel does not offer.
 func (j *judge) allowed() error {
 	starting := make(map[[2]string]bool)
 	for _, s := range j.subs {
@@ -106,8 +107,7 @@ func (j *judge) allowed() error {
 	return nil
 }
 
-// steady refuses a bundle that goes back, or to another channel, where that is not
-// wanted.
+// steady rejects a downgrade or a change of channel if the options forbid it.
 func (j *judge) steady(e *entry) error {
 	for _, c := range j.query.installed {
 		if c.pkg != e.pkg {
@@ -138,7 +138,8 @@ func (j *judge) steady(e *entry) error {
 	return nil
 }
 
-// unique sees that no two are of one package or provide one API.
+// unique verifies that no two operators are of the same package or provide the
+// same API.
 func (j *judge) unique() error {
 	for _, e := range j.selected {
 		names := []string{e.pkg}
@@ -162,8 +163,9 @@ func (j *judge) unique() error {
 	return nil
 }
 
-// inChain walks the channel as the catalog states it, from e up along what
-// replaces it, to what nothing replaces or skips; e itself must not be skipped.
+// inChain follows the channel as the catalog states it, from e up through the
+// entries that replace it, to one that no entry replaces or skips; e itself
+// must not be skipped.
 func inChain(e *entry) bool {
 	p, ok := e.source.Catalog.Package(e.pkg)
 	if !ok {
@@ -174,7 +176,7 @@ func inChain(e *entry) bool {
 		return false
 	}
 	entries := c.Entries()
-	listed := func(i int) bool { // of two of one name the later counts
+	listed := func(i int) bool { // of two entries of the same name, the later one counts
 		_, has := p.Bundle(entries[i].Name)
 		return has && !slices.ContainsFunc(entries[i+1:], func(x catalog.Entry) bool { return x.Name == entries[i].Name })
 	}
@@ -205,9 +207,9 @@ func inChain(e *entry) bool {
 	return false
 }
 
-// served sees that every subscription has what it asks for: a bundle of its
-// package, channel and catalog that, where something is installed, is a direct
-// update of it; or what is installed. What serves it is wanted.
+// served verifies that every subscription gets what it requests: a bundle of
+// its package, channel and catalog that, if an operator is installed, is a
+// direct update of it; or the installed operator. Whatever serves it is wanted.
 func (j *judge) served() error {
 	for _, s := range j.subs {
 		served := false
@@ -242,7 +244,7 @@ func (j *judge) mayServe(e *entry, s *subscription) bool {
 }
 
 // elsewhere reports whether an entry that serves another subscription to the
-// package serves one that names no channel, too: another channel offers it the
+// package also serves s, which names no channel: another channel offers s the
 // same bundle.
 func (j *judge) elsewhere(e *entry, s *subscription) bool {
 	if s.Spec.Channel != "" || e.source == nil || !slices.ContainsFunc(j.subs, func(o *subscription) bool {
@@ -282,8 +284,8 @@ func isUpdate(e, current *entry) bool {
 	return false
 }
 
-// needs sees that every requirement is met, and that everything selected is
-// wanted by a subscription or, in the end, required for one.
+// needs verifies that every requirement is met, and that everything selected is
+// wanted itself or, directly or indirectly, required by something that is.
 func (j *judge) needs(ctx context.Context) error {
 	meets := make(map[*entry][]*entry)
 	for _, by := range j.selected {
@@ -329,7 +331,8 @@ func (j *judge) needs(ctx context.Context) error {
 	return nil
 }
 
-// excluded sees that nothing stands beside an operator that it excludes.
+// excluded verifies that nothing is selected together with an operator that
+// excludes it.
 func (j *judge) excluded(ctx context.Context, by *entry, n *need) error {
 	for _, e := range j.selected {
 		if matches, err := n.banned.Match(ctx, e.facts().prepared()); err != nil || matches && e != by {
@@ -339,7 +342,7 @@ func (j *judge) excluded(ctx context.Context, by *entry, n *need) error {
 	return nil
 }
 
-// near returns the selected operators among which are those that meet n.
+// near returns selected operators that include all that meet n.
 func (j *judge) near(n *need) []*entry {
 	switch {
 	case n.gvk != nil:
@@ -353,7 +356,7 @@ func (j *judge) near(n *need) []*entry {
 	return j.selected
 }
 
-// holdsFor is the checker's own reading of a requirement.
+// holdsFor is the checker's own evaluation of a requirement.
 func (n *need) holdsFor(ctx context.Context, e *entry) bool {
 	f := e.facts()
 	if n.constraint != nil {

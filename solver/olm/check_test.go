@@ -12,7 +12,7 @@ import (
 )
 
 // TestCheckerAgainstOracle corrupts answers in every way that takes one step
-// (leave one out, add one, put one in place of another) and compares the
+// (remove one operator, add one, replace one with another) and compares the
 // checker's verdict with the oracle's.
 func TestCheckerAgainstOracle(t *testing.T) {
 	refused, accepted := 0, 0
@@ -50,7 +50,7 @@ func TestCheckerAgainstOracle(t *testing.T) {
 	}
 }
 
-// corruptions yields a selection, and what one step makes of it.
+// corruptions yields a selection and every variant that is one step away.
 func corruptions(o *oracle, best []*option) iter.Seq[[]*option] {
 	all := slices.Clone(o.existing)
 	for _, x := range o.options {
@@ -84,8 +84,8 @@ func corruptions(o *oracle, best []*option) iter.Seq[[]*option] {
 	}
 }
 
-// checkerWorld has one thing of each kind that a corrupted answer can go wrong
-// on.
+// checkerWorld contains one example of each kind of mistake that a corrupted
+// answer can have.
 const checkerWorld = `
 catalog c
 a stable*: a.v3 -> a.v2 -> a.v1
@@ -113,8 +113,8 @@ csv e.v1: package former 1.0.0
 csv free.v1: provides F
 `
 
-// TestCheckerRefuses shows each thing that the checker refuses, on answers that
-// are right but for it.
+// TestCheckerRefuses shows each mistake that the checker rejects, in answers
+// that are otherwise right.
 func TestCheckerRefuses(t *testing.T) {
 	const right = "c//stable/a.v3 c//stable/b.v2 c//stable/e.v2 @existing/ns//free.v1"
 	tests := []struct{ name, selected, want string }{

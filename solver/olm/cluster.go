@@ -10,19 +10,20 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// ClusterResolution is what several namespaces resolve to, each by itself, and
-// what does not go together: namespaces are resolved apart, but APIs belong to
-// the cluster.
+// ClusterResolution is the result of resolving several namespaces, each by
+// itself, with the conflicts between them: namespaces are resolved separately,
+// but APIs belong to the cluster.
 type ClusterResolution struct {
 	// Namespaces are in the order of the requests.
 	Namespaces []NamespaceResolution
-	// Conflicts are by namespaces and operators. What takes part in one should
-	// not be installed before it is settled.
+	// Conflicts are first those of APIs with two providers, in the order of the
+	// APIs, then those of lost APIs, by namespace. Operators that take part in
+	// one should not be installed before it is resolved.
 	Conflicts []NamespaceConflict
 }
 
-// NamespaceResolution is what became of one namespace. Of Resolution and Unsat
-// one is set.
+// NamespaceResolution is the result for one namespace. Exactly one of
+// Resolution and Unsat is set.
 type NamespaceResolution struct {
 	Namespace  string
 	Resolution *Resolution
@@ -31,43 +32,43 @@ type NamespaceResolution struct {
 
 // NamespacedOperator is an operator in a namespace.
 type NamespacedOperator struct {
-	Namespace string // where it is, or is to be
-	Name      string // of its CSV
+	Namespace string // where it is or will be installed
+	Name      string // the name of its CSV
 	New       bool   // it is not installed yet
 }
 
 // String returns "name in namespace".
 func (o NamespacedOperator) String() string { return o.Name + " in namespace " + o.Namespace }
 
-// NamespaceConflict is something that namespaces would do to each other.
+// NamespaceConflict is a conflict between namespaces.
 type NamespaceConflict struct {
-	// Operators are those that conflict, by namespace and name.
+	// Operators are the conflicting operators.
 	Operators []NamespacedOperator
-	// APIs are those in question, in order.
+	// APIs are the APIs in question, in order.
 	APIs []catalog.GVK
-	// Wait are the namespaces, by name, in which nothing should change before it is
-	// settled.
+	// Wait are the namespaces, by name, in which nothing should change before the
+	// conflict is resolved.
 	Wait []string
-	// Text says what is wrong.
+	// Text describes the conflict.
 	Text string
-	// Advice says what would help, if trying found something; or it is "".
+	// Advice says what would help, or is "" if no trial found anything.
 	Advice string
 }
 
 // ResolveNamespaces resolves namespaces and looks for conflicts between them:
 //
 //  1. An API that operators of two namespaces would provide, at least one of
-//     them newly. This is how a deadlock of versions shows: two operators of
-//     different namespaces whose updates require each other's new APIs, so that
+//     them newly. A version deadlock shows up like this: the updates of two
+//     operators in different namespaces require each other's new APIs, so that
 //     each namespace resolves to a second copy of the other's operator.
-//  2. An API that an update takes away although an operator of another
-//     namespace, which nothing of its own serves, requires it.
+//  2. An API, or another requirement of an operator, that an operator of
+//     another namespace met before and that nothing meets after the resolution.
 //
 // For conflicts of the first kind it tries whether the namespaces could be
-// resolved if they were one, and whether one of the operators can be done without,
-// banned from its namespace. The errors are those of Resolver.Resolve but for
-// *UnsatError, which is in the result; two requests for one namespace are an
-// error too.
+// resolved as one, and whether one of the operators can be left out by banning
+// it from its namespace. The errors are those of Resolver.Resolve except
+// *UnsatError, which is in the result; two requests for one namespace are also
+// an error.
 func (r *Resolver) ResolveNamespaces(ctx context.Context, reqs []*Request) (*ClusterResolution, error) {
 	ctx, end := r.budgeted(ctx)
 	out, err := r.resolveNamespaces(ctx, reqs)
@@ -94,7 +95,7 @@ func (r *Resolver) resolveNamespaces(ctx context.Context, reqs []*Request) (*Clu
 	return c.out, ctx.Err()
 }
 
-// cluster is the work of ResolveNamespaces.
+// cluster is the state of a call of ResolveNamespaces.
 type cluster struct {
 	*Resolver
 	spaces []*space // by name
@@ -139,7 +140,7 @@ func (c *cluster) resolve(ctx context.Context, req *Request) (*space, error) {
 	return s, nil
 }
 
-// holder is an operator where it stands, or will.
+// holder is an operator in the namespace where it is or will be installed.
 type holder struct {
 	space *space
 	entry *entry
@@ -149,7 +150,7 @@ func (h holder) operator() NamespacedOperator {
 	return NamespacedOperator{Namespace: h.space.req.Namespace, Name: h.entry.name, New: !h.entry.isInstalled()}
 }
 
-// twoProviders finds APIs with providers in several namespaces. Those that the
+// twoProviders finds APIs with providers in several namespaces. APIs that the
 // same operators provide are one conflict.
 func (c *cluster) twoProviders(ctx context.Context) error {
 	providers := make(map[catalog.GVK][]holder)
@@ -229,7 +230,7 @@ func (c *cluster) tryTogether(ctx context.Context, all []holder) (string, error)
 	}
 	res, err := c.Resolve(ctx, merged)
 	if err != nil || len(res.Chosen) == 0 {
-		return "", ctx.Err() // what cannot be resolved together is no advice
+		return "", ctx.Err() // no advice if they cannot be resolved together
 	}
 	var chosen []string
 	for _, choice := range res.Chosen {
@@ -239,8 +240,8 @@ func (c *cluster) tryTogether(ctx context.Context, all []holder) (string, error)
 		listNames(names), listNames(chosen)), nil
 }
 
-// tryWithout looks for a new operator without which its namespace can be
-// resolved so that the conflict is gone, and tells what that changes there.
+// tryWithout looks for a new operator whose namespace can be resolved without
+// it so that the conflict disappears, and describes what that changes there.
 func (c *cluster) tryWithout(ctx context.Context, all []holder) (string, error) {
 	for _, h := range all {
 		if h.entry.isInstalled() {
@@ -280,8 +281,8 @@ func (c *cluster) tryWithout(ctx context.Context, all []holder) (string, error) 
 	return "", nil
 }
 
-// collides reports whether a namespace would newly provide an API that another
-// one provides.
+// collides reports whether a selection for a namespace would conflict with
+// another namespace over an API.
 func (c *cluster) collides(in *space, selected []*entry) bool {
 	for _, e := range selected {
 		for _, g := range e.facts().gvks {
@@ -302,7 +303,7 @@ func (c *cluster) collides(in *space, selected []*entry) bool {
 }
 
 // lostAPIs finds requirements that an operator of another namespace met before
-// and nobody meets after.
+// and that nothing meets after.
 func (c *cluster) lostAPIs(ctx context.Context) {
 	for _, s := range c.spaces {
 		for _, by := range s.after {
@@ -322,7 +323,7 @@ func (c *cluster) lostAPIs(ctx context.Context) {
 							holder{s, by}.operator(), n, lost.operator(), other.req.Namespace),
 					}
 					if conflict.Wait = []string{other.req.Namespace}; !by.isInstalled() {
-						conflict.Wait = []string{s.req.Namespace} // what is not there yet can wait
+						conflict.Wait = []string{s.req.Namespace} // an operator that is not installed yet can wait
 					}
 					if n.gvk != nil {
 						conflict.APIs = []catalog.GVK{*n.gvk}

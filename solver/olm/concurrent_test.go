@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// TestConcurrentUse resolves the same requests from several goroutines, with
-// one Resolver that has learnt nothing yet, and compares with answers found one
-// after the other, of which each had a Resolver of its own.
+// TestConcurrentUse resolves the same requests from several goroutines with one
+// new Resolver, and compares the answers with those found sequentially, each by
+// its own Resolver.
 func TestConcurrentUse(t *testing.T) {
 	b := drawBatch(t, 7)
 	answer := func(r *olm.Resolver, w *world) string {
@@ -56,8 +56,8 @@ func TestConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// TestOrderOfInput gives catalogs, subscriptions and CSVs in ever other orders:
-// the answer is the same to the byte.
+// TestOrderOfInput shuffles catalogs, subscriptions and CSVs: the answer is the
+// same to the byte.
 func TestOrderOfInput(t *testing.T) {
 	b := drawBatch(t, 11)
 	rnd := rand.New(rand.NewPCG(3, 3))
@@ -85,7 +85,7 @@ func TestOrderOfInput(t *testing.T) {
 	}
 }
 
-// TestCancelled sees that a context that has ended ends everything.
+// TestCancelled verifies that a canceled context ends every question.
 func TestCancelled(t *testing.T) {
 	s := parseScenario(t, deepConflict)
 	r, err := olm.NewResolver(s.sources, nil)
@@ -111,7 +111,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// FuzzAnnotation resolves with an installed CSV whose annotation is anything.
+// FuzzAnnotation resolves with an installed CSV that has an arbitrary
+// annotation.
 func FuzzAnnotation(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"properties":[]}`, `{"properties":[{"type":"olm.gvk","value":{"group":"g","version":"v1","kind":"K"}}]}`,

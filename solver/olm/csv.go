@@ -14,45 +14,48 @@ import (
 // of the bundle it was installed from.
 const PropertiesAnnotation = "operatorframework.io/properties"
 
-// Phase is where a CSV stands in its life.
+// Phase is the phase of a CSV in its lifecycle.
 type Phase string
 
-// The phases of a CSV that resolution tells apart; there are others.
+// The phases of a CSV that resolution distinguishes; there are others.
 const (
 	PhaseSucceeded Phase = "Succeeded"
 	PhaseFailed    Phase = "Failed"
 	PhaseReplacing Phase = "Replacing"
 )
 
-// ReasonCopied is the status reason of a CSV that is the copy of one installed
-// in another namespace. Copies take no part in resolution.
+// ReasonCopied is the status reason of a CSV that is a copy of one installed in
+// another namespace. Resolution ignores copies.
 const ReasonCopied = "Copied"
 
 // ClusterServiceVersion is an installed operator.
 type ClusterServiceVersion struct {
 	ObjectMeta `json:"metadata"`
-	Spec       CSVSpec   `json:"spec"`   // what it is
-	Status     CSVStatus `json:"status"` // where it stands
+	Spec       CSVSpec   `json:"spec"`   // its definition
+	Status     CSVStatus `json:"status"` // its state
 }
 
 // CSVSpec is the part of a CSV's spec that resolution reads.
 type CSVSpec struct {
-	// Version is the operator's, read tolerantly; empty if it states none.
+	// Version is the operator's version, parsed tolerantly; empty if it states
+	// none.
 	Version string `json:"version,omitempty"`
-	// Replaces names the CSV that it took the place of, or takes it.
+	// Replaces names the CSV that it replaced or is replacing.
 	Replaces string `json:"replaces,omitempty"`
 	// CustomResourceDefinitions and APIServiceDefinitions are the APIs that it
-	// provides and requires. They count where PropertiesAnnotation is absent.
+	// provides and requires. Resolution reads them only if PropertiesAnnotation
+	// is absent.
 	CustomResourceDefinitions CRDDescriptions        `json:"customresourcedefinitions"`
 	APIServiceDefinitions     APIServiceDescriptions `json:"apiservicedefinitions"` // see CustomResourceDefinitions
-	// InstallModes are those that it supports; resolution does not read them.
+	// InstallModes are the install modes that it supports; resolution does not
+	// read them.
 	InstallModes group.InstallModes `json:"installModes,omitempty"`
 	// Install is how it is deployed; resolution does not read it.
 	Install InstallStrategy `json:"install,omitzero"`
-	// WebhookDefinitions are the webhooks that it brings; resolution does not read
-	// them.
+	// WebhookDefinitions are the webhooks that it provides; resolution does not
+	// read them.
 	WebhookDefinitions []WebhookDescription `json:"webhookdefinitions,omitempty"`
-	// MinKubeVersion is the lowest version of Kubernetes that it runs on; empty
+	// MinKubeVersion is the lowest Kubernetes version that it runs on; empty
 	// means any. Resolution does not read it.
 	MinKubeVersion string `json:"minKubeVersion,omitempty"`
 }
@@ -97,30 +100,30 @@ type APIServiceDescription struct {
 
 // The types of webhooks.
 const (
-	WebhookValidating = "ValidatingAdmissionWebhook" // judges objects before they are written
+	WebhookValidating = "ValidatingAdmissionWebhook" // validates objects before they are written
 	WebhookMutating   = "MutatingAdmissionWebhook"   // changes objects before they are written
 	WebhookConversion = "ConversionWebhook"          // converts objects between versions of a CRD
 )
 
-// WebhookDescription is a webhook that an operator brings. What is not read here
-// is handed on as it is.
+// WebhookDescription is a webhook that an operator provides. Fields that are
+// not interpreted here are passed on unchanged.
 type WebhookDescription struct {
-	GenerateName   string   `json:"generateName"`             // its name, and the beginning of that of its configuration
+	GenerateName   string   `json:"generateName"`             // its name, and the prefix of the name of its configuration
 	Type           string   `json:"type"`                     // one of the constants
 	DeploymentName string   `json:"deploymentName"`           // the deployment whose pods answer
-	ContainerPort  int32    `json:"containerPort,omitempty"`  // of the service; 0 means 443
-	Path           string   `json:"webhookPath,omitempty"`    // that is asked
+	ContainerPort  int32    `json:"containerPort,omitempty"`  // the port of the service; 0 means 443
+	Path           string   `json:"webhookPath,omitempty"`    // the path of its URL
 	ConversionCRDs []string `json:"conversionCRDs,omitempty"` // the CRDs that it converts
 
-	TargetPort              json.RawMessage `json:"targetPort,omitempty"`              // of the pods; nil means ContainerPort
+	TargetPort              json.RawMessage `json:"targetPort,omitempty"`              // the port of the pods; nil means ContainerPort
 	Rules                   json.RawMessage `json:"rules,omitempty"`                   // which requests are sent to it
-	ObjectSelector          json.RawMessage `json:"objectSelector,omitempty"`          // of which objects
+	ObjectSelector          json.RawMessage `json:"objectSelector,omitempty"`          // for which objects
 	FailurePolicy           string          `json:"failurePolicy,omitempty"`           // Fail or Ignore
 	MatchPolicy             string          `json:"matchPolicy,omitempty"`             // Exact or Equivalent
 	SideEffects             string          `json:"sideEffects,omitempty"`             // None or NoneOnDryRun
-	ReinvocationPolicy      string          `json:"reinvocationPolicy,omitempty"`      // Never or IfNeeded, of one that changes objects
+	ReinvocationPolicy      string          `json:"reinvocationPolicy,omitempty"`      // Never or IfNeeded, for a mutating webhook
 	TimeoutSeconds          *int32          `json:"timeoutSeconds,omitempty"`          // how long it may take
-	AdmissionReviewVersions []string        `json:"admissionReviewVersions,omitempty"` // of the reviews that it understands
+	AdmissionReviewVersions []string        `json:"admissionReviewVersions,omitempty"` // the review versions that it accepts
 }
 
 // Copied reports whether the CSV is a copy of one in another namespace.
@@ -128,8 +131,8 @@ func (c *ClusterServiceVersion) Copied() bool {
 	return c.Status.Reason == ReasonCopied
 }
 
-// InstalledFrom returns the CSV that installing a bundle in a namespace leaves
-// behind: it carries the bundle's version and, in PropertiesAnnotation, its
+// InstalledFrom returns the CSV that results from installing a bundle in a
+// namespace: it has the bundle's version and, in PropertiesAnnotation, its
 // properties.
 func InstalledFrom(b *catalog.Bundle, namespace string) (ClusterServiceVersion, error) {
 	props, err := b.Facts()
@@ -171,7 +174,7 @@ func ParseProperties(annotation string) ([]catalog.Property, error) {
 }
 
 // FormatProperties is the inverse of ParseProperties. No properties give "{}".
-// A value that is no JSON is an error. Properties of type olm.csv.metadata and
+// A value that is not JSON is an error. Properties of type olm.csv.metadata and
 // olm.bundle.object, which repeat whole manifests, are left out.
 func FormatProperties(props []catalog.Property) (string, error) {
 	type property struct {
@@ -196,11 +199,11 @@ func FormatProperties(props []catalog.Property) (string, error) {
 
 // projected returns the properties of an installed operator:
 //
-//  1. If the annotation is there, it is the whole truth.
+//  1. If the annotation is present, only it counts.
 //  2. Otherwise the APIs that the CSV owns are provided and those it requires
 //     are required, each list in the order of its JSON form.
-//  3. Then the package, if the subscriptions that have this CSV installed name
-//     exactly one.
+//  3. The package follows, if the subscriptions that have this CSV installed
+//     name exactly one.
 func projected(c *ClusterServiceVersion, subs []*Subscription) ([]catalog.Property, error) {
 	if note, ok := c.Annotations[PropertiesAnnotation]; ok {
 		return ParseProperties(note)

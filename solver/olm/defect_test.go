@@ -12,8 +12,9 @@ import (
 )
 
 // deepConflict is a problem on which a search that gives up the wrong choices
-// leaves out a subscription, or settles for less: the conflict of a.v2 with
-// what x and y need shows only several choices after a.v2 was taken.
+// leaves out a subscription, or settles for a worse answer: the conflict
+// between a.v2 and the requirements of x and y shows only several choices after
+// a.v2 was taken.
 const deepConflict = `
 catalog c
 a stable*: a.v2 -> a.v1
@@ -43,8 +44,8 @@ subscription x x/stable
 subscription y y/stable
 `
 
-// TestDeepConflict resolves it many times, in ever other order of the
-// subscriptions, each time from scratch.
+// TestDeepConflict resolves deepConflict many times from scratch, each time
+// with the subscriptions in another order.
 func TestDeepConflict(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	s := parseScenario(t, deepConflict)

@@ -8,16 +8,17 @@ import (
 	"github.com/fairlead/fairlead/internal/diagram"
 )
 
-// WriteDOT writes the answer as a graph in the DOT language of Graphviz: who
-// asks for which operator, and what requires what. Operators that are installed
-// and give way are dashed; a head that could not be had is marked.
+// WriteDOT writes the answer as a graph in the DOT language of Graphviz: which
+// subscription is served by which operator, and which operator requires which.
+// Installed operators that are replaced are dashed; a channel head that could
+// not be chosen is marked.
 func (res *Resolution) WriteDOT(w io.Writer) error { return res.graph().WriteDOT(w) }
 
 // WriteMermaid writes the graph of WriteDOT as a Mermaid flowchart.
 func (res *Resolution) WriteMermaid(w io.Writer) error { return res.graph().WriteMermaid(w) }
 
-// WriteDOT writes the explanation as a graph in the DOT language: from what
-// cannot be, to what stands in the way; advice is marked.
+// WriteDOT writes the explanation as a graph in the DOT language, from what
+// cannot be satisfied to the obstacles; advice is marked.
 func (x *Explanation) WriteDOT(w io.Writer) error { return x.graph().WriteDOT(w) }
 
 // WriteMermaid writes the graph of WriteDOT as a Mermaid flowchart.
@@ -30,7 +31,7 @@ func (p *Path) WriteDOT(w io.Writer) error { return p.graph().WriteDOT(w) }
 // WriteMermaid writes the graph of WriteDOT as a Mermaid flowchart.
 func (p *Path) WriteMermaid(w io.Writer) error { return p.graph().WriteMermaid(w) }
 
-// drawing is a graph whose nodes are added once.
+// drawing is a graph to which each node is added once.
 type drawing struct {
 	diagram.Graph
 	has map[string]bool
@@ -125,7 +126,7 @@ func (p *Path) graph() *diagram.Graph {
 	return &d.Graph
 }
 
-// folded breaks a text into lines of a width that boxes can have.
+// folded wraps a text to lines that fit a box.
 func folded(text string) string {
 	const width = 48
 	var b strings.Builder

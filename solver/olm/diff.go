@@ -5,27 +5,28 @@ import (
 	"strings"
 )
 
-// Diff is how two answers differ.
+// Diff is the difference between two answers.
 type Diff struct {
-	// Added is chosen only by the second answer, by package.
+	// Added are the bundles that only the second answer chooses, by package.
 	Added []Choice `json:"added,omitempty"`
-	// Removed is chosen only by the first, by package.
+	// Removed are the bundles that only the first answer chooses, by package.
 	Removed []Choice `json:"removed,omitempty"`
-	// Changed are packages of which another bundle is chosen, or the same from
-	// another channel or catalog, or in place of another, by package.
+	// Changed are the packages for which another bundle is chosen, or the same
+	// one from another channel or catalog, or in place of another one, by
+	// package.
 	Changed []ChoiceChange `json:"changed,omitempty"`
-	// Subscriptions are those that are served otherwise, by name.
+	// Subscriptions are those that another operator serves, by name.
 	Subscriptions []OutcomeChange `json:"subscriptions,omitempty"`
 }
 
-// ChoiceChange is a package of which another bundle is chosen.
+// ChoiceChange is a package for which the choice differs.
 type ChoiceChange struct {
 	Before Choice `json:"before"` // by the first answer
 	After  Choice `json:"after"`  // by the second
 }
 
 // OutcomeChange is a subscription that another operator serves. Before or After
-// is "" where the answer does not serve it.
+// is "" if that answer does not serve it.
 type OutcomeChange struct {
 	Subscription string `json:"subscription"`     // its name
 	Before       string `json:"before,omitempty"` // the CSV that serves it in the first answer
@@ -37,8 +38,8 @@ func (d *Diff) Empty() bool {
 	return len(d.Added) == 0 && len(d.Removed) == 0 && len(d.Changed) == 0 && len(d.Subscriptions) == 0
 }
 
-// Diff tells how another answer differs from res. A nil answer is one that
-// chooses nothing and serves nobody.
+// Diff returns how another answer differs from res. A nil answer chooses
+// nothing and serves no subscription.
 func (res *Resolution) Diff(other *Resolution) *Diff {
 	if res == nil {
 		res = &Resolution{}
@@ -65,8 +66,8 @@ func (res *Resolution) Diff(other *Resolution) *Diff {
 	return d
 }
 
-// same reports whether two candidates are one bundle from one place, whichever
-// copy of the catalog they were read from.
+// same reports whether two candidates are the same bundle from the same place,
+// regardless of the copy of the catalog they were read from.
 func (c Candidate) same(o Candidate) bool {
 	image := func(c Candidate) string {
 		if c.Bundle == nil {
@@ -78,7 +79,7 @@ func (c Candidate) same(o Candidate) bool {
 		c.Source == o.Source && image(c) == image(o)
 }
 
-// outcomes tells which subscriptions are served otherwise.
+// outcomes adds the subscriptions that another operator serves.
 func (d *Diff) outcomes(a, b []Outcome) {
 	served := make(map[string]*OutcomeChange)
 	var all []*OutcomeChange
@@ -103,8 +104,8 @@ func (d *Diff) outcomes(a, b []Outcome) {
 	slices.SortFunc(d.Subscriptions, func(a, b OutcomeChange) int { return strings.Compare(a.Subscription, b.Subscription) })
 }
 
-// chosenOf returns what is chosen of a package, or nil. Chosen is sorted by
-// package, and has one of each.
+// chosenOf returns the choice for a package, or nil. Chosen is sorted by
+// package and has one choice for each.
 func (res *Resolution) chosenOf(pkg string) *Choice {
 	at, ok := slices.BinarySearchFunc(res.Chosen, pkg, func(c Choice, pkg string) int { return strings.Compare(c.Package, pkg) })
 	if !ok {

@@ -11,31 +11,31 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// encoding is the solver's problem for a query, or for a part of it.
+// encoding is the solver problem for a query, or for a part of it.
 //
 // Its variables are the entries that can be reached: all installed operators,
 // the candidates of each subscription, and the candidates of each requirement
-// of a reached entry. What cannot be reached is never chosen.
+// of a reached entry. Entries that cannot be reached are never chosen.
 type encoding struct {
 	q       *query
 	problem solver.Problem
 	vars    map[*entry]solver.Var
 	reached []*entry     // in the order of discovery
 	subs    []int        // the constraint that serves each subscription
-	moves   []solver.Var // installed operators that need not stay, but should: that they move
-	drops   []solver.Var // that each subscription is left out, 0 where it may not be
-	// excluding are the requirements that something is not there
+	moves   []solver.Var // for each installed operator that should stay but need not: that it moves
+	drops   []solver.Var // for each subscription: that it is left out; 0 if it must not be
+	// excluding are the requirements that something is absent
 	excluding []bundleNeeds
 }
 
-// encode builds the problem. What is demanded from the start, in order: the
-// installed operators that no subscription refers to, by name; then that each
+// encode builds the problem. Its initial demands are, in order, the installed
+// operators that no subscription refers to, by name, and then that each
 // subscription is served.
 func (q *query) encode(ctx context.Context) (*encoding, error) {
 	n := &encoding{q: q, vars: make(map[*entry]solver.Var)}
 	referenced := make(map[*entry]bool)
 	for _, s := range q.subs {
-		if s.current != nil && !(q.spare && s.invalid != "") { // that is left out
+		if s.current != nil && !(q.spare && s.invalid != "") { // an invalid subscription is left out
 			referenced[s.current] = true
 		}
 	}
@@ -48,7 +48,7 @@ func (q *query) encode(ctx context.Context) (*encoding, error) {
 	for _, s := range q.subs {
 		n.subscription(s)
 	}
-	for i := 0; i < len(n.reached); i++ { // grows while it is walked
+	for i := 0; i < len(n.reached); i++ { // grows during the loop
 		if err := n.operator(ctx, n.reached[i]); err != nil {
 			return nil, err
 		}
@@ -57,8 +57,8 @@ func (q *query) encode(ctx context.Context) (*encoding, error) {
 	return n, n.exclude(ctx)
 }
 
-// reach returns the variable of an entry, and sees to it that its constraints
-// will be added.
+// reach returns the variable of an entry, and ensures that its constraints will
+// be added.
 func (n *encoding) reach(e *entry) solver.Var {
 	v, ok := n.vars[e]
 	if !ok {
@@ -77,8 +77,9 @@ func (n *encoding) reachAll(entries []*entry) []solver.Var {
 	return vars
 }
 
-// subscription adds that s is served, by a candidate or else by what it has
-// installed, and that an update does not stand beside what it replaces.
+// subscription adds the constraints that s is served, by a candidate or else by
+// its installed operator, and that an update excludes the operator that it
+// replaces.
 func (n *encoding) subscription(s *subscription) {
 	n.subs = append(n.subs, n.problem.NumConstraints())
 	drop := n.drop(s)
@@ -104,8 +105,8 @@ func (n *encoding) subscription(s *subscription) {
 	}
 }
 
-// drop returns what serves a subscription last: that it is left out, if it may
-// be. What is installed has to be served.
+// drop returns the last option of a subscription: that it is left out, if it
+// may be. A valid subscription with an installed operator must be served.
 func (n *encoding) drop(s *subscription) []solver.Lit {
 	if !n.q.spare || s.current != nil && s.invalid == "" {
 		n.drops = append(n.drops, 0)
@@ -116,7 +117,7 @@ func (n *encoding) drop(s *subscription) []solver.Lit {
 	return []solver.Lit{v.Yes()}
 }
 
-// hold adds a choice before all others: that an operator stays, or else moves.
+// hold adds a choice before all others: an operator stays, or else it moves.
 func (n *encoding) hold(current *entry) {
 	move := n.problem.Var("move " + current.id)
 	if !slices.Contains(n.moves, move) {
@@ -125,8 +126,8 @@ func (n *encoding) hold(current *entry) {
 	}
 }
 
-// operator adds what an entry demands by itself: that it may be chosen at all,
-// and its requirements in property order.
+// operator adds the constraints of an entry by itself: whether it may be chosen
+// at all, and its requirements in property order.
 func (n *encoding) operator(ctx context.Context, e *entry) error {
 	v := n.vars[e]
 	if text := n.q.refusal(e); text != "" {
@@ -149,8 +150,9 @@ func (n *encoding) operator(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// refusal says, after an operator's name, why it may not be chosen at all; or
-// "". An installed operator with a malformed requirement runs already, and may stay.
+// refusal returns why an operator may not be chosen at all, as text to follow
+// its name, or "". An installed operator with a malformed requirement is
+// already running and may stay.
 func (q *query) refusal(e *entry) string {
 	f := e.facts()
 	switch {
@@ -171,9 +173,9 @@ func (q *query) refusal(e *entry) string {
 	return q.exclusions.against(e)
 }
 
-// candidatesFor lists what can meet a requirement of e, the most wanted first:
-// what is installed, by name; then e's own catalog; then the others in order of
-// preference.
+// candidatesFor lists the operators that can meet a requirement of e, the most
+// preferred first: installed operators by name; then e's own catalog; then the
+// others in order of preference.
 func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) (all []*entry, err error) {
 	defer func() {
 		var over *rule.BudgetError
@@ -198,7 +200,7 @@ func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) (all []*en
 			q.left[broken] = true
 		}
 		if len(all) == 0 {
-			all = m.entries // shared: only ever read
+			all = m.entries // shared: read only
 		} else {
 			all = append(slices.Clip(all), m.entries...)
 		}
@@ -219,9 +221,9 @@ func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) (all []*en
 	return all, ctx.Err()
 }
 
-// unique adds that there is at most one operator of a package, and at most one
-// provider of an API. The latter goes without saying where all providers are of
-// one package.
+// unique adds the constraints that there is at most one operator of a package,
+// and at most one provider of an API. The latter is implied if all providers
+// are of one package.
 func (n *encoding) unique() {
 	packages := make(map[string][]*entry)
 	for _, e := range n.reached {
@@ -246,8 +248,8 @@ func (n *encoding) unique() {
 }
 
 // sharedAPIs returns the APIs whose providers are not all of one package, with
-// the providers. Most versions of a package provide what the one before does:
-// those are passed over at first.
+// the providers. Most versions of a package provide the same APIs as the
+// version before, and are skipped in the first pass.
 func (n *encoding) sharedAPIs() map[catalog.GVK][]*entry {
 	owners := make(map[catalog.GVK]string) // the one package of all providers so far; "" if there are several
 	shared := make(map[catalog.GVK][]*entry)
@@ -282,7 +284,8 @@ func (n *encoding) sharedAPIs() map[catalog.GVK][]*entry {
 	return shared
 }
 
-// exclude adds that what a bundle excludes does not stand beside it.
+// exclude adds the constraints that a bundle is not selected together with an
+// operator that it excludes.
 func (n *encoding) exclude(ctx context.Context) error {
 	for _, x := range n.excluding {
 		for _, e := range n.reached {

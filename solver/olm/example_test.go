@@ -34,8 +34,8 @@ func resolver() (*olm.Resolver, error) {
 	return olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "example"}, Catalog: held}}, nil)
 }
 
-// A subscription brings what its operator requires. Here the newest version
-// cannot be had, and the answer says why.
+// A subscription also installs what its operator requires. Here the newest
+// version cannot be installed, and the answer says why.
 func ExampleResolver_Resolve() {
 	r, err := resolver()
 	if err != nil {
@@ -62,7 +62,7 @@ func ExampleResolver_Resolve() {
 	// shop.v2.0.0 requires package database in range >=5.0.0, which nothing offers: package database has version 4.2.0 (database.v4.2.0 in channel stable), which is not in the range
 }
 
-// What cannot be satisfied is explained.
+// A request that cannot be satisfied is explained.
 func ExampleUnsatError_Explain() {
 	r, err := resolver()
 	if err != nil {
@@ -87,7 +87,7 @@ func ExampleUnsatError_Explain() {
 	// To do: change subscription database to channel stable; then database.v4.2.0 is installed <nil>
 }
 
-// chain is a catalog with three versions of a shop, of which the last needs a
+// chain is a catalog with three versions of a shop, the last of which needs a
 // newer cache.
 const chain = `
 {"schema":"olm.package","name":"shop","defaultChannel":"stable"}
@@ -108,8 +108,8 @@ const chain = `
   {"type":"olm.package","value":{"packageName":"cache","version":"1.0.0"}}]}
 `
 
-// shopAt returns a resolver for the chain, and a namespace that has a version of
-// the shop and the first cache.
+// shopAt returns a resolver for the chain, and a request for a namespace that
+// has a version of the shop and the first cache.
 func shopAt(version string) (*olm.Resolver, *olm.Request, error) {
 	held, err := catalog.Open(context.Background(), fstest.MapFS{"catalog.json": {Data: []byte(chain)}}, nil)
 	if err != nil {
@@ -163,7 +163,7 @@ func ExampleResolver_UpgradePath() {
 	// [cache.v2.0.0 shop.v3.0.0]
 }
 
-// What if the cache was held back?
+// What if the cache were held back?
 func ExampleBase_WhatIf() {
 	r, req, err := shopAt("shop.v2.0.0")
 	if err != nil {

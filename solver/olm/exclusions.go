@@ -6,14 +6,15 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// exclusions are what a question takes out of the choice. A nil *exclusions takes nothing.
+// exclusions are the bundles that a question rules out. A nil *exclusions rules
+// out nothing.
 type exclusions struct {
 	banned map[string]bool // names of bundles
 	pins   map[string]pin  // by package
 }
 
-// pin is what a package is held to: a bundle of that name or, where there is no
-// name, of that version.
+// pin restricts a package to the bundle of that name or, if there is no name,
+// of that version.
 type pin struct {
 	name    string
 	version semverx.Version
@@ -34,8 +35,8 @@ func (p pin) allows(e *entry) bool {
 	return !v.IsZero() && v.Compare(p.version) == 0
 }
 
-// against says, after the name of an operator, what a question has against it,
-// or "". A ban does not concern what is installed already, a pin does.
+// against returns why a question rules out an operator, as text to follow its
+// name, or "". A ban does not apply to installed operators; a pin does.
 func (b *exclusions) against(e *entry) string {
 	if b == nil {
 		return ""

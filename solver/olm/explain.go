@@ -11,33 +11,34 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// ExplanationLines is how many lines String and WriteText use at most.
+// ExplanationLines is the maximum number of lines that String and WriteText
+// use.
 const ExplanationLines = 12
 
-// Explanation says in the user's words why a request cannot be satisfied and
+// Explanation says in the user's terms why a request cannot be satisfied and
 // what would help.
 type Explanation struct {
-	// Findings are what stands in the way, one for each subscription or
-	// installed operator concerned.
+	// Findings are the obstacles, one for each subscription or installed operator
+	// concerned.
 	Findings []Finding `json:"findings"`
-	// Advice is what one could do, the least intrusive first. What is said to
-	// work was tried.
+	// Advice is what users could do, the least intrusive first. Everything in it
+	// was tried.
 	Advice []string `json:"advice,omitempty"`
-	// None says, where there is no Advice, what was tried in vain.
+	// None says what was tried without success, if there is no Advice.
 	None string `json:"none,omitempty"`
 }
 
 // Finding is a fact, and the facts that it follows from.
 type Finding struct {
 	Text    string    `json:"text"`              // one line
-	Because []Finding `json:"because,omitempty"` // in the order of preference of what they speak of
+	Because []Finding `json:"because,omitempty"` // in the order of preference of their subjects
 }
 
 // String returns what WriteText writes, without the last newline.
 func (x *Explanation) String() string { return strings.Join(x.lines(ExplanationLines), "\n") }
 
-// Within returns what String does, in at most so many bytes: the longest lines are
-// cut short, where that is necessary.
+// Within returns the text of String in at most the given number of bytes: the
+// longest lines are cut short if necessary.
 func (x *Explanation) Within(most int) string {
 	lines := x.lines(ExplanationLines)
 	text := strings.Join(lines, "\n")
@@ -51,22 +52,22 @@ func (x *Explanation) Within(most int) string {
 	return words.Clip(text, most-len("..."))
 }
 
-// WriteText writes the findings as an indented list, then the advice, on at
-// most ExplanationLines lines; the JSON form of an Explanation has all.
+// WriteText writes the findings as an indented list, then the advice, in at
+// most ExplanationLines lines; the JSON form of an Explanation is complete.
 func (x *Explanation) WriteText(w io.Writer) error {
 	_, err := io.WriteString(w, x.String()+"\n")
 	return err
 }
 
-// WriteAll writes what WriteText writes, but all of it, however long.
+// WriteAll writes the same as WriteText, but without a limit on lines.
 func (x *Explanation) WriteAll(w io.Writer) error {
 	_, err := io.WriteString(w, strings.Join(x.lines(math.MaxInt32), "\n")+"\n")
 	return err
 }
 
-// Explain tells why the answer is what it is: what serves each subscription, what
-// was wanted more and could not be had, and what that operator requires in turn.
-// What is required of operators that are installed already is not told.
+// Explain explains the answer: what serves each subscription, which preferred
+// candidates could not be chosen, and what the operator requires in turn.
+// Requirements that installed operators meet are left out.
 func (res *Resolution) Explain() *Explanation {
 	x := &Explanation{}
 	told := make(map[string]bool)
@@ -94,7 +95,7 @@ func (res *Resolution) Explain() *Explanation {
 	return x
 }
 
-// required tells what an operator requires and what was chosen for it, each
+// required returns what an operator requires and what was chosen for it, each
 // operator once.
 func (res *Resolution) required(by string, told map[string]bool) []Finding {
 	if told[by] {
@@ -113,8 +114,8 @@ func (res *Resolution) required(by string, told map[string]bool) []Finding {
 	return out
 }
 
-// lines renders the explanation on at most limit lines: the advice has at most
-// a third of them, and what is left out of the findings is counted.
+// lines renders the explanation in at most limit lines: the advice gets at most
+// a third of them, and findings that are left out are counted.
 func (x *Explanation) lines(limit int) []string {
 	advice := x.Advice[:min(len(x.Advice), limit/3)]
 	var lines []string
@@ -142,10 +143,10 @@ func (x *Explanation) lines(limit int) []string {
 	return lines
 }
 
-// Explain works out the explanation: from smallest sets of facts that cannot
-// stand together, what in the catalogs comes nearest to what is missing, and by
-// trying, what would help. Conflicts that have nothing in common are all told
-// of. The error is that of the context.
+// Explain works out the explanation: from minimal sets of facts that contradict
+// each other, the closest alternatives in the catalogs and, by trial
+// resolutions, what would help. All conflicts that have nothing in common are
+// reported. The error is that of the context.
 func (e *UnsatError) Explain(ctx context.Context) (*Explanation, error) {
 	ctx, end := e.problem.q.budgeted(ctx)
 	x, err := e.explain(ctx)
@@ -172,8 +173,8 @@ func (e *UnsatError) explain(ctx context.Context) (*Explanation, error) {
 	return out, ctx.Err()
 }
 
-// findings tells first of operators that exclude each other, and then, from
-// each subscription and unsubscribed operator down, of what else is in the way.
+// findings reports first the operators that exclude each other and then, from
+// each subscription and unsubscribed operator down, the other obstacles.
 func (x *explainer) findings(core []solver.Constraint) []Finding {
 	out := x.conflicts()
 	x.brief = len(out) > 0

@@ -16,14 +16,14 @@ type explainer struct {
 	q          *query
 	needs      map[*entry][]*bundleNeeds
 	exclusions map[*entry]string   // why an operator is refused by itself
-	unique     []solver.Constraint // which operators cannot stand together
+	unique     []solver.Constraint // that operators exclude each other
 	askers     map[*entry][]any    // the constraints of the core that an operator would serve
 	told       map[*entry]bool
-	brief      bool // leave out what excludes what: it is reported separately
+	brief      bool // leave out which operators exclude each other: they are reported separately
 }
 
-// inQuestion asks for the operator that an explanation is about, chosenBefore
-// for what an earlier choice has settled.
+// inQuestion requests the operator that an explanation is about, chosenBefore
+// the operators of earlier choices.
 type (
 	inQuestion   struct{}
 	chosenBefore struct{}
@@ -80,8 +80,8 @@ func (x *explainer) subscription(why *subNeeds) Finding {
 	return f
 }
 
-// describeAll tells what stands against each of several operators that asker
-// asks for, and takes those together against which the same stands.
+// describeAll returns the obstacles for each of several operators that asker
+// requests, and groups operators with the same obstacle.
 func (x *explainer) describeAll(entries []*entry, asker any) []Finding {
 	type group struct {
 		names   []string
@@ -108,7 +108,7 @@ func (x *explainer) describeAll(entries []*entry, asker any) []Finding {
 	return out
 }
 
-// sentence puts names before what is said of one of them.
+// sentence puts names before a text about one of them, and adapts the verb.
 func sentence(names []string, text string) string {
 	if len(names) > 1 {
 		verb, rest, _ := strings.Cut(text, " ")
@@ -126,7 +126,7 @@ func equalFindings(a, b Finding) bool {
 	return a.Text == b.Text && slices.EqualFunc(a.Because, b.Because, equalFindings)
 }
 
-// describe tells what stands against an operator that asker asks for; the texts
+// describe returns the obstacles for an operator that asker requests; the texts
 // lack its name, and begin with a verb.
 func (x *explainer) describe(e *entry, asker any) []Finding {
 	if x.told[e] && len(x.needs[e]) > 0 {
@@ -160,8 +160,8 @@ func (x *explainer) describe(e *entry, asker any) []Finding {
 	return out
 }
 
-// rivalry tells what a constraint on operators that exclude each other sets
-// against one of them: the others that something else asks for.
+// rivalry describes how a constraint on operators that exclude each other rules
+// out one of them: by the others that something else requests.
 func (x *explainer) rivalry(c solver.Constraint, e *entry, asker any) string {
 	if why, ok := c.Why.(*replacement); ok {
 		switch {
@@ -187,8 +187,8 @@ func (x *explainer) rivalry(c solver.Constraint, e *entry, asker any) string {
 	return "is not available: " + strings.Join(demands, ", ") + ", and there can be only one " + what
 }
 
-// exclusive returns the operators of which there can be only one, and what that
-// one is.
+// exclusive returns the operators of which there can be only one, and a
+// description of that one.
 func exclusive(c solver.Constraint) (members []*entry, what string) {
 	switch why := c.Why.(type) {
 	case *onePackage:
@@ -201,8 +201,8 @@ func exclusive(c solver.Constraint) (members []*entry, what string) {
 	return nil, ""
 }
 
-// demands tells who asks for which of some operators, leaving out what asker
-// asks for.
+// demands describes what requests which of some operators, without the requests
+// of asker.
 func (x *explainer) demands(entries []*entry, asker any) []string {
 	names := make(map[any][]string)
 	var order []any
@@ -239,8 +239,8 @@ func (x *explainer) demand(by any, names []string) string {
 	return listNames(names) + " is installed and no subscription refers to it"
 }
 
-// askedBy names the subscription that asks for an operator, or for one that needs
-// it in the end, if one does.
+// askedBy names the subscription that requests an operator, directly or
+// indirectly, if one does.
 func (x *explainer) askedBy(e *entry) string {
 	queue := []*entry{e}
 	seen := make(map[*entry]bool)
@@ -261,7 +261,7 @@ func (x *explainer) askedBy(e *entry) string {
 	return ""
 }
 
-// asks returns what asks for an operator other than asker, or nil.
+// asks returns something other than asker that requests an operator, or nil.
 func (x *explainer) asks(e *entry, asker any) any {
 	for _, by := range x.askers[e] {
 		if by != asker {
@@ -272,7 +272,7 @@ func (x *explainer) asks(e *entry, asker any) any {
 }
 
 // conflicts reports the constraints on operators that exclude each other, each
-// with all that ask for one of them.
+// with everything that requests one of them.
 func (x *explainer) conflicts() []Finding {
 	var out []Finding
 	for _, c := range x.unique {
@@ -288,7 +288,7 @@ func (x *explainer) conflicts() []Finding {
 	return out
 }
 
-// listNames joins names by "and", the first three of many.
+// listNames joins names with "and", the first three if there are many.
 func listNames(names []string) string { return joinNames(names, "and") }
 
 func orNames(names []string) string { return joinNames(names, "or") }

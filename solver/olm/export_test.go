@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// Selection returns the ids of what an answer selects: the chosen entries and
-// the installed ones that stay.
+// Selection returns the ids of the entries that an answer selects: the chosen
+// ones and the installed ones that stay.
 func (r *Resolver) Selection(ctx context.Context, req *Request) ([]string, error) {
 	q, err := r.begin(ctx, req)
 	if err != nil {

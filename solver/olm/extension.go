@@ -11,70 +11,71 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Extension asks for one package in the way of OLM v1, whose policy differs in
-// all: there are no dependencies, no uniqueness and no chains, but a range of
-// versions, from which the highest is taken.
+// Extension requests one package by the rules of OLM v1, whose policy is
+// entirely different: there are no dependencies, no uniqueness and no chains,
+// but a range of versions from which the highest is chosen.
 type Extension struct {
 	// Package is the package's name.
 	Package string
 	// Version is a version or a range of versions, as users pin them (^1.2,
-	// >=1.0.0 <2.0.0); empty means any. A prerelease counts only where the range
+	// >=1.0.0 <2.0.0); empty means any. A prerelease matches only if the range
 	// names one.
 	Version string
-	// Channels are those to choose from; none means all.
+	// Channels are the channels to choose from; none means all.
 	Channels []string
-	// SelfCertified allows any version, also a lower one, where something is
-	// installed. Otherwise it has to be a successor in some channel, or the same.
+	// SelfCertified allows any version, even a lower one, if a bundle is
+	// installed. Otherwise the choice must be a successor in some channel, or the
+	// same version and release.
 	SelfCertified bool
-	// Installed is what is installed, or nil.
+	// Installed is the installed bundle, or nil.
 	Installed *InstalledBundle
-	// Catalogs says which catalogs to look at; nil means all that are not
+	// Catalogs selects the catalogs to look at; nil means all that are not
 	// disabled.
 	Catalogs func(*Source) bool
 	// ExplicitRelease reads the release that an olm.package property states
-	// beside the version. Without it, and where none is stated, build metadata of
-	// the version counts as the release.
+	// besides the version. Without it, or if no release is stated, build metadata
+	// of the version counts as the release.
 	ExplicitRelease bool
-	// AllowRequirements accepts a bundle that requires others, though nothing
-	// sees to it that they are there.
+	// AllowRequirements accepts a bundle that requires others, although nothing
+	// ensures that they are present.
 	AllowRequirements bool
 }
 
-// InstalledBundle is what an Extension has installed.
+// InstalledBundle is the bundle that an Extension has installed.
 type InstalledBundle struct {
 	Name    string  // the bundle's name
 	Version string  // its version
-	Release *string // its release, if it is known apart from the version
+	Release *string // its release, if known separately from the version
 }
 
-// ExtensionChoice is what an Extension gets.
+// ExtensionChoice is the bundle chosen for an Extension.
 type ExtensionChoice struct {
-	// Candidate is the bundle. It is of no channel in particular.
+	// Candidate is the bundle. Its Channel is empty.
 	Candidate
-	// Installed tells that it is installed already.
+	// Installed reports whether the bundle is already installed.
 	Installed bool
-	// Deprecations are what its catalog says of the package, of channels and of
-	// bundles, in the order written.
+	// Deprecations are those that the catalog states for the package, channels
+	// and bundles, in the order written.
 	Deprecations []catalog.Deprecation
 }
 
-// ExtensionError says that no bundle can be chosen for an Extension, or several
-// can. The counts tell how far the bundles of all catalogs came.
+// ExtensionError reports that no bundle can be chosen for an Extension, or that
+// several can. The counts show how many bundles of all catalogs passed each
+// step.
 type ExtensionError struct {
 	Extension *Extension
 	// Bundles is how many bundles the package has, InChannels how many of them
-	// are in the channels, InRange how many of those in the range of versions,
-	// and Successors how many of those may follow what is installed.
+	// are in the channels, InRange how many of those are in the range of
+	// versions, and Successors how many of those may follow the installed bundle.
 	Bundles, InChannels, InRange, Successors int
-	// Next are the bundles that may follow what is installed, whatever the range
-	// and the channels, the highest version first.
+	// Next are the bundles that may follow the installed one, regardless of the
+	// range and the channels, the highest version first.
 	Next []string
-	// Catalogs are the names of the catalogs between which nothing decides, in
-	// order.
+	// Catalogs are the names of the catalogs that tie, in order.
 	Catalogs []string
 }
 
-// Error tells what was asked for and at which step nothing was left.
+// Error describes the request and the step at which no bundle was left.
 func (e *ExtensionError) Error() string {
 	var b strings.Builder
 	x := e.Extension
@@ -118,19 +119,20 @@ func (e *ExtensionError) Error() string {
 
 // ResolveExtension chooses a bundle for an Extension:
 //
-//  1. The bundles of the package, of every catalog that is looked at, in the
-//     channels and the range of versions, and, unless self-certified, successors
-//     of what is installed (an entry of any channel replaces or skips its name,
-//     or has its version in its skipRange) or the very same version and release.
-//  2. Of each catalog the best: not deprecated before deprecated, then the
-//     highest version, then the highest release.
-//  3. Between catalogs those whose best is not deprecated, and of these the one
-//     of highest priority. Two of them are an error.
+//  1. It takes the bundles of the package, from every catalog that is looked
+//     at, that are in the channels and the range of versions. If a bundle is
+//     installed, and unless self-certified, they must be successors of it (an
+//     entry of any channel replaces or skips its name, or has its version in
+//     its skipRange) or have the very same version and release.
+//  2. From each catalog it takes the best: not deprecated before deprecated,
+//     then the highest version, then the highest release.
+//  3. It prefers catalogs whose best is not deprecated, and of these the one of
+//     highest priority. A tie is an error.
 //
-// Namespaces play no part: all catalogs of the Resolver are looked at. Errors:
-// *ExtensionError if nothing or too much is left, *SourceError if a catalog is
-// not usable, others for a malformed Extension or a choice that may not be
-// installed. There is no second choice.
+// Namespaces play no part: all catalogs of the Resolver are looked at. The
+// errors are *ExtensionError if no bundle or more than one is left,
+// *SourceError if a catalog is not usable, and others for a malformed Extension
+// or a choice that may not be installed. There is no second choice.
 func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
 	q, all, err := r.contenders(x)
 	if err != nil {
@@ -158,9 +160,10 @@ func (q *extensionQuery) choice(c *contender) *ExtensionChoice {
 	}
 }
 
-// Deprecations returns what the catalogs that an Extension looks at, disabled ones
-// included, say of its package: catalog by catalog, in the order written. Known
-// tells that one of them has the package and could be read.
+// Deprecations returns what the usable catalogs that an Extension looks at
+// state about its package: catalog by catalog, in the order written. The number
+// of catalogs includes disabled and unusable ones. The result known reports
+// whether one of the catalogs has the package and could be read.
 func (r *Resolver) Deprecations(x *Extension) (list []catalog.Deprecation, catalogs int, known bool) {
 	for _, s := range r.sources {
 		if x.Catalogs != nil && !x.Catalogs(&s.Source) {
@@ -184,7 +187,7 @@ type extensionQuery struct {
 	*Extension
 	versions  *semverx.Constraint // nil for any
 	installed release
-	failure   *ExtensionError // counts as it goes
+	failure   *ExtensionError // its counts are updated on the way
 	next      []successor
 }
 
@@ -194,7 +197,7 @@ type successor struct {
 	release release
 }
 
-// contender is a bundle that passed.
+// contender is a bundle that passed all conditions.
 type contender struct {
 	Candidate
 	release      release
@@ -203,8 +206,8 @@ type contender struct {
 	deprecations []catalog.Deprecation
 }
 
-// contenders returns the bundles that an Extension may have: of each catalog that
-// has some a list, the best first.
+// contenders returns the bundles that an Extension may get: a list for each
+// catalog that has any, the best first.
 func (r *Resolver) contenders(x *Extension) (*extensionQuery, [][]*contender, error) {
 	q := &extensionQuery{Extension: x, failure: &ExtensionError{Extension: x}}
 	if x.Version != "" {
@@ -238,8 +241,8 @@ func (r *Resolver) contenders(x *Extension) (*extensionQuery, [][]*contender, er
 	return q, all, nil
 }
 
-// of returns the bundles of a catalog that pass, the best first; of equals the
-// first by name.
+// of returns the bundles of a catalog that pass, the best first; equal ones are
+// ordered by name.
 func (q *extensionQuery) of(s *source) ([]*contender, error) {
 	p, ok := s.Catalog.Package(q.Package)
 	if !ok {
@@ -281,7 +284,7 @@ func (q *extensionQuery) of(s *source) ([]*contender, error) {
 	return list, nil
 }
 
-// beats orders the bundles of one catalog.
+// beats reports whether c is preferred to o, a bundle of the same catalog.
 func (c *contender) beats(o *contender) bool {
 	if c.deprecated != o.deprecated {
 		return o.deprecated
@@ -289,9 +292,9 @@ func (c *contender) beats(o *contender) bool {
 	return c.release.compare(o.release) > 0
 }
 
-// passes takes a bundle through the conditions, and counts where it falls. A
-// bundle without a readable version meets no condition on versions, and is
-// lower than all others.
+// passes checks a bundle against the conditions, and counts the steps that it
+// passes. A bundle without a valid version meets no condition on versions, and
+// ranks below all others.
 func (q *extensionQuery) passes(p *catalog.Package, b *catalog.Bundle) (release, bool) {
 	q.failure.Bundles++
 	rel, err := q.releaseOf(b)
@@ -321,7 +324,7 @@ func (q *extensionQuery) passes(p *catalog.Package, b *catalog.Bundle) (release,
 }
 
 // follows reports whether an entry of that name, in any channel, is a successor
-// of what is installed.
+// of the installed bundle.
 func (q *extensionQuery) follows(p *catalog.Package, name string) bool {
 	for ch := range p.Channels() {
 		for _, stated := range ch.Entries() {
@@ -363,7 +366,7 @@ func (q *extensionQuery) releaseOf(b *catalog.Bundle) (release, error) {
 	return parseRelease(b.Version(), stated.Release)
 }
 
-// decide chooses between the best of the catalogs.
+// decide chooses between the best bundles of the catalogs.
 func (q *extensionQuery) decide(best []*contender) (*contender, error) {
 	if slices.ContainsFunc(best, func(c *contender) bool { return !c.deprecated }) {
 		best = slices.DeleteFunc(best, func(c *contender) bool { return c.deprecated })

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// TestDeprecationsOfCatalogs: which catalogs an extension looks at, and what these
-// say of its package.
+// TestDeprecationsOfCatalogs tests which catalogs an extension looks at, and
+// what they state about its package.
 func TestDeprecationsOfCatalogs(t *testing.T) {
 	held, err := catalog.Open(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(`
 {"schema":"olm.package","name":"p","defaultChannel":"c"}

@@ -12,27 +12,29 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// ExtensionSet is what several Extensions get together.
+// ExtensionSet is the joint result for several Extensions.
 type ExtensionSet struct {
 	// Choices are in the order of the Extensions.
 	Choices []ExtensionAnswer
-	// Dependencies are what the choices require and no Extension asks for, by
-	// package. There are none unless they were allowed.
+	// Dependencies are the bundles that the choices require and no Extension
+	// requests, by package. There are none unless they were allowed.
 	Dependencies []Candidate
 }
 
-// ExtensionAnswer is what one of several Extensions gets.
+// ExtensionAnswer is the result for one of several Extensions.
 type ExtensionAnswer struct {
-	Choice *ExtensionChoice // nil where Err says why there is none
-	// Err is why: as of [Resolver.ResolveExtension], or a *TogetherError where it
-	// cannot be had beside the others. What is installed stays then.
+	Choice *ExtensionChoice // nil if Err says why there is none
+	// Err is an error of [Resolver.ResolveExtension], or a *TogetherError if the
+	// Extension cannot be served together with the others. The installed bundle
+	// then stays.
 	Err error
 }
 
-// TogetherError says that an Extension cannot be served beside others.
+// TogetherError reports that an Extension cannot be served together with
+// others.
 type TogetherError struct {
-	Package string // what it asks for
-	Text    string // why, in lines
+	Package string // the package that it requests
+	Text    string // the reasons, one per line
 }
 
 // Error implements error.
@@ -40,21 +42,23 @@ func (e *TogetherError) Error() string {
 	return "package " + e.Package + " cannot be installed together with the other extensions:\n" + e.Text
 }
 
-// ResolveExtensions chooses bundles for several Extensions, with what bundles
-// require, which OLM v1 refuses:
+// ResolveExtensions chooses bundles for several Extensions and respects what
+// bundles require, which OLM v1 rejects:
 //
-//  1. Each gets a bundle that [Resolver.ResolveExtension] might choose, or none.
-//  2. What a bundle requires is met by the bundle of another Extension or, with
-//     dependencies, by one of a package that none asks for, from the catalogs that
-//     the Extension looks at.
-//  3. Of a package there is one bundle, and of an API one provider.
-//  4. As many as can be are served; of the ways to do so those that come first,
-//     each with the best bundle that the ones before leave it: not deprecated, then
-//     of the catalog of highest priority, then of the highest version.
-//  5. What is installed and not served stays, and what it requires stays, as far as
-//     it is there.
+//  1. Each gets a bundle that [Resolver.ResolveExtension] might choose, or
+//     none.
+//  2. A requirement of a bundle is met by the bundle of another Extension or,
+//     with dependencies, by one of a package that no Extension requests, from
+//     the catalogs that the Extension looks at.
+//  3. There is at most one bundle of a package, and one provider of an API.
+//  4. As many Extensions as possible are served, earlier ones first, each with
+//     the best bundle that those before it leave: not deprecated, then of the
+//     catalog of highest priority, then of the highest version.
+//  5. An installed bundle whose Extension is not served stays, and so does what
+//     it requires, as far as that is installed.
 //
-// The errors are those of the solver, for a context that ended, and a *rule.BudgetError.
+// The errors are those of the solver, for a context that ended, and
+// *rule.BudgetError.
 func (r *Resolver) ResolveExtensions(ctx context.Context, xs []*Extension, dependencies bool) (*ExtensionSet, error) {
 	ctx, end := r.budgeted(ctx)
 	out, err := r.resolveExtensions(ctx, xs, dependencies)
@@ -91,11 +95,11 @@ type together struct {
 	out          *ExtensionSet
 }
 
-// bundleMember is a bundle that may be there.
+// bundleMember is a bundle that may be part of the answer.
 type bundleMember struct {
 	*operator
 	contender *contender
-	of        int  // the Extension; -1 for a dependency
+	of        int  // the index of the Extension; -1 for a dependency
 	stays     bool // it is installed, and stays
 	v         solver.Var
 }
@@ -107,7 +111,7 @@ func (m *bundleMember) String() string {
 	return m.contender.Name
 }
 
-// gather collects what each Extension may have.
+// gather collects the bundles that each Extension may get.
 func (t *together) gather() {
 	for i, x := range t.xs {
 		q, all, err := t.r.contenders(x)
@@ -152,7 +156,7 @@ func (t *together) add(m *bundleMember) *bundleMember {
 	return m
 }
 
-// stay adds what an Extension has installed, as far as a catalog knows it.
+// stay adds the installed bundle of an Extension, if a catalog has it.
 func (t *together) stay(i int) {
 	x := t.xs[i]
 	for _, s := range t.r.sources {
@@ -169,18 +173,18 @@ func (t *together) stay(i int) {
 	}
 }
 
-// encoded is the question as the solver takes it.
+// encoded is the question as a solver problem.
 type encoded struct {
 	*solver.Problem
 	wants []solver.Var // that an Extension is served
 }
 
-// encode states the question.
+// encode builds the solver problem.
 func (t *together) encode(ctx context.Context) (*encoded, error) {
 	p := &encoded{Problem: &solver.Problem{}}
 	for i, x := range t.xs {
 		p.wants = append(p.wants, p.Var(fmt.Sprintf("extension %d for package %s", i+1, x.Package)))
-		// The first ones first, each if it can be.
+		// The first ones first, each if possible.
 		p.Any([]solver.Lit{p.wants[i].Yes(), p.Var(fmt.Sprintf("not extension %d", i+1)).Yes()}, nil)
 	}
 	for n, m := range t.members {
@@ -215,8 +219,8 @@ func (t *together) encode(ctx context.Context) (*encoded, error) {
 	return p, ctx.Err()
 }
 
-// exclude states what must not stand beside a bundle. What is installed stands beside each
-// other as it is.
+// exclude adds the constraints on bundles that exclude each other. Installed
+// bundles that stay are exempt from each other.
 func (t *together) exclude(ctx context.Context, p *encoded) error {
 	for _, m := range t.members {
 		for _, n := range m.facts().needs {
@@ -237,8 +241,8 @@ func (t *together) exclude(ctx context.Context, p *encoded) error {
 	return ctx.Err()
 }
 
-// requirements states what a bundle requires. Of what is installed that counts
-// which something installed meets.
+// requirements adds the requirements of a bundle. Of an installed bundle that
+// stays, only those count that something installed meets.
 func (t *together) requirements(ctx context.Context, p *encoded, m *bundleMember) error {
 	f := m.facts()
 	if f.problem != nil && !m.stays {
@@ -275,8 +279,8 @@ func (t *together) requirements(ctx context.Context, p *encoded, m *bundleMember
 	return ctx.Err()
 }
 
-// outside returns what meets a requirement and is of a package that no Extension
-// asks for, the best first.
+// outside returns the bundles that meet a requirement and are of a package that
+// no Extension requests, the best first.
 func (t *together) outside(ctx context.Context, p *encoded, m *bundleMember, n *need) ([]solver.Var, error) {
 	var list []*contender
 	for _, s := range t.r.sources {
@@ -313,7 +317,8 @@ func (t *together) outside(ctx context.Context, p *encoded, m *bundleMember, n *
 	return by, nil
 }
 
-// unique states that there is one bundle of a package and one provider of an API.
+// unique adds the constraints that there is at most one bundle of a package and
+// one provider of an API.
 func (t *together) unique(p *encoded) {
 	packages, apis := map[string][]solver.Var{}, map[catalog.GVK][]solver.Var{}
 	for _, m := range t.members {
@@ -330,7 +335,8 @@ func (t *together) unique(p *encoded) {
 	}
 }
 
-// read takes the answers out of a solution, and asks why for what is not served.
+// read takes the answers from a solution, and finds the reason for each
+// Extension that is not served.
 func (t *together) read(ctx context.Context, p *encoded, s *solver.Solution) error {
 	for _, m := range t.members {
 		switch {
@@ -354,7 +360,7 @@ func (t *together) read(ctx context.Context, p *encoded, s *solver.Solution) err
 	return nil
 }
 
-// why tells why an Extension is not served beside those that are.
+// why returns why an Extension cannot be served together with those that are.
 func (t *together) why(ctx context.Context, before *encoded, s *solver.Solution, i int) (string, error) {
 	p, err := t.encode(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ type part struct {
 	version  int
 	provides []string
 	requires []string // APIs, or packages as "p >=2"
-	bars     []string // what must not stand beside it, likewise
+	bars     []string // what it excludes, in the same form
 }
 
 func (p *part) name() string { return fmt.Sprintf("%s.v%d", p.pkg, p.version) }
@@ -121,8 +121,8 @@ func meets(all []*part, need string) bool {
 	})
 }
 
-// valid reports whether bundles go together: what is chosen has what it requires,
-// and what stays has what it had.
+// valid reports whether bundles are compatible: the chosen ones have what they
+// require, and those that stay have what they had.
 func valid(chosen, stays, had []*part) bool {
 	all := slices.Concat(chosen, stays)
 	seen := map[string]bool{}
@@ -151,7 +151,7 @@ func valid(chosen, stays, had []*part) bool {
 	for _, p := range all {
 		for _, n := range p.bars {
 			for _, o := range all {
-				before := slices.Contains(stays, p) && slices.Contains(stays, o) // they stand beside each other as it is
+				before := slices.Contains(stays, p) && slices.Contains(stays, o) // they are already installed together
 				if o != p && !before && meets([]*part{o}, n) {
 					return false
 				}
@@ -161,7 +161,8 @@ func valid(chosen, stays, had []*part) bool {
 	return true
 }
 
-// fits is the range of an extension, in versions that are whole numbers.
+// fits reports whether a bundle is in the range of an extension; versions are
+// whole numbers.
 func fits(x *olm.Extension, p *part) bool {
 	switch x.Version {
 	case "<3.0.0":
@@ -174,7 +175,8 @@ func fits(x *olm.Extension, p *part) bool {
 	return true
 }
 
-// brute tries everything: which bundle each extension gets, "" for none.
+// brute tries all combinations. It returns the bundle that each extension gets,
+// "" for none.
 func (w *joint) brute(extra []*part) (best []string, possible bool) {
 	var had []*part
 	for _, x := range w.xs {
@@ -225,9 +227,10 @@ func (w *joint) part(name string) *part {
 	return w.parts[slices.IndexFunc(w.parts, func(p *part) bool { return p.name() == name })]
 }
 
-// TestResolveExtensions compares the joint resolution with brute force: as many are
-// served as can be, the first ones first, each as high as the ones before leave it;
-// and with dependencies what comes out goes together, and serves no fewer.
+// TestResolveExtensions compares the joint resolution with brute force: as many
+// as possible are served, the first ones first, each with the highest version
+// that the ones before leave; and with dependencies the result is consistent,
+// and serves no fewer.
 func TestResolveExtensions(t *testing.T) {
 	refused, brought, stayed := 0, 0, 0
 	for seed := range uint64(long.N(1200, 20_000)) {
@@ -235,7 +238,7 @@ func TestResolveExtensions(t *testing.T) {
 		want, possible := w.brute(nil)
 		r := w.resolver(t)
 		got, err := r.ResolveExtensions(t.Context(), w.xs, false)
-		if !possible { // what is installed does not go together as it is
+		if !possible { // the installed bundles already conflict
 			if err == nil {
 				t.Fatalf("seed %d: got %+v, and nothing goes together", seed, got)
 			}

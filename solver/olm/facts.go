@@ -45,14 +45,14 @@ type packageRequiredValue struct {
 	VersionRange string `json:"versionRange"`
 }
 
-// packageFact is one olm.package property; the version is zero where it is no
+// packageFact is one olm.package property; the version is zero if it is not a
 // strict version.
 type packageFact struct {
 	name    string
 	version semverx.Version
 }
 
-// facts is what the properties of one operator state, decoded once.
+// facts are the properties of one operator, decoded once.
 type facts struct {
 	version    semverx.Version // of the bundle or CSV, read tolerantly; zero if unknown
 	packages   []packageFact
@@ -68,7 +68,7 @@ type facts struct {
 	ready     *rule.Properties
 }
 
-// prepared returns the properties in the form that constraints look at.
+// prepared returns the properties in the form that constraints evaluate.
 func (f *facts) prepared() *rule.Properties {
 	f.prepare.Do(func() {
 		f.ready = rule.Prepare(f.props)
@@ -124,7 +124,7 @@ func (f *facts) add(p catalog.Property, needs *needTable) error {
 	return nil
 }
 
-// onlyPackage is the one package that the operator states to be of, or "" if it
+// onlyPackage returns the one package that the operator states, or "" if it
 // states several or none.
 func (f *facts) onlyPackage() string {
 	if len(f.packages) != 1 {

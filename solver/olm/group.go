@@ -20,9 +20,9 @@ const UpgradeFailForward = group.UpgradeFailForward
 type OperatorGroup = group.OperatorGroup
 
 // failedForward returns the names of the CSVs that fail-forward takes out of
-// the way: those being replaced, at whose chain of replacement stands one that
-// failed. A CSV before the last of its chain that is not being replaced, or a
-// chain that runs in a circle, is an error.
+// the way: those that are being replaced and whose replacement chain ends in a
+// failed one. It is an error if a CSV before the end of its chain is not being
+// replaced, or if a chain is a cycle.
 func failedForward(csvs []ClusterServiceVersion) (map[string]bool, error) {
 	next := make(map[string]*ClusterServiceVersion)
 	for i := range csvs {

@@ -14,51 +14,51 @@ import (
 
 // Member is one namespace of one cluster of a fleet.
 type Member struct {
-	Name    string   `json:"name"`    // tells it from others, such as "cluster/namespace"
-	Request *Request `json:"request"` // its state; it must not be changed meanwhile
+	Name    string   `json:"name"`    // identifies it, such as "cluster/namespace"
+	Request *Request `json:"request"` // its state; it must not be changed during the call
 }
 
-// ImpactKind is what other catalogs do to a subscription.
+// ImpactKind is a kind of effect that other catalogs have on a subscription.
 type ImpactKind string
 
 // The kinds of impact, the worst first.
 const (
 	Broken   ImpactKind = "Broken"   // it is no longer served
-	Stranded ImpactKind = "Stranded" // what it has installed cannot get to a head of its channel any more, in any number of hops
+	Stranded ImpactKind = "Stranded" // its installed operator can no longer reach a head of its channel, in any number of hops
 	Changed  ImpactKind = "Changed"  // another operator serves it
-	Freed    ImpactKind = "Freed"    // what was stranded no longer is
-	Mended   ImpactKind = "Mended"   // it is served, and was not
+	Freed    ImpactKind = "Freed"    // it was stranded and no longer is
+	Mended   ImpactKind = "Mended"   // it is served and was not before
 )
 
 var impactOrder = []ImpactKind{Broken, Stranded, Changed, Freed, Mended}
 
-// SubscriptionImpact is what other catalogs do to one subscription.
+// SubscriptionImpact is the effect of other catalogs on one subscription.
 type SubscriptionImpact struct {
 	Subscription string     `json:"subscription"`     // its name
 	Kind         ImpactKind `json:"kind"`             // the worst that applies
 	Installed    string     `json:"installed"`        // the CSV that it has, or ""
-	Before       string     `json:"before,omitempty"` // the CSV that serves it with the catalogs before, or "" if none does
-	After        string     `json:"after,omitempty"`  // and after
+	Before       string     `json:"before,omitempty"` // the CSV that serves it with the old catalogs, or "" if none does
+	After        string     `json:"after,omitempty"`  // and with the new ones
 	Why          []string   `json:"why,omitempty"`    // the reason, as lines
 }
 
-// MemberImpact is what other catalogs do to a namespace.
+// MemberImpact is the effect of other catalogs on a namespace.
 type MemberImpact struct {
-	Name          string               `json:"name"`                    // that of the Member
+	Name          string               `json:"name"`                    // the name of the Member
 	Subscriptions []SubscriptionImpact `json:"subscriptions,omitempty"` // those concerned, in the order served
-	Diff          Diff                 `json:"diff"`                    // what is chosen otherwise, dependencies too
+	Diff          Diff                 `json:"diff"`                    // what changes in the choice, including dependencies
 }
 
-// FleetImpact is what other catalogs do to a fleet.
+// FleetImpact is the effect of other catalogs on a fleet.
 type FleetImpact struct {
-	// Members are those concerned, in the order given.
+	// Members are the affected ones, in the order given.
 	Members []MemberImpact `json:"members"`
-	// Unaffected is how many others there are.
+	// Unaffected is the number of other members.
 	Unaffected int `json:"unaffected"`
 }
 
-// Count returns how many subscriptions of the fleet an impact of that kind
-// concerns.
+// Count returns the number of subscriptions of the fleet that have an impact of
+// that kind.
 func (f *FleetImpact) Count(kind ImpactKind) int {
 	n := 0
 	for i := range f.Members {
@@ -94,14 +94,14 @@ func (f *FleetImpact) String() string {
 	return text
 }
 
-// Impact tells what it does to a fleet that catalogs change: it resolves every
-// member with the one and with the other resolver, as with Options.PartialOK, so
-// that one conflict hides no other, and compares.
+// Impact returns the effect of changed catalogs on a fleet: it resolves every
+// member with both resolvers and compares the answers. It resolves as with
+// Options.PartialOK, so that one conflict does not hide another.
 //
 // Equal requests are resolved once. Impact is safe for concurrent use with the
 // same resolvers, also for parts of one fleet: the impact on a member does not
-// depend on the others. Errors are those of Resolve, with the member's name;
-// *UnsatError is none, but an impact.
+// depend on the others. The errors are those of Resolve, with the member's
+// name, except *UnsatError, which is an impact.
 func Impact(ctx context.Context, before, after *Resolver, fleet []Member) (*FleetImpact, error) {
 	x := &assessor{before: before.partial(), after: after.partial(), known: make(map[[sha256.Size]byte]*MemberImpact)}
 	out := &FleetImpact{Members: []MemberImpact{}}
@@ -124,21 +124,21 @@ func Impact(ctx context.Context, before, after *Resolver, fleet []Member) (*Flee
 	return out, nil
 }
 
-// partial returns the resolver with Options.PartialOK set, which shares what is
-// known.
+// partial returns the resolver with Options.PartialOK set; it shares what is
+// known about the catalogs.
 func (r *Resolver) partial() *Resolver {
 	opts := r.opts
 	opts.PartialOK = true
 	return &Resolver{opts: opts, sources: r.sources, needs: r.needs}
 }
 
-// assessor is the work of Impact.
+// assessor is the state of a call of Impact.
 type assessor struct {
 	before, after *Resolver
 	known         map[[sha256.Size]byte]*MemberImpact // by the request's JSON
 }
 
-// member asks about one request, which is one question.
+// member assesses one request with the budget of one question.
 func (x *assessor) member(ctx context.Context, req *Request) (*MemberImpact, error) {
 	ctx, end := x.before.budgeted(ctx)
 	m, err := x.assess(ctx, req)
@@ -246,7 +246,7 @@ func compareServed(ctx context.Context, a, b *assessment, at int) (*Subscription
 	return i, nil
 }
 
-// whyServedSo says why another operator serves a subscription.
+// whyServedSo returns why another operator serves a subscription.
 func whyServedSo(before, after *Outcome) []string {
 	var why []string
 	if before.Head != after.Head {
@@ -255,8 +255,8 @@ func whyServedSo(before, after *Outcome) []string {
 	return append(why, after.Why...)
 }
 
-// stranded reports whether what a subscription has installed cannot get to the
-// head of any of its channels: no chain of edges leads there.
+// stranded reports whether the installed operator of a subscription cannot
+// reach the head of any of its channels: no chain of edges leads there.
 func (q *query) stranded(s *subscription) bool {
 	if s.current == nil {
 		return false

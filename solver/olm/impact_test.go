@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// alter returns a change of worlds that is different for each seed: entries go,
-// and bundles lose what they provide.
+// alter returns a change of worlds that is different for each seed: entries are
+// removed, and bundles lose the APIs that they provide.
 func alter(seed uint64) func(d *drawer) {
 	rnd := rand.New(rand.NewPCG(seed, 77))
 	return func(d *drawer) {
@@ -31,9 +31,9 @@ func alter(seed uint64) func(d *drawer) {
 					switch at := 1 + rnd.IntN(len(down)); {
 					case at == len(down):
 					case rnd.IntN(4) == 0:
-						ch.entries = down[:at] // the oldest go
+						ch.entries = down[:at] // the oldest are removed
 					case rnd.IntN(4) == 0:
-						ch.entries = down[at:] // the newest go
+						ch.entries = down[at:] // the newest are removed
 					}
 				}
 			}
@@ -41,7 +41,7 @@ func alter(seed uint64) func(d *drawer) {
 	}
 }
 
-// walk lists the entries of a channel from its head, also those that are
+// walk lists the entries of a channel from its head, including those that are
 // skipped.
 func walk(ch *wChannel) []*wEntry {
 	e := chainOf(&wChannel{entries: unskipped(ch)})
@@ -61,8 +61,8 @@ func unskipped(ch *wChannel) []*wEntry {
 	return all
 }
 
-// canRise reports whether edges lead from what a subscription has installed to
-// a head, by trying all chains of them.
+// canRise reports whether edges lead from the installed operator of a
+// subscription to a head, by trying all chains of them.
 func canRise(w *world, s *wSub) bool {
 	o := newOracle(w)
 	current := o.current(s)
@@ -108,7 +108,8 @@ func canRise(w *world, s *wSub) bool {
 	return !known || rise(at{current.bundle.name, current.bundle.version})
 }
 
-// TestImpact compares with resolving every member twice.
+// TestImpact compares the impact with the result of resolving every member
+// twice.
 func TestImpact(t *testing.T) {
 	n := long.N(100, 100_000)
 	counts := map[olm.ImpactKind]int{}
@@ -197,7 +198,7 @@ func compareImpact(t *testing.T, m olm.MemberImpact, was, is *world, before, aft
 }
 
 // TestImpactConcurrently assesses parts of a fleet at the same time: a member's
-// impact is the same, whatever stands beside it.
+// impact does not depend on the other members.
 func TestImpactConcurrently(t *testing.T) {
 	was, is := drawBatch(t, 3), drawBatchOf(t, 3, alter(3))
 	resolvers := func() (before, after *olm.Resolver) {

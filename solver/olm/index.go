@@ -21,7 +21,7 @@ type operator struct {
 	known  *facts
 }
 
-// facts decodes the operator's properties when they are first asked for.
+// facts returns the operator's properties, decoded on first use.
 func (o *operator) facts() *facts {
 	o.once.Do(func() {
 		if o.known != nil {
@@ -37,8 +37,8 @@ func (o *operator) facts() *facts {
 	return o.known
 }
 
-// checkPackage gives a bundle without a package property that of the package
-// it is listed in, and refuses one that names another.
+// checkPackage adds the property of the listing package to a bundle without a
+// package property, and rejects a bundle that names another package.
 func (o *operator) checkPackage() {
 	f := o.known
 	if len(f.packages) == 0 {
@@ -62,7 +62,7 @@ func (e *packageMismatch) Error() string {
 }
 
 // entry is a bundle as one channel of one catalog offers it, or an installed
-// CSV. It is what a solver variable stands for.
+// CSV. Each entry that can be reached has a solver variable.
 type entry struct {
 	*operator
 	id        string // "catalog/namespace/channel/name"
@@ -93,7 +93,7 @@ func (e *entry) updates(name string, v semverx.Version) bool {
 		e.skipRange != nil && !v.IsZero() && e.skipRange.Contains(v)
 }
 
-// channel is a channel with its order.
+// channel is a channel with its replacement chain.
 type channel struct {
 	name      string
 	pkg       *pkgIndex
@@ -121,14 +121,14 @@ type pkgIndex struct {
 	channels []*channel
 }
 
-// source is a catalog with what resolutions have learnt about it. It is safe
+// source is a catalog with what resolutions have learned about it. It is safe
 // for concurrent use.
 type source struct {
 	Source
 	needs *needTable
 
 	mu      sync.RWMutex
-	pkgs    map[string]*pkgIndex // nil: no such package
+	pkgs    map[string]*pkgIndex // those loaded so far, by name
 	matches map[*need]*matches
 }
 
@@ -169,7 +169,7 @@ func (s *source) load(p *pkgIndex) {
 			if op == nil {
 				b, ok := listed.Bundle(stated.Name)
 				if !ok {
-					continue // an entry without content ends chains, and is never chosen
+					continue // an entry without a bundle ends chains, and is never chosen
 				}
 				op = &operator{bundle: b, needs: s.needs}
 				operators[stated.Name] = op
@@ -210,7 +210,7 @@ func (c *channel) order(key SourceKey) {
 	}
 }
 
-// compareChannels orders channels of one catalog for preference: default
+// compareChannels orders channels of one catalog by preference: default
 // channels of all packages first, then by package, then by name.
 func compareChannels(a, b *channel) int {
 	if a.isDefault != b.isDefault {
@@ -225,12 +225,12 @@ func compareChannels(a, b *channel) int {
 // matches is what a catalog offers for a need.
 type matches struct {
 	entries []*entry        // by channel in the order of preference, then by chain
-	broken  []*ChannelError // channels that have a match, but no order, in the order of preference
+	broken  []*ChannelError // channels with a match but without an order, in the order of preference
 	failed  []ruleFailure   // rules that could not be evaluated
 }
 
-// ruleFailure says that a rule broke off on a bundle, where it counted as
-// false.
+// ruleFailure records that a rule could not be evaluated on a bundle and
+// counted as false.
 type ruleFailure struct {
 	bundle string
 	err    error
@@ -257,8 +257,9 @@ func (s *source) match(ctx context.Context, n *need) (*matches, error) {
 	return m, nil
 }
 
-// search finds the channels that hold a match, orders them, and keeps of each
-// channel's chain what matches: a skipped entry that matches is not offered.
+// search finds the channels that contain a match, orders them, and keeps the
+// matching entries of each channel's chain: a skipped entry that matches is not
+// offered.
 func (s *source) search(ctx context.Context, n *need) (*matches, error) {
 	m := &matches{}
 	met := make(map[*operator]bool)
@@ -295,7 +296,7 @@ func (s *source) search(ctx context.Context, n *need) (*matches, error) {
 		if ch.err != nil {
 			m.broken = append(m.broken, ch.err)
 		}
-		for _, e := range ch.chain { // none where there is no order
+		for _, e := range ch.chain { // empty if there is no order
 			if met[e.operator] {
 				m.entries = append(m.entries, e)
 			}
@@ -304,7 +305,7 @@ func (s *source) search(ctx context.Context, n *need) (*matches, error) {
 	return m, nil
 }
 
-// packagesFor names the packages that may hold a match.
+// packagesFor returns the packages that may contain a match.
 func (s *source) packagesFor(n *need) []string {
 	scope := &rule.Constraint{}
 	switch {
@@ -326,8 +327,8 @@ func (s *source) packagesFor(n *need) []string {
 	return names
 }
 
-// scope names packages among which all matches of a constraint are; false means
-// that they may be anywhere.
+// scope returns packages that contain all matches of a constraint; false means
+// that matches may be in any package.
 func (s *source) scope(c *rule.Constraint) (names []string, ok bool) {
 	switch {
 	case c.GVK != nil:

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestMain lets garbage pile up higher: thousands of small catalogs are made and
-// left, and collecting them took two fifths of the time. Benchmarks are measured
-// as programs run.
+// TestMain collects garbage less often: the tests make and drop thousands of
+// small catalogs, and collecting them took two fifths of the time. Benchmarks
+// run with the default setting.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {

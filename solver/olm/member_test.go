@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// A CSV as the cluster prints it becomes a member of its group.
+// A CSV in the form that a cluster prints becomes a member of its group.
 func TestMember(t *testing.T) {
 	var csv olm.ClusterServiceVersion
 	if err := json.Unmarshal([]byte(`{"metadata":{"name":"eagle.v1","namespace":"ops"},

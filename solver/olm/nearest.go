@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// nearest tells, for a requirement that nothing meets, what comes nearest to
-// it: what would meet it but is not offered, another version, another catalog,
-// another name. At most three findings.
+// nearest returns the closest alternatives to a requirement that nothing meets:
+// what would meet it but is not offered, another version, another catalog,
+// another name. It returns at most three findings.
 func (q *query) nearest(ctx context.Context, n *need) []Finding {
 	var out []Finding
 	for _, e := range q.installed {
@@ -26,15 +26,15 @@ func (q *query) nearest(ctx context.Context, n *need) []Finding {
 	return out[:min(len(out), 3)]
 }
 
-// nearKey is what nearestOffered depends on: the requirement and the catalogs
-// that are seen.
+// nearKey is what nearestOffered depends on: the requirement and the visible
+// catalogs.
 type nearKey struct {
 	need *need
 	seen string
 }
 
-// nearestOffered is nearest for what is in catalogs. It goes through all of
-// them, so what it finds is kept.
+// nearestOffered is the part of nearest that looks at catalogs. It goes through
+// all of them, so its result is cached.
 func (q *query) nearestOffered(ctx context.Context, n *need) []Finding {
 	key := nearKey{n, ""}
 	for _, s := range q.sources {
@@ -66,7 +66,7 @@ func (q *query) nearestOffered(ctx context.Context, n *need) []Finding {
 
 type sayFunc func(format string, args ...any)
 
-// nearestElsewhere looks at the catalogs that the namespace does not see.
+// nearestElsewhere looks at the catalogs that are not visible in the namespace.
 func (q *query) nearestElsewhere(ctx context.Context, n *need, say sayFunc) {
 	for _, s := range q.Resolver.sources {
 		if slices.Contains(q.sources, s) {
@@ -82,8 +82,9 @@ func (q *query) nearestElsewhere(ctx context.Context, n *need, say sayFunc) {
 	}
 }
 
-// nearestWithheld looks for bundles that would do but are not offered: skipped,
-// or off the chain of their channel.
+// nearestWithheld looks for bundles that would meet the requirement but are not
+// offered: skipped, off the chain of their channel, or in a channel that cannot
+// be used.
 func (q *query) nearestWithheld(ctx context.Context, n *need, say sayFunc) {
 	if n.constraint != nil {
 		return
@@ -109,7 +110,7 @@ func (q *query) nearestWithheld(ctx context.Context, n *need, say sayFunc) {
 	}
 }
 
-// nearestRule tells where a rule could not be evaluated.
+// nearestRule reports where a rule could not be evaluated.
 func (q *query) nearestRule(ctx context.Context, n *need, say sayFunc) {
 	for _, s := range q.sources {
 		if m, err := s.match(ctx, n); err == nil && len(m.failed) > 0 {
@@ -123,7 +124,7 @@ func (q *query) nearestRule(ctx context.Context, n *need, say sayFunc) {
 	}
 }
 
-// nearestPackage looks for other versions of the package, or a package of a
+// nearestPackage looks for other versions of the package, or a package with a
 // similar name.
 func (q *query) nearestPackage(n *need, say sayFunc) {
 	type offer struct {
@@ -177,7 +178,7 @@ func (q *query) nearestAPI(want catalog.GVK, say sayFunc) {
 		for p := range s.Catalog.Packages() {
 			for b := range p.Bundles() {
 				for _, g := range providedAPIs(b) {
-					if g == want { // of a bundle that is in no channel
+					if g == want { // from a bundle that is in no channel
 						continue
 					}
 					if score := likeness(want, g); score > bestScore {
@@ -199,8 +200,8 @@ func (q *query) nearestAPI(want catalog.GVK, say sayFunc) {
 	}
 }
 
-// likeness says how near an API comes to the one that is wanted: 3 for another
-// version, 2 for the kind in another group, 1 for the group.
+// likeness returns how close an API is to the wanted one: 3 for another
+// version, 2 for the kind in another group, 1 for the group, and 0 otherwise.
 func likeness(want, have catalog.GVK) int {
 	switch {
 	case want.Group == have.Group && want.Kind == have.Kind:
@@ -228,8 +229,8 @@ func providedAPIs(b *catalog.Bundle) []catalog.GVK {
 	return gvks
 }
 
-// nearestSubscription tells what there is in place of a package, channel or
-// bundle that a subscription names and no catalog has.
+// nearestSubscription returns the alternatives to a package, channel or bundle
+// that a subscription names and no catalog has.
 func (q *query) nearestSubscription(s *subscription) []Finding {
 	named, others := q.sourcesOf(s)
 	var out []Finding
@@ -267,9 +268,9 @@ func (q *query) nearestSubscription(s *subscription) []Finding {
 	return out[:min(len(out), 3)]
 }
 
-// nearestHidden reports catalogs that the namespace does not see: the one that a
-// subscription names, one of that name in another namespace, and those that have
-// its package.
+// nearestHidden reports catalogs that are not visible in the namespace: the one
+// that a subscription names, one of that name in another namespace, and those
+// that have its package.
 func (q *query) nearestHidden(s *subscription, say sayFunc) {
 	for _, src := range q.Resolver.sources {
 		if slices.Contains(q.sources, src) || src.Err != nil && src.SourceKey != s.source() {
@@ -285,7 +286,7 @@ func (q *query) nearestHidden(s *subscription, say sayFunc) {
 	}
 }
 
-// hidden says why the namespace does not see a catalog.
+// hidden returns why a catalog is not visible in the namespace.
 func (q *query) hidden(s *source) string {
 	text := "namespace " + q.req.Namespace + " does not see it: "
 	switch global := q.opts.GlobalNamespace; {
@@ -302,8 +303,8 @@ func (q *query) hidden(s *source) string {
 	}
 }
 
-// packageOfChannel returns the one package that has a channel of that name: it
-// happens that someone puts the channel where the package belongs.
+// packageOfChannel returns the one package that has a channel of that name, or
+// "": users sometimes write the channel in place of the package.
 func (q *query) packageOfChannel(channel string) string {
 	found := ""
 	for _, s := range q.sources {

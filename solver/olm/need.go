@@ -14,9 +14,8 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// need is one requirement of a bundle: a predicate over one other operator.
-// Equal requirements of a Resolver are one need, so needs are compared by
-// address.
+// need is one requirement of a bundle: a predicate on another operator. Equal
+// requirements of a Resolver share one need, so needs are compared by address.
 type need struct {
 	// Exactly one of gvk, pkg, label and constraint is set.
 	gvk        *catalog.GVK
@@ -24,15 +23,16 @@ type need struct {
 	versions   *semverx.Range // with pkg
 	label      *string
 	constraint *rule.Constraint
-	// banned is set, with constraint, for one that excludes: what matches banned
-	// must not be there. See Options.NotExcludes.
+	// banned is set, with constraint, for a requirement that excludes: what
+	// matches banned must be absent. See Options.NotExcludes.
 	banned *rule.Constraint
 }
 
-// maxConstraintText is how much of a constraint is shown; rules can be long.
+// maxConstraintText is how much of the text of a constraint is shown; rules can
+// be long.
 const maxConstraintText = 160
 
-// String says what is required, as the end of "requires ...".
+// String returns what is required, as the end of "requires ...".
 func (n *need) String() string {
 	switch {
 	case n.gvk != nil:
@@ -57,8 +57,8 @@ func gvkText(g catalog.GVK) string {
 }
 
 // metBy reports whether an operator of a package, with these facts, meets the
-// need. The error is that of the context or, beside a valid answer, of a rule
-// that could not be evaluated and counted as false where it stands.
+// need. The error is that of the context or, with a valid answer, of a rule
+// that could not be evaluated and counted as false.
 func (n *need) metBy(ctx context.Context, pkg string, f *facts) (bool, error) {
 	switch {
 	case n.gvk != nil:
@@ -87,8 +87,8 @@ func (n *need) contains(v semverx.Version) bool {
 	return !v.IsZero() && n.versions.Contains(v)
 }
 
-// needTable holds the needs of a Resolver by the property they come from, and
-// the APIs by theirs: a catalog states the same ones over and over.
+// needTable caches the needs of a Resolver by the property that states them,
+// and the APIs likewise: a catalog states the same ones many times.
 type needTable struct {
 	mu          sync.Mutex
 	table       map[string]parsedNeed
@@ -98,13 +98,14 @@ type needTable struct {
 	notExcludes bool
 }
 
-// variable is what rules may speak of beside properties.
+// variable is a variable that rules may use besides properties.
 type variable struct {
 	name  string
 	value any
 }
 
-// newNeedTable compiles constraints as the options say.
+// newNeedTable returns a table that compiles constraints as the options
+// require.
 func newNeedTable(opts *Options) (*needTable, error) {
 	t := &needTable{table: make(map[string]parsedNeed), apis: make(map[string]parsedAPI), notExcludes: opts.NotExcludes}
 	var rules rule.Options
@@ -150,8 +151,8 @@ func (t *needTable) api(value json.RawMessage) (catalog.GVK, bool) {
 	return known.gvk, known.ok
 }
 
-// get returns the need that a property states. Equal text gives the same need,
-// whatever its order of keys where the type is simple.
+// get returns the need that a property states. Equal text gives the same need;
+// for simple types, the order of keys does not matter.
 func (t *needTable) get(p catalog.Property) (*need, error) {
 	key := p.Type + "\x00" + string(p.Value)
 	t.mu.Lock()

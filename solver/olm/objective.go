@@ -9,21 +9,21 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// An Objective is something that a resolution is to have as little of as possible,
-// see Options.Objectives.
+// An Objective is a quantity that a resolution minimizes, see
+// Options.Objectives.
 type Objective string
 
-// The objectives. An operator that takes the place of an installed one is an update,
-// any other that is chosen an addition.
+// The objectives. An operator that replaces an installed one is an update; any
+// other chosen operator is an addition.
 const (
 	FewestChanges   Objective = "fewest-changes"   // updates and additions
-	FewestUpdates   Objective = "fewest-updates"   // of what is installed
-	FewestAdditions Objective = "fewest-additions" // of what is not
+	FewestUpdates   Objective = "fewest-updates"   // updates of installed operators
+	FewestAdditions Objective = "fewest-additions" // additions
 )
 
 var objectives = []string{string(FewestChanges), string(FewestUpdates), string(FewestAdditions)}
 
-// check refuses objectives that there are not.
+// check rejects unknown objectives.
 func (o *Options) check() error {
 	for _, x := range o.Objectives {
 		if !slices.Contains(objectives, string(x)) {
@@ -33,7 +33,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// best returns the best solution: by the objectives first, where they count.
+// best returns the best solution, by the objectives first if they apply.
 func (q *query) best(ctx context.Context, n *encoding) (*solver.Solution, error) {
 	if len(q.opts.Objectives) == 0 || q.named != nil || q.spare {
 		return solver.Solve(ctx, &n.problem, q.opts.Solver)
@@ -67,8 +67,8 @@ func (q *query) installedOf(pkg string) *entry {
 	return q.installed[at]
 }
 
-// holdsBack says, after its name, why a bundle may not take the place of what is
-// installed: NoDowngrades, StayOnChannel; or "".
+// holdsBack returns why NoDowngrades or StayOnChannel keeps a bundle from
+// replacing the installed operator, as text to follow its name, or "".
 func (q *query) holdsBack(e *entry) string {
 	current := q.installedOf(e.pkg)
 	if current == nil {
@@ -86,9 +86,10 @@ func (q *query) holdsBack(e *entry) string {
 	return ""
 }
 
-// leaves reports whether a bundle is of another channel than what is installed,
-// and no subscription asks for that channel. Where no channel of its catalog lists
-// what is installed, nobody can tell.
+// leaves reports whether a bundle is of another channel than the installed
+// operator, and no subscription names that channel. It is false if no channel
+// of the catalog lists the installed operator, because its channel is then
+// unknown.
 func (q *query) leaves(e, current *entry) bool {
 	lists := func(c *channel) bool { return c.named(current.name) != nil }
 	return !lists(e.channel) && slices.ContainsFunc(e.source.pkg(e.pkg).channels, lists) &&

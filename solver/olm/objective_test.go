@@ -15,7 +15,8 @@ import (
 )
 
 // TestObjectivesAgainstOracle compares with the oracle, which goes through all
-// selections that keep to the rules: the first one with the fewest changes.
+// selections that follow the rules and returns the first of those that are best
+// by the objectives.
 func TestObjectivesAgainstOracle(t *testing.T) {
 	n := long.N(600, 100_000)
 	for k, test := range []struct {
@@ -70,8 +71,9 @@ func TestObjectivesAgainstOracle(t *testing.T) {
 	}
 }
 
-// leastOf returns the selection that is best by the objectives, and that which is
-// without; nil where there is none. ok is false if there are too many.
+// leastOf returns the selection that is best by the objectives, and the one
+// that is best without them; nil if there is none. ok is false if there are too
+// many.
 func (o *oracle) leastOf(opts *olm.Options) (best, first []*option, ok bool) {
 	queue, found := o.demands(nil)
 	if !found {
@@ -109,7 +111,8 @@ func (o *oracle) leastOf(opts *olm.Options) (best, first []*option, ok bool) {
 	return best, first, ok
 }
 
-// leaves reports whether an option is of another channel than what is installed.
+// leaves reports whether an option is of another channel than the installed
+// operator.
 func (o *oracle) leaves(x, current *option) bool {
 	for _, s := range o.w.subs {
 		if s.pkg == x.pkgName && s.channel == x.channel.name {
@@ -137,8 +140,8 @@ func TestObjectiveUnknown(t *testing.T) {
 	}
 }
 
-// TestStayOnChannel has a default channel with a newer version that does not list
-// what is installed, and another one that does.
+// TestStayOnChannel has a default channel with a newer version that does not
+// list the installed operator, and another channel that does.
 func TestStayOnChannel(t *testing.T) {
 	for _, test := range []struct {
 		channel string
@@ -148,7 +151,7 @@ func TestStayOnChannel(t *testing.T) {
 	}{
 		{"", true, false, "shop.v3"},
 		{"", true, true, "shop.v2"},
-		{"", false, true, "shop.v3"}, // nobody can tell which is its channel
+		{"", false, true, "shop.v3"}, // its channel is unknown
 		{"fast", true, true, "shop.v3"},
 	} {
 		slow := &wChannel{name: "slow", entries: []*wEntry{{name: "shop.v2", replaces: "shop.v1"}}}

@@ -10,7 +10,7 @@ import (
 // The oracle finds the best answer for a world by trying: it goes through the
 // choices in the documented order and, for each, through the candidates in the
 // documented order, and returns the first complete selection that breaks no
-// rule. It knows nothing of the package under test.
+// rule. It does not use the package under test.
 
 // option is an operator that the oracle may select.
 type option struct {
@@ -30,7 +30,7 @@ type oracle struct {
 	options  map[*wEntry]*option
 	existing []*option          // by name
 	freed    int                // how many selections were given up
-	bar      func(*option) bool // what a question takes out of the choice, or nil
+	bar      func(*option) bool // reports what a question rules out, or nil
 }
 
 // choice is a demand with its candidates in order.
@@ -69,8 +69,9 @@ func newOracle(w *world) *oracle {
 	return o
 }
 
-// head first, along replaces; what is skipped is not offered. Worlds have
-// channels of one head only.
+// chainOf returns the entries of a channel that are offered, from the head down
+// along replaces; skipped ones are not offered. Worlds have only channels with
+// one head.
 func chainOf(ch *wChannel) []*wEntry {
 	byName := map[string]*wEntry{}
 	hit, skipped := map[string]bool{}, map[string]bool{}
@@ -116,9 +117,10 @@ func (o *oracle) current(s *wSub) *option {
 	return nil
 }
 
-// forSub lists what may serve a subscription; ok is false if it names what is
-// not there. One that names no channel is also served by what another channel
-// offers to another subscription to the package, if it is the same bundle.
+// forSub lists what may serve a subscription; ok is false if it names something
+// that does not exist. One that names no channel is also served by what another
+// channel offers to another subscription to the package, if it is the same
+// bundle.
 func (o *oracle) forSub(s *wSub) (c choice, ok bool) {
 	c, ok = o.ownFor(s)
 	subs := slices.Clone(o.w.subs)
@@ -244,7 +246,7 @@ func (o *oracle) forNeed(x *option, n *wNeed) choice {
 	return c
 }
 
-// fits reports whether x may stand beside what is selected.
+// fits reports whether x may be selected together with what is selected.
 func (o *oracle) fits(x *option, selected []*option) bool {
 	if x.bundle.deprecated || x.bundle.malformed && x.entry != nil || o.bar != nil && o.bar(x) {
 		return false
@@ -262,8 +264,7 @@ func (o *oracle) fits(x *option, selected []*option) bool {
 	return true
 }
 
-// replaces reports whether x, as an update of a subscription, takes the place
-// of y.
+// replaces reports whether x, as an update of a subscription, replaces y.
 func (o *oracle) replaces(x, y *option) bool {
 	if y.entry != nil || x.entry == nil {
 		return false
@@ -287,9 +288,9 @@ func (o *oracle) best() (selected []*option, ok bool) {
 	return o.search(queue, nil)
 }
 
-// demands returns what is demanded from the start. If named is not nil, the
-// subscriptions of those packages come first, and the others are served by what
-// they have installed, if they can.
+// demands returns the initial demands. If named is not nil, the subscriptions
+// of those packages come first, and the others are served by their installed
+// operators, if possible.
 func (o *oracle) demands(named []string) (queue []choice, ok bool) {
 	for _, x := range o.existing {
 		free := !slices.ContainsFunc(o.w.subs, func(s *wSub) bool { return o.current(s) == x })
@@ -317,8 +318,8 @@ func (o *oracle) demands(named []string) (queue []choice, ok bool) {
 	return queue, true
 }
 
-// all goes through all selections, the best first, and reports whether there
-// were no more than it was given budget for.
+// all goes through all selections, the best first, and reports whether the
+// budget sufficed.
 func (o *oracle) all(queue []choice, selected []*option, budget *int, yield func([]*option)) bool {
 	if *budget--; *budget < 0 {
 		return false
@@ -373,7 +374,7 @@ func (o *oracle) search(queue []choice, selected []*option) ([]*option, bool) {
 	return nil, false
 }
 
-// news returns what of a selection is newly installed, sorted.
+// news returns what a selection newly installs, sorted.
 func (o *oracle) news(selected []*option) []string {
 	names := []string{}
 	for _, x := range selected {
@@ -394,7 +395,7 @@ func (x *option) id() string {
 	return x.catalog.name + "/" + x.catalog.namespace + "/" + x.channel.name + "/" + x.entry.name
 }
 
-// valid reports whether a selection keeps all rules, whatever its rank.
+// valid reports whether a selection follows all rules, regardless of its rank.
 func (o *oracle) valid(selected []*option) bool {
 	wanted := map[*option]bool{}
 	for _, x := range o.existing {
@@ -440,7 +441,7 @@ func (o *oracle) valid(selected []*option) bool {
 	return !slices.ContainsFunc(selected, func(x *option) bool { return !wanted[x] })
 }
 
-// offered reports whether an entry is in the chain of its channel, or asked for
+// offered reports whether an entry is in the chain of its channel, or requested
 // by startingCSV.
 func (o *oracle) offered(x *option) bool {
 	return slices.Contains(chainOf(x.channel), x.entry) || slices.ContainsFunc(o.w.subs, func(s *wSub) bool {

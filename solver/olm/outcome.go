@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// serving returns which of its candidates serves a subscription, or nil if it
-// keeps what it has.
+// serving returns the candidate that serves a subscription, or nil if its
+// installed operator does.
 func (a *answer) serving(s *subscription) *entry {
 	for _, e := range s.candidates {
 		if a.has[e] {
@@ -21,18 +21,18 @@ func (a *answer) serving(s *subscription) *entry {
 	return nil
 }
 
-// outcome tells how a subscription is served, and why not by the head of its
+// outcome returns how a subscription is served, and why not by the head of its
 // channel.
 func (a *answer) outcome(ctx context.Context, s *subscription) (Outcome, error) {
 	o := Outcome{Subscription: s.Name}
 	pick, rejected := a.serving(s), s.candidates
 	if pick != nil {
 		rejected = slices.DeleteFunc(slices.Clone(s.candidates[:slices.Index(s.candidates, pick)]), func(e *entry) bool {
-			return e.operator == pick.operator // another channel offers it, too
+			return e.operator == pick.operator // another channel also offers it
 		})
 		o.Operator, o.New = pick.name, !a.installed[pick.name]
 	} else {
-		o.Operator = s.current.name // the checker saw that it is there
+		o.Operator = s.current.name // the checker verified that it is selected
 	}
 	ch := a.channelOf(s, pick)
 	if ch != nil && len(ch.chain) > 0 {
@@ -58,7 +58,7 @@ func (a *answer) outcome(ctx context.Context, s *subscription) (Outcome, error) 
 	return o, err
 }
 
-// whyHeld tells how a subscription that should not move is served.
+// whyHeld returns how a subscription that should not move is served.
 func (q *query) whyHeld(s *subscription, pick *entry) string {
 	only := "only " + listNames(sortedKeys(q.named, strings.Compare)) + " should move"
 	if pick == nil {
@@ -67,7 +67,8 @@ func (q *query) whyHeld(s *subscription, pick *entry) string {
 	return fmt.Sprintf("%s, and %s cannot stay beside what that takes", only, s.current.name)
 }
 
-// lint tells what is odd about an update, though the rules allow it.
+// lint returns what is unusual about an update, although the rules allow it, or
+// "".
 func (s *subscription) lint(e *entry) string {
 	if s.current == nil || e == nil {
 		return ""
@@ -85,9 +86,9 @@ func (s *subscription) lint(e *entry) string {
 	return ""
 }
 
-// channelOf returns the channel that serves a subscription: that of the pick
-// or else, of those that it may use, the first that lists what is installed, or
-// the first of all.
+// channelOf returns the channel that serves a subscription: that of the pick or
+// else, of the channels that it may use, the first that lists the installed
+// operator, or the first of all.
 func (q *query) channelOf(s *subscription, pick *entry) *channel {
 	if pick != nil {
 		return pick.channel
@@ -125,8 +126,8 @@ func whyNoUpdate(s *subscription, ch *channel) string {
 	return fmt.Sprintf("no replaces, skips or skipRange in the chain of channel %s leads from %s", ch.name, s.current.name)
 }
 
-// whyRejected says why each candidate that was passed over cannot be had.
-// Those with the same reason are reported together.
+// whyRejected returns why each rejected candidate cannot be chosen. Consecutive
+// ones with the same reason are reported together.
 func (a *answer) whyRejected(ctx context.Context, rejected []*entry, s *subscription) ([]string, error) {
 	type group struct {
 		names  []string
@@ -160,7 +161,7 @@ func (a *answer) whyRejected(ctx context.Context, rejected []*entry, s *subscrip
 	return out, nil
 }
 
-// obstacle tells what stands against an operator by itself, or "".
+// obstacle returns what rules out an operator by itself, or "".
 func (q *query) obstacle(ctx context.Context, e *entry) (string, error) {
 	if text := q.refusal(e); text != "" {
 		return text, nil
@@ -185,8 +186,8 @@ func (q *query) obstacle(ctx context.Context, e *entry) (string, error) {
 	return "", nil
 }
 
-// whyNot tells why an operator cannot be had, by demanding it: by itself, and
-// then beside the choices that go before it.
+// whyNot returns why an operator cannot be chosen, by demanding it: first
+// alone, then together with the choices that precede it.
 func (q *query) whyNot(ctx context.Context, e *entry, before []*entry) (string, error) {
 	for _, others := range [][]*entry{nil, before} {
 		n, err := q.encode(ctx)
@@ -222,11 +223,11 @@ func (q *query) whyNot(ctx context.Context, e *entry, before []*entry) (string, 
 	return atAPrice, nil
 }
 
-// atAPrice is what whyNot says where nothing stands against an operator itself.
+// atAPrice is what whyNot returns if nothing rules out the operator itself.
 const atAPrice = "is possible only at the cost of a choice that is preferred to it"
 
-// flatten puts a finding and the first line of what it follows from into one
-// line.
+// flatten joins a finding, its first cause, the first cause of that, and so on
+// in one line.
 func flatten(f Finding) string {
 	text := f.Text
 	for len(f.Because) > 0 {

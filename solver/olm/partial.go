@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// portions is what became of a query in parts.
+// portions is the result of a query in parts.
 type portions struct {
-	selected []*entry        // what is chosen and what stays, of the parts that could be solved
-	served   []*subscription // the subscriptions of those
+	selected []*entry        // what is chosen and what stays, in the parts that could be solved
+	served   []*subscription // the subscriptions that are served
 	left     []leftOut       // the other subscriptions
-	blocked  []*UnsatError   // why these could not be served, each once
-	kept     []*entry        // what is installed in parts of which nothing could be solved
-	keptBy   []*UnsatError   // the conflict of the part, for each of kept
+	blocked  []*UnsatError   // the conflicts that block these, each once
+	kept     []*entry        // installed operators of parts that could not be solved at all
+	keptBy   []*UnsatError   // for each of kept, the conflict of its part
 }
 
 // leftOut is a subscription that is not served, and why.
@@ -25,9 +25,9 @@ type leftOut struct {
 	why *UnsatError
 }
 
-// solveParts solves each group of subscriptions and installed operators that
-// have nothing to do with the others by itself. Since no rule reaches across
-// groups, each gets what it would get in the absence of the others.
+// solveParts solves each independent group of subscriptions and installed
+// operators by itself. Since no rule spans groups, each gets the same result as
+// without the others.
 func (q *query) solveParts(ctx context.Context, n *encoding) (*portions, error) {
 	p := &portions{}
 	for _, part := range n.parts() {
@@ -38,10 +38,9 @@ func (q *query) solveParts(ctx context.Context, n *encoding) (*portions, error) 
 	return p, nil
 }
 
-// serveMost serves as many subscriptions of a part as can be and, of the ways to
-// do so, those that come first; what is installed has to stay or move, in any
-// case. That no more can be served is proven: one more was looked for, and
-// found not to exist.
+// serveMost serves as many subscriptions of a part as possible, preferring
+// those that come first; installed operators must stay or move in any case. It
+// is proven that no more can be served: a search for one more found no answer.
 func (q *query) serveMost(ctx context.Context, p *portions) error {
 	selected, err := q.solve(ctx)
 	var unsat *UnsatError
@@ -65,7 +64,7 @@ func (q *query) serveMost(ctx context.Context, p *portions) error {
 		best, selected = trial, chosen
 		most = len(q.subs) - len(trial.subs) - 1
 	}
-	if best == nil || len(q.subs) == 0 { // what is installed is itself in conflict
+	if best == nil || len(q.subs) == 0 { // the installed operators themselves conflict
 		p.blocked, p.kept = append(p.blocked, unsat), append(p.kept, q.installed...)
 		for range q.installed {
 			p.keptBy = append(p.keptBy, unsat)
@@ -79,8 +78,8 @@ func (q *query) serveMost(ctx context.Context, p *portions) error {
 	return q.leaveOut(ctx, best, p)
 }
 
-// leaving returns the best answer that leaves out at most so many subscriptions,
-// and the query for those that it serves.
+// leaving returns the best answer that leaves out at most the given number of
+// subscriptions, and the query for those that it serves.
 func (q *query) leaving(ctx context.Context, most int) (*query, []*entry, error) {
 	may := *q
 	may.spare = true
@@ -111,8 +110,8 @@ func (q *query) leaving(ctx context.Context, most int) (*query, []*entry, error)
 	return &served, selected, nil
 }
 
-// leaveOut says of each subscription that is not served why it cannot be
-// served beside those that are.
+// leaveOut records for each subscription that is not served why it cannot be
+// served together with those that are.
 func (q *query) leaveOut(ctx context.Context, best *query, p *portions) error {
 	for _, s := range q.subs {
 		if slices.Contains(best.subs, s) {
@@ -134,9 +133,9 @@ func (q *query) leaveOut(ctx context.Context, best *query, p *portions) error {
 	return nil
 }
 
-// questions notes for each conflict the request that advice is tried against:
-// what is served, those that the conflict leaves out, and what is installed but for
-// what is in conflict elsewhere.
+// questions sets for each conflict the request that advice is tried against:
+// the served subscriptions, those that the conflict leaves out, and the
+// installed operators except those of other conflicts.
 func (q *query) questions(p *portions) {
 	for _, why := range p.blocked {
 		req := *q.req
@@ -157,7 +156,7 @@ func (q *query) questions(p *portions) {
 	}
 }
 
-// resultOf puts into words what became of a query in parts.
+// resultOf describes the result of a query in parts.
 func (q *query) resultOf(ctx context.Context, p *portions) (*Resolution, error) {
 	all := *q
 	all.subs = p.served
@@ -187,8 +186,8 @@ func (q *query) resultOf(ctx context.Context, p *portions) (*Resolution, error) 
 	return res, nil
 }
 
-// parts divides the query at the seams of its problem: two variables belong
-// together if a constraint speaks of both.
+// parts divides the query into independent parts: two variables belong together
+// if a constraint contains both.
 func (n *encoding) parts() []*query {
 	group := make([]solver.Var, n.problem.NumVars()+1)
 	for v := range group {

@@ -12,8 +12,8 @@ import (
 )
 
 // TestPartial compares what PartialOK serves with all sets of subscriptions,
-// tried one by one: no larger set can be served, and of the one that is served
-// each has what it has in the absence of the others.
+// tried one by one: no larger set can be served, and the set that is served
+// gets the same answer as without the others.
 func TestPartial(t *testing.T) {
 	left, base := 0, 0
 	for b := range batches(t, long.N(150, 20_000)) {
@@ -37,7 +37,7 @@ func TestPartial(t *testing.T) {
 			}
 			left++
 			if most := mostServed(t, whole, req); most < 0 {
-				base++ // what is installed is itself in conflict: only that part is left out
+				base++ // the installed operators themselves conflict: only their part is left out
 			} else if most != served {
 				t.Fatalf("%d subscriptions are served, and %d could be:\n%v", served, most, w)
 			} else {
@@ -62,9 +62,8 @@ func servedBy(res *olm.Resolution) (served, blocked int) {
 	return served, blocked
 }
 
-// mostServed tries all sets of subscriptions that leave no installed operator
-// without its own, and returns the size of the largest that can be served; -1 if
-// none can.
+// mostServed tries all sets of subscriptions and returns the size of the
+// largest that can be served; -1 if none can.
 func mostServed(t *testing.T, r *olm.Resolver, req *olm.Request) int {
 	most := -1
 	for set := range 1 << len(req.Subscriptions) {
@@ -91,7 +90,8 @@ func mostServed(t *testing.T, r *olm.Resolver, req *olm.Request) int {
 	return most
 }
 
-// sameServed compares with the answer to the subscriptions that are served.
+// sameServed compares an answer with the one for only the subscriptions that it
+// serves.
 func sameServed(t *testing.T, r *olm.Resolver, req *olm.Request, got *olm.Resolution) {
 	some := *req
 	some.Subscriptions = slices.DeleteFunc(slices.Clone(req.Subscriptions), func(s olm.Subscription) bool {

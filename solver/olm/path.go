@@ -9,16 +9,16 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Target is where a package is to be taken: to a bundle, to a version or, with
-// neither, to the head of the channel that its subscription names (the default
-// channel if it names none).
+// Target is the goal for a package: a bundle, a version or, with neither, the
+// head of the channel that its subscription names (the default channel if it
+// names none).
 type Target struct {
-	Package string `json:"package"`           // the package; the request has a subscription of it
+	Package string `json:"package"`           // the package; the request must have a subscription to it
 	Name    string `json:"name,omitempty"`    // the name of a bundle
 	Version string `json:"version,omitempty"` // or a version, read tolerantly
 }
 
-// String returns "package a at 1.2.3", or the like.
+// String returns, for example, "package a at version 1.2.3".
 func (t Target) String() string {
 	switch {
 	case t.Name != "":
@@ -29,16 +29,16 @@ func (t Target) String() string {
 	return "package " + t.Package + " at the head of its channel"
 }
 
-// PathOptions bound the search for a path. The zero value, like nil, is good for
-// most.
+// PathOptions limit the search for a path. The zero value, like nil, suits most
+// uses.
 type PathOptions struct {
-	// MaxStates is how many states of the namespace are looked at, at most. 0
-	// means 20,000, less than 0 no bound.
+	// MaxStates is the maximum number of states of the namespace that are looked
+	// at. 0 means 20,000, less than 0 no limit.
 	MaxStates int
 }
 
-// Path leads to its targets in the fewest hops. It has no hop if they are
-// reached already.
+// Path leads to its targets in the fewest hops. It has no hops if they are
+// already reached.
 type Path struct {
 	Hops []Hop `json:"hops"` // in order
 }
@@ -47,34 +47,34 @@ type Path struct {
 type Hop struct {
 	// Chosen is what is installed, newly or as an update, by package.
 	Chosen []Choice `json:"chosen"`
-	// Installed are the names of all installed CSVs after it, in order.
+	// Installed are the names of all CSVs installed after it, sorted.
 	Installed []string `json:"installed"`
 }
 
-// UpgradePath finds how to take packages to their targets. Each hop is an answer
-// that the rules of Resolve allow: an operator moves along one edge of its
-// channel at most, and after every hop all requirements are met, no two
-// operators are of one package, and no two provide one API. The path is the best
-// by this order:
+// UpgradePath finds how to take packages to their targets. Each hop is an
+// answer that the rules of Resolve allow: an operator moves along at most one
+// edge of its channel, and after every hop all requirements are met, no two
+// operators are of one package, and no two provide one API. The path is the
+// best by this order:
 //
-//  1. It has as few hops as possible. Operators that have nothing to do with
-//     each other move at the same time, each in as few hops as possible.
-//  2. In each hop, from the first: the subscriptions of the targets are served in
-//     order as Resolve prefers it; the others stay if they can, and otherwise
-//     move as Resolve prefers it.
+//  1. It has as few hops as possible. Independent operators move at the same
+//     time, each in as few hops as possible.
+//  2. In each hop, from the first: the subscriptions of the targets are served
+//     in order, with the preferences of Resolve; the others stay if they can,
+//     and otherwise move with the preferences of Resolve.
 //
-// Dependencies that a hop brings are followed along the channel that they were
-// taken from, as the subscriptions do that Resolve generates for them.
+// Dependencies that a hop adds are updated along the channel that they were
+// taken from, like the subscriptions that Resolve generates for them.
 //
-// Cost: it looks at all states that can be reached in fewer hops, of those
-// operators alone that have to do with a target. That is quick for chains and
-// for a few operators that depend on each other, and exponential in their
-// number; see PathOptions.
+// Cost: it looks at all states that can be reached in fewer hops, but only of
+// operators that are related to a target. That is fast for chains and for a few
+// operators that depend on each other, and exponential in their number; see
+// PathOptions.
 //
-// Errors: *PathError if there is no path, *PathLimitError if the bound was met,
-// *UnsatError if operators that have nothing to do with the targets cannot stand
-// together; otherwise those of Resolve. A target without a subscription, or that
-// contradicts another, is an error.
+// The errors are *PathError if there is no path, *PathLimitError if the limit
+// was reached, *UnsatError if operators that are unrelated to the targets
+// conflict, and otherwise those of Resolve. A target without a subscription, or
+// one that contradicts another, is an error.
 func (r *Resolver) UpgradePath(ctx context.Context, req *Request, targets []Target, opts *PathOptions) (*Path, error) {
 	ctx, end := r.budgeted(ctx)
 	p, err := r.upgradePath(ctx, req, targets, opts)
@@ -109,11 +109,11 @@ func (r *Resolver) upgradePath(ctx context.Context, req *Request, targets []Targ
 	return p.find(ctx)
 }
 
-// goal is a target with what it means.
+// goal is a target as it is understood.
 type goal struct {
 	Target
 	version semverx.Version // zero if the name counts
-	head    bool            // the target is a head, of that name
+	head    bool            // the target is the head of a channel; Name is its name
 }
 
 // goal reads a target.
@@ -174,7 +174,7 @@ func (q *query) channelsOf(s *subscription) []*channel {
 	return all
 }
 
-// metBy reports whether an operator is what the goal asks for.
+// metBy reports whether an operator meets the goal.
 func (g *goal) metBy(e *entry) bool {
 	if e.pkg != g.Package {
 		return false
@@ -186,45 +186,45 @@ func (g *goal) metBy(e *entry) bool {
 	return !v.IsZero() && v.Compare(g.version) == 0
 }
 
-// A PathLimitError says that the search for a path met its bound.
+// A PathLimitError reports that the search for a path reached its limit.
 type PathLimitError struct {
-	// States is the bound.
+	// States is the limit.
 	States int
-	// Hops is how many hops were ruled out: no path is shorter than one more.
+	// Hops is the number of hops that were ruled out: any path is longer.
 	Hops int
 }
 
-// Error says how far the search came, and what to do.
+// Error says how far the search got, and what to do.
 func (e *PathLimitError) Error() string {
 	return fmt.Sprintf("no path of up to %d hop%s, and the search ended after %d states; allow more of them, or ask for a nearer target",
 		e.Hops, words.Plural(e.Hops, "", "s"), e.States)
 }
 
-// A PathError says that no path leads to the targets.
+// A PathError reports that no path leads to the targets.
 type PathError struct {
-	// Dead are the targets that cannot be reached, in the order given. If each can
-	// be reached alone, they all are in it.
+	// Dead are the targets that cannot be reached, in the order given. If each
+	// can be reached alone, it lists all of them.
 	Dead []DeadEnd `json:"dead"`
-	// Nearest leads as near to the first of them as can be: by version, then in the
-	// fewest hops.
+	// Nearest is the path that comes closest to the first of them: by version,
+	// then in the fewest hops.
 	Nearest *Path `json:"nearest"`
 }
 
 // DeadEnd is a target that cannot be reached.
 type DeadEnd struct {
 	Target Target `json:"target"`
-	// Reached is the name of the CSV of the package that comes nearest to the
-	// target: the highest version below it, or else the lowest. It may be what is
-	// installed. It is "" if nothing of the package can be installed, and where
+	// Reached is the name of the CSV of the package that is nearest to the
+	// target: the highest version below it, or else the lowest. It may be the
+	// installed one. It is "" if nothing of the package can be installed, or if
 	// the targets cannot be reached together.
 	Reached string `json:"reached,omitempty"`
-	// Version is that of Reached, or "".
+	// Version is the version of Reached, or "".
 	Version string `json:"version,omitempty"`
-	// Why says what stands in the way, in one line.
+	// Why describes the obstacle, in one line.
 	Why string `json:"why"`
 }
 
-// Error names the first target that cannot be reached, and says why.
+// Error names the targets that cannot be reached, and says why.
 func (e *PathError) Error() string {
 	var b strings.Builder
 	for i, d := range e.Dead {

@@ -8,18 +8,18 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// future is what the operators of a namespace may become in any number of hops,
-// in groups that have nothing to do with each other.
+// future contains what the operators of a namespace may become in any number of
+// hops, in independent groups.
 type future struct {
 	*query
-	group map[*entry]*entry // another one of the same group, towards its root
-	order []*entry          // as they were reached
-	chain map[*channel]bool // whose entries are in one group
-	apart bool              // false if something excludes others: then all are one group
+	group map[*entry]*entry // another entry of the same group, toward its root
+	order []*entry          // in the order reached
+	chain map[*channel]bool // channels whose entries are in one group
+	apart bool              // false if a bundle excludes others: then all entries are one group
 }
 
-// foresee follows the channels of subscriptions, and of what their operators
-// may require.
+// foresee follows the channels of subscriptions, and of the operators that
+// theirs may require.
 func (q *query) foresee(ctx context.Context) (*future, error) {
 	f := &future{query: q, group: make(map[*entry]*entry), chain: make(map[*channel]bool), apart: true}
 	for _, e := range q.installed {
@@ -32,7 +32,7 @@ func (q *query) foresee(ctx context.Context) (*future, error) {
 		}
 		f.join(options)
 	}
-	for i := 0; i < len(f.order); i++ { // grows while it is walked
+	for i := 0; i < len(f.order); i++ { // grows during the loop
 		e := f.order[i]
 		for _, n := range e.facts().needs {
 			if n.banned != nil {
@@ -88,7 +88,7 @@ func (f *future) follow(e *entry) {
 	f.join([]*entry{e.channel.chain[0], e})
 }
 
-// joinRivals puts together what is of one package or provides one API.
+// joinRivals joins entries that are of one package or provide one API.
 func (f *future) joinRivals() {
 	packages := make(map[string]*entry)
 	apis := make(map[catalog.GVK]*entry)
@@ -111,8 +111,8 @@ func (f *future) joinRivals() {
 	}
 }
 
-// groups parts the query: each has subscriptions and installed operators that
-// have nothing to do with those of the others, now or later.
+// groups divides the query: each part has subscriptions and installed operators
+// that are independent of those of the others, now and later.
 func (f *future) groups() []*query {
 	parts := make(map[*entry]*query)
 	var all []*query

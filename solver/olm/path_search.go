@@ -9,28 +9,28 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// pathfinder is the work of UpgradePath.
+// pathfinder is the state of a call of UpgradePath.
 type pathfinder struct {
 	*query
 	goals         []goal
-	limit, budget int               // states to look at, and how many of them are left
-	stands        map[*entry]*entry // a bundle as it stands once it is installed
-	from          map[*entry]string // and where that one came from
+	limit, budget int               // the number of states to look at, and how many of them are left
+	stands        map[*entry]*entry // the entry of a bundle once it is installed
+	from          map[*entry]string // the id of the bundle that such an entry came from
 }
 
-// state is what is installed, and how it came to be.
+// state is a set of installed operators, and how it was reached.
 type state struct {
 	subs      []*Subscription // in the order in which they are served
 	installed []*entry        // by name
 	hops      int
 
-	// Of a state after a hop: the state before it, and the answer that led here.
+	// After a hop: the previous state, and the answer that led here.
 	before   *state
 	query    *query
 	selected []*entry
 }
 
-// key tells states apart.
+// key identifies a state.
 func (p *pathfinder) key(s *state) string {
 	var b strings.Builder
 	for _, e := range s.installed {
@@ -48,7 +48,7 @@ func (s *state) meets(goals ...goal) bool {
 	})
 }
 
-// track is the way of one group of operators.
+// track is the path of one group of operators.
 type track struct {
 	start *state
 	steps []*state // after each hop
@@ -64,8 +64,8 @@ func trackTo(s *state) track {
 	return t
 }
 
-// find looks for the way of each group by itself. A group without a target takes
-// part only if it cannot stay as it is.
+// find searches for the path of each group by itself. A group without a target
+// moves only if it cannot stay as it is.
 func (p *pathfinder) find(ctx context.Context) (*Path, error) {
 	f, err := p.foresee(ctx)
 	if err != nil {
@@ -110,15 +110,15 @@ func (q *query) start() *state {
 	return s
 }
 
-// search goes through the states of a group, those of fewer hops first and the
-// preferred ones first, to the first one that meets the goals.
+// search goes through the states of a group, fewer hops first and preferred
+// ones first, to the first one that meets the goals.
 func (p *pathfinder) search(ctx context.Context, g *query, goals []goal) (*state, error) {
 	all := []*state{g.start()}
 	if all[0].meets(goals...) {
 		return all[0], nil
 	}
 	seen := map[string]bool{p.key(all[0]): true}
-	for i := 0; i < len(all); i++ { // grows while it is walked
+	for i := 0; i < len(all); i++ { // grows during the loop
 		q, err := p.at(g, all[i])
 		if err != nil {
 			return nil, err
@@ -140,7 +140,7 @@ func (p *pathfinder) search(ctx context.Context, g *query, goals []goal) (*state
 	return nil, p.deadEnd(ctx, g, goals, all)
 }
 
-// at is the query of a group in a state.
+// at returns the query of a group in a state.
 func (p *pathfinder) at(g *query, s *state) (*query, error) {
 	q := *g
 	q.subs, q.installed = nil, s.installed
@@ -155,7 +155,7 @@ func (p *pathfinder) at(g *query, s *state) (*query, error) {
 	return &q, nil
 }
 
-// nexts returns the states that one hop leads to, the preferred ones first.
+// nexts yields the states that one hop leads to, the preferred ones first.
 func (p *pathfinder) nexts(ctx context.Context, q *query, s *state) func(yield func(*state, error) bool) {
 	return func(yield func(*state, error) bool) {
 		n, err := q.encode(ctx)
@@ -188,7 +188,7 @@ func (p *pathfinder) nexts(ctx context.Context, q *query, s *state) func(yield f
 	}
 }
 
-// settle returns the state in which a group that has no target can stay: as it
+// settle returns the state in which a group without a target can stay: as it
 // is, or after the preferred hop.
 func (p *pathfinder) settle(ctx context.Context, g *query) (*state, error) {
 	s := g.start()
@@ -239,7 +239,7 @@ func (p *pathfinder) advance(q *query, s *state, selected []*entry) *state {
 	return next
 }
 
-// pick returns what newly serves a subscription, or nil.
+// pick returns the selected candidate that serves a subscription, or nil.
 func (s *subscription) pick(selected []*entry) *entry {
 	for _, e := range s.candidates {
 		if slices.Contains(selected, e) {
@@ -249,8 +249,8 @@ func (s *subscription) pick(selected []*entry) *entry {
 	return nil
 }
 
-// standing returns the installed operator that an entry is, or that has its
-// name: then there is nothing to install. It is nil for what is new.
+// standing returns the installed operator that is the entry or has its name, so
+// that there is nothing to install, or nil if the entry is new.
 func (q *query) standing(e *entry) *entry {
 	for _, i := range q.installed {
 		if i == e || i.name == e.name {
@@ -260,7 +260,7 @@ func (q *query) standing(e *entry) *entry {
 	return nil
 }
 
-// install returns a bundle as it stands when it is installed.
+// install returns the entry of a bundle once it is installed.
 func (p *pathfinder) install(e *entry) *entry {
 	i := p.stands[e]
 	if i == nil {
@@ -270,7 +270,7 @@ func (p *pathfinder) install(e *entry) *entry {
 	return i
 }
 
-// merge puts the hops of several groups side by side.
+// merge combines the hops of several groups.
 func merge(ctx context.Context, tracks []track) *Path {
 	length := 0
 	for _, t := range tracks {

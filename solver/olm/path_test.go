@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// installLow gives most subscriptions that have nothing installed the lowest
-// version of their package.
+// installLow installs the lowest version of its package for most subscriptions
+// that have nothing installed.
 func installLow(w *world, rnd *rand.Rand) {
 	for _, s := range w.subs {
 		taken := slices.ContainsFunc(w.installed, func(c *wCSV) bool { return c.pkg == s.pkg })
@@ -30,7 +30,7 @@ func installLow(w *world, rnd *rand.Rand) {
 	}
 }
 
-// ease takes away much of what makes a world hard, so that paths are found.
+// ease removes much of what makes a world hard, so that paths are found.
 func (d *drawer) ease() {
 	for _, c := range d.w.catalogs {
 		for _, p := range c.packages {
@@ -56,7 +56,7 @@ func (d *drawer) ease() {
 }
 
 // TestUpgradePathAgainstOracle compares with the oracle, which searches whole
-// states: how many hops, and with one target each hop to the letter.
+// states: the number of hops and, with one target, each hop exactly.
 func TestUpgradePathAgainstOracle(t *testing.T) {
 	n := long.N(200, 200_000)
 	hops, dead, together, skipped := make([]int, 20), 0, 0, 0
@@ -127,8 +127,8 @@ func checkDead(t *testing.T, none *olm.PathError, w *world) {
 	}
 }
 
-// drawTargets asks for a version of one subscription's package, and now and then
-// of another's, too.
+// drawTargets picks a version of one subscription's package as a target, and
+// sometimes one of a second package.
 func drawTargets(w *world, rnd *rand.Rand) []olm.Target {
 	var targets []olm.Target
 	for _, i := range rnd.Perm(len(w.subs)) {
@@ -149,7 +149,7 @@ func drawTargets(w *world, rnd *rand.Rand) []olm.Target {
 	return targets
 }
 
-// place is a state of the oracle's, and the hops that led there.
+// place is a state of the oracle, and the hops that led to it.
 type place struct {
 	w    *world
 	hops []string
@@ -188,7 +188,7 @@ func bfs(w *world, targets []olm.Target) (hops []string, verdict string) {
 		var found *place
 		if !o.all(queue, nil, &budget, func(selected []*option) {
 			if found != nil || slices.ContainsFunc(before, func(less []*option) bool { return contains(selected, less) }) {
-				return // what is superfluous only gets in the way
+				return // a superfluous operator only gets in the way
 			}
 			before = append(before, selected)
 			next := place{w: o.after(selected)}
@@ -214,7 +214,7 @@ func contains(all, some []*option) bool {
 	return !slices.ContainsFunc(some, func(x *option) bool { return !slices.Contains(all, x) })
 }
 
-// after returns the world once a selection is installed.
+// after returns the world after a selection is installed.
 func (o *oracle) after(selected []*option) *world {
 	next := &world{catalogs: o.w.catalogs}
 	for _, s := range o.w.subs {
@@ -255,7 +255,8 @@ func (w *world) names() []string {
 	return names
 }
 
-// state tells states apart: who has what installed, and which bundles these are.
+// state identifies a state: what each subscription has installed, and which
+// bundles these are.
 func (w *world) state() string {
 	var all []string
 	for _, c := range w.installed {
@@ -268,8 +269,8 @@ func (w *world) state() string {
 	return strings.Join(all, ";")
 }
 
-// checkPath checks that a path does not depend on the order in which a request lists
-// things, and that its drawings have all that is installed on the way.
+// checkPath checks that a path does not depend on the order in which a request
+// lists things, and that its drawings contain everything installed on the way.
 func checkPath(t *testing.T, r *olm.Resolver, w *world, targets []olm.Target, p *olm.Path, rnd *rand.Rand) {
 	t.Helper()
 	req := w.request()

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// deadEnd says which goals of a group none of all its states meets, and why.
+// deadEnd reports the goals of a group that none of its states meets, and why.
 func (p *pathfinder) deadEnd(ctx context.Context, g *query, goals []goal, all []*state) error {
 	dead := slices.DeleteFunc(slices.Clone(goals), func(goal goal) bool {
 		return slices.ContainsFunc(all, func(s *state) bool { return s.meets(goal) })
@@ -43,8 +43,8 @@ func (p *pathfinder) deadEnd(ctx context.Context, g *query, goals []goal, all []
 }
 
 // nearest returns the state whose operator of the goal's package is nearest to
-// it: the highest version that is not above it, or else the lowest; of equal
-// ones the first. Without an operator it is the start.
+// it: the highest version that is not above it, or else the lowest; the first
+// of equal ones. If there is no such operator, it is the start.
 func (p *pathfinder) nearest(g *query, goal goal, all []*state) (at *state, reached *entry) {
 	at, want := all[0], goal.version
 	if e := g.offered(goal); want.IsZero() && e != nil {
@@ -60,8 +60,8 @@ func (p *pathfinder) nearest(g *query, goal goal, all []*state) (at *state, reac
 	return at, reached
 }
 
-// nearer reports whether a is nearer to want than b. A want that is unknown is
-// as high as can be.
+// nearer reports whether a is nearer to want than b. An unknown want counts as
+// the highest version.
 func nearer(a, b, want semverx.Version) bool {
 	above := func(v semverx.Version) bool { return !want.IsZero() && v.Compare(want) > 0 }
 	switch {
@@ -73,8 +73,8 @@ func nearer(a, b, want semverx.Version) bool {
 	return a.Compare(b) > 0
 }
 
-// offered returns what the channels offer for a goal that the subscriptions may
-// be served from, or nil.
+// offered returns an entry that meets a goal in the channels that its
+// subscriptions may be served from, or nil.
 func (q *query) offered(goal goal) *entry {
 	for _, s := range q.subs {
 		if s.Spec.Package != goal.Package {
@@ -90,7 +90,8 @@ func (q *query) offered(goal goal) *entry {
 }
 
 // why finds what keeps a goal from being reached: nothing offers it, no edge
-// leads to it, or what the last of those on the way requires or excludes.
+// leads to it, or the first unreachable operator on the way is blocked by what
+// it requires or excludes.
 func (p *pathfinder) why(ctx context.Context, g *query, goal goal, all []*state) (string, error) {
 	if g.offered(goal) == nil {
 		return g.whyNotOffered(goal), nil
@@ -126,7 +127,7 @@ func (p *pathfinder) why(ctx context.Context, g *query, goal goal, all []*state)
 	return "nothing can be installed to begin with", nil
 }
 
-// whyBlocked tells why the next operator on the way cannot be had.
+// whyBlocked returns why the next operator on the way cannot be chosen.
 func (q *query) whyBlocked(ctx context.Context, sub *subscription, e *entry) (string, error) {
 	after := "to begin with, "
 	if sub.current != nil {
@@ -139,8 +140,8 @@ func (q *query) whyBlocked(ctx context.Context, sub *subscription, e *entry) (st
 	return after + e.name + " " + text, err
 }
 
-// leadingTo returns the entries from which edges alone lead to a goal, and what
-// meets it.
+// leadingTo returns the entries that meet a goal, and those from which edges
+// lead to it, requirements aside.
 func (q *query) leadingTo(goal goal) map[*entry]bool {
 	ahead := make(map[*entry]bool)
 	for _, s := range q.subs {
@@ -165,7 +166,7 @@ func (q *query) leadingTo(goal goal) map[*entry]bool {
 	return ahead
 }
 
-// whyNotOffered tells where a goal is, if it is anywhere.
+// whyNotOffered returns where a goal is, if it is anywhere.
 func (q *query) whyNotOffered(goal goal) string {
 	for _, s := range q.subs {
 		if s.Spec.Package == goal.Package && s.invalid != "" {

@@ -62,7 +62,7 @@ func TestFormatProperties(t *testing.T) {
 	}
 }
 
-// TestDecodeObjects reads objects as a cluster prints them.
+// TestDecodeObjects reads objects in the form that a cluster prints.
 func TestDecodeObjects(t *testing.T) {
 	var sub olm.Subscription
 	if err := json.Unmarshal([]byte(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription",
@@ -95,8 +95,8 @@ func TestDecodeObjects(t *testing.T) {
 	}
 }
 
-// TestInferProperties: the package of a CSV without the annotation is that which
-// its subscriptions agree on.
+// TestInferProperties verifies that the package of a CSV without the annotation
+// is the one that its subscriptions agree on.
 func TestInferProperties(t *testing.T) {
 	sub := func(pkg, installed, source string) *olm.Subscription {
 		return &olm.Subscription{Spec: olm.SubscriptionSpec{Package: pkg, SourceNamespace: source}, Status: olm.SubscriptionStatus{InstalledCSV: installed}}
@@ -122,7 +122,8 @@ func TestInferProperties(t *testing.T) {
 	}
 }
 
-// TestEntryFromCSV: without the annotation, what the CSV owns and requires.
+// TestEntryFromCSV verifies that a CSV without the annotation has the
+// properties of what it owns and requires.
 func TestEntryFromCSV(t *testing.T) {
 	crds := []olm.CRDDescription{{Name: "ks.g", Version: "v1", Kind: "K"}}
 	apis := []olm.APIServiceDescription{{Name: "ls", Group: "h", Version: "v2", Kind: "L"}}

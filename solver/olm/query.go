@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// query is one resolution under way.
+// query is one resolution in progress.
 type query struct {
 	*Resolver
 	req        *Request
@@ -18,24 +18,24 @@ type query struct {
 	installed  []*entry  // by name
 	subs       []*subscription
 	warnings   []Warning
-	exclusions *exclusions            // what a question exclusions, or nil
+	exclusions *exclusions            // what a question rules out, or nil
 	left       map[*ChannelError]bool // channels without an order that were left out
-	named      map[string]bool        // packages that alone should move, or nil: all
+	named      map[string]bool        // the only packages that should move; nil means all
 	spare      bool                   // whether subscriptions may be left out, see serveMost
-	waived     map[*need]bool         // requirements that are taken for met, for a trial
-	known      map[string]*entry      // installed operators, by name, that were read before, or nil
+	waived     map[*need]bool         // requirements assumed to be met, for a trial
+	known      map[string]*entry      // installed operators that were read before, by name, or nil
 }
 
-// subscription is a subscription with what it may be served by.
+// subscription is a subscription with the operators that may serve it.
 type subscription struct {
 	*Subscription
-	current    *entry   // what it has installed, or nil
+	current    *entry   // the operator that it has installed, or nil
 	candidates []*entry // from catalogs, the most wanted first
-	invalid    string   // why nothing can serve it, if it names what is not there
+	invalid    string   // why nothing can serve it, or ""
 }
 
-// options are all that may serve the subscription: the candidates and then what
-// is installed.
+// options returns all that may serve the subscription: the candidates, then the
+// installed operator.
 func (s *subscription) options() []*entry {
 	if s.current == nil {
 		return s.candidates
@@ -44,7 +44,7 @@ func (s *subscription) options() []*entry {
 }
 
 // begin reads the request: which operators are installed, which catalogs are
-// seen and what each subscription may be served by.
+// visible and what may serve each subscription.
 func (r *Resolver) begin(ctx context.Context, req *Request) (*query, error) {
 	q := &query{Resolver: r, req: req}
 	return q, q.read(ctx)
@@ -79,8 +79,8 @@ func (q *query) read(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// check refuses a request that names no namespace and has subscriptions or CSVs
-// of one: all of them would be left out.
+// check rejects a request that names no namespace but has subscriptions or CSVs
+// in one: all of them would be ignored.
 func (req *Request) check() error {
 	if req.Namespace != "" {
 		return nil
@@ -98,10 +98,10 @@ func (req *Request) check() error {
 	return nil
 }
 
-// shareCandidates lets one bundle serve two subscriptions to a package, where
-// one names no channel: what the other may be served by, from a channel that
-// does not offer it to the first, serves the first too if another channel offers
-// the bundle to it.
+// shareCandidates lets one bundle serve two subscriptions to a package of which
+// one names no channel: a candidate of the other, from a channel that does not
+// offer it to the first, also serves the first if another channel offers it the
+// same bundle.
 func (q *query) shareCandidates() {
 	byPackage := make(map[string][]*subscription)
 	for _, s := range q.subs {
@@ -124,7 +124,7 @@ func (q *query) shareCandidates() {
 }
 
 // orderSubscriptions returns the subscriptions of the namespace in the order in
-// which they are served. Two of one name are an error.
+// which they are served. Two of the same name are an error.
 func (q *query) orderSubscriptions() ([]*Subscription, error) {
 	subs := q.ordered()
 	names := make(map[string]bool, len(subs))
@@ -150,7 +150,7 @@ func (q *query) ordered() []*Subscription {
 	return subs
 }
 
-// readInstalled makes an entry of each CSV of the namespace.
+// readInstalled creates an entry for each CSV of the namespace.
 func (q *query) readInstalled(subs []*Subscription) error {
 	var csvs []ClusterServiceVersion
 	for _, c := range q.req.Installed {
@@ -212,8 +212,8 @@ func newInstalled(c *ClusterServiceVersion, f *facts) *entry {
 	return e
 }
 
-// readCurrent finds what a subscription has installed. A name that no CSV has
-// counts as nothing installed.
+// readCurrent finds the operator that a subscription has installed. A name that
+// no CSV has counts as nothing installed.
 func (q *query) readCurrent(s *subscription) {
 	name := s.Status.InstalledCSV
 	at, ok := slices.BinarySearchFunc(q.installed, name, func(e *entry, n string) int { return strings.Compare(e.name, n) })
@@ -222,10 +222,11 @@ func (q *query) readCurrent(s *subscription) {
 	}
 }
 
-// findCandidates lists what may newly serve a subscription: catalogs in order
-// of preference, within each the default channel and then the others by name,
-// within each its chain. Nothing installed: the chain, or the entries named by
-// startingCSV. Otherwise: what of the chain updates the installed operator.
+// findCandidates lists the bundles that may newly serve a subscription:
+// catalogs in order of preference, within each the default channel and then the
+// others by name, within each its chain. If nothing is installed, they are the
+// chain, or the entries that startingCSV names; otherwise, the entries of the
+// chain that update the installed operator.
 func (q *query) findCandidates(s *subscription) error {
 	named, others := q.sourcesOf(s)
 	if s.invalid = absence(s, named); s.invalid != "" {
@@ -257,8 +258,8 @@ func (q *query) findCandidates(s *subscription) error {
 	return nil
 }
 
-// sourcesOf parts the visible catalogs into those that a subscription refers to
-// and the others.
+// sourcesOf divides the visible catalogs into those that a subscription refers
+// to and the others.
 func (q *query) sourcesOf(s *subscription) (named, others []*source) {
 	key := s.source()
 	if key == (SourceKey{}) {
@@ -274,8 +275,8 @@ func (q *query) sourcesOf(s *subscription) (named, others []*source) {
 	return named, others
 }
 
-// addCandidates adds those of one catalog. It returns what is wrong with the
-// first channel that has no order and would have been looked at.
+// addCandidates adds the candidates of one catalog. It returns the error of the
+// first channel without an order that would have been looked at.
 func (q *query) addCandidates(s *subscription, src *source) (broken *ChannelError) {
 	p := src.pkg(s.Spec.Package)
 	if p == nil {
@@ -309,8 +310,8 @@ func (q *query) addCandidates(s *subscription, src *source) (broken *ChannelErro
 	return broken
 }
 
-// absence says why nothing can serve a subscription, when the catalogs lack the
-// package, the channel or the startingCSV that it names; otherwise it is "".
+// absence returns why nothing can serve a subscription if the catalogs lack the
+// package, the channel or the startingCSV that it names, and otherwise "".
 func absence(s *subscription, named []*source) string {
 	var listed, pkg, channel, start bool
 	for _, src := range named {

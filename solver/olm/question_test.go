@@ -140,8 +140,8 @@ func printPath(p *olm.Path) string {
 	return b.String()
 }
 
-// askImpact asks what it does that the supposed catalogs take the place of
-// those of their names.
+// askImpact asks for the impact of replacing catalogs by the supposed ones of
+// the same names.
 func askImpact(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 	after := slices.DeleteFunc(slices.Clone(s.sources), func(o olm.Source) bool {
 		return slices.ContainsFunc(s.supposed.Catalogs, func(n olm.Source) bool { return n.SourceKey == o.SourceKey })
@@ -170,7 +170,7 @@ func askImpact(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 	return b.String(), nil
 }
 
-// A request that names no namespace is not answered for none.
+// A request that names no namespace but has a subscription in one is rejected.
 func TestNoNamespace(t *testing.T) {
 	req := &olm.Request{Subscriptions: make([]olm.Subscription, 1)}
 	req.Subscriptions[0].Name, req.Subscriptions[0].Namespace = "a", "team"

@@ -25,7 +25,7 @@ type drawer struct {
 }
 
 // A batch is a number of worlds whose catalogs have the same names, priorities
-// and namespaces, and nothing else in common. To open one set of catalogs for
+// and namespaces, and nothing else in common. Opening one set of catalogs for
 // all of them is cheaper.
 type batch struct {
 	worlds  []*world
@@ -217,7 +217,7 @@ func (d *drawer) subscriptions() {
 }
 
 // TestResolveAgainstOracle compares verdict and choice with the oracle's on
-// random worlds, and makes sure that they are hard enough to mean something.
+// random worlds, and ensures that these are hard enough to be meaningful.
 func TestResolveAgainstOracle(t *testing.T) {
 	n := long.N(500, 500_000)
 	hard, unsatisfiable := 0, 0
@@ -257,8 +257,8 @@ func TestResolveAgainstOracle(t *testing.T) {
 	}
 }
 
-// checkDrawing checks that the drawings of a resolution are well formed, and have each
-// subscription and all that is installed.
+// checkDrawing checks that the drawings of a resolution are well formed, and
+// contain each subscription and everything that is installed.
 func checkDrawing(t *testing.T, res *olm.Resolution) {
 	t.Helper()
 	var dot, mermaid strings.Builder

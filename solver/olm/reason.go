@@ -7,18 +7,19 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// The reasons of the solver's constraints. They are kept as they are, rendered
-// only when someone asks, and recognised again when a conflict is explained.
+// The reasons of the solver's constraints. They are kept as values, rendered
+// only on demand, and recognized by their type when a conflict is explained.
 
-// csvExists: an installed operator that no subscription refers to stays.
+// csvExists says that an installed operator that no subscription refers to
+// stays.
 type csvExists struct{ csv *entry }
 
 func (r *csvExists) String() string {
 	return fmt.Sprintf("clusterserviceversion %s exists and is not referenced by a subscription", r.csv.name)
 }
 
-// subNeeds: a subscription is served by one of its candidates, or by what it
-// has installed.
+// subNeeds says that a subscription is served by one of its candidates, or by
+// its installed operator.
 type subNeeds struct{ sub *subscription }
 
 func (r *subNeeds) String() string {
@@ -32,22 +33,23 @@ func (r *subNeeds) String() string {
 	return fmt.Sprintf("subscription %s requires at least one of %s", r.sub.Name, listEntries(options))
 }
 
-// subInvalid: a subscription names something that is not there.
+// subInvalid says that nothing can serve a subscription, for example because it
+// names something that does not exist.
 type subInvalid struct{ sub *subscription }
 
 func (r *subInvalid) String() string {
 	return fmt.Sprintf("subscription %s exists, but %s", r.sub.Name, r.sub.invalid)
 }
 
-// What a reader can do about the facts of a request, see solver.Adviser; about
-// those of catalogs nothing.
+// What users can do about the facts of a request, see solver.Adviser; they can
+// do nothing about the facts of catalogs.
 
 func (r *csvExists) Advice() (string, int)  { return "delete csv " + r.csv.name, effortDelete }
 func (r *subNeeds) Advice() (string, int)   { return "remove subscription " + r.sub.Name, effortRemove }
 func (r *subInvalid) Advice() (string, int) { return "remove subscription " + r.sub.Name, effortRemove }
 func (r *refused) Advice() (string, int)    { return "", 0 }
 
-// bundleNeeds: an operator requires another.
+// bundleNeeds says that an operator requires another.
 type bundleNeeds struct {
 	by         *entry
 	need       *need
@@ -58,22 +60,23 @@ func (r *bundleNeeds) String() string {
 	return fmt.Sprintf("bundle %s requires %s", r.by.name, r.need)
 }
 
-// refused: an operator may not be chosen.
+// refused says that an operator may not be chosen.
 type refused struct {
 	entry *entry
-	text  string // goes after its name
+	text  string // to follow its name
 }
 
 func (r *refused) String() string { return "bundle " + r.entry.name + " " + r.text }
 
-// replacement: an update and what it replaces do not stand together.
+// replacement says that an update and the operator that it replaces exclude
+// each other.
 type replacement struct{ update, current *entry }
 
 func (r *replacement) String() string {
 	return fmt.Sprintf("%s replaces %s", r.update.name, r.current.name)
 }
 
-// exclusion: an operator does not want another beside it.
+// exclusion says that an operator excludes another.
 type exclusion struct {
 	by    *entry
 	need  *need
@@ -84,7 +87,7 @@ func (r *exclusion) String() string {
 	return fmt.Sprintf("bundle %s excludes %s: %s", r.by.name, r.other.name, r.need)
 }
 
-// onePackage: at most one operator of a package.
+// onePackage says that there is at most one operator of a package.
 type onePackage struct {
 	pkg     string
 	entries []*entry
@@ -94,7 +97,7 @@ func (r *onePackage) String() string {
 	return fmt.Sprintf("there can be only one operator from package %s: %s", r.pkg, listEntries(r.entries))
 }
 
-// oneProvider: at most one provider of an API.
+// oneProvider says that there is at most one provider of an API.
 type oneProvider struct {
 	gvk     catalog.GVK
 	entries []*entry

@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// release is a version with the release of its packaging, by which two bundles
-// of one version are ordered: the higher release is the newer one, and none is
-// the lowest.
+// release is a version with the release of its packaging, which orders bundles
+// of the same version: the higher release is newer, and no release is the
+// lowest.
 type release struct {
 	version semverx.Version
 	// number is the release as the prerelease of 0.0.0, which has the same
@@ -16,9 +16,10 @@ type release struct {
 	number semverx.Version
 }
 
-// parseRelease reads a version and, if explicit is not nil, the release beside
-// it. Otherwise build metadata that has the form of a release is one, as bundles
-// of registry+v1 mean it; other build metadata is not a release.
+// parseRelease reads a version and, if explicit is not nil, the separately
+// stated release. Otherwise build metadata that has the form of a release
+// counts as one, as in bundles of registry+v1; other build metadata is not a
+// release.
 func parseRelease(version string, explicit *string) (release, error) {
 	v, err := semverx.Parse(version)
 	if err != nil {

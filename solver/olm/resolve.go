@@ -20,27 +20,28 @@ import (
 //  1. Installed operators that no subscription refers to stay, in any case.
 //  2. Subscriptions are served in order (see Options.KeepOrder), each by the
 //     first of its candidates that is compatible with the earlier choices: the
-//     default channel before the others, which come by name; within a channel
-//     from the head down its chain of replacement. What is installed is the
-//     last resort.
-//  3. Then, breadth first, the requirements of what was picked, in property
-//     order. One that a picked operator meets is done. Otherwise: installed
-//     operators by name, the requiring bundle's own catalog, catalogs of higher
-//     priority, those of the own namespace, the others by name; within a catalog
-//     default channels first, then by package and channel, each from its head.
+//     default channel before the others, which are taken by name; within a
+//     channel from the head down its replacement chain. The installed operator
+//     is the last resort.
+//  3. Then the requirements of what was picked are met, breadth first, in
+//     property order. A requirement that a picked operator meets is done.
+//     Otherwise, the candidates are installed operators by name, the requiring
+//     bundle's own catalog, catalogs of higher priority, those of the request's
+//     namespace, the others by name; within a catalog default channels first,
+//     then by package and channel, each from its head.
 //
-// Options.Objectives come before that.
+// Options.Objectives take precedence over this order.
 //
 // The rules: every requirement of what is chosen or stays is met, no two
 // operators are of one package, no two provide one API, nothing deprecated,
-// malformed or forbidden is chosen, and an update takes the place of what it
-// replaces. Every answer is checked against the catalogs, by code that has no
-// part in finding it, before it is returned.
+// malformed or forbidden is chosen, and an update replaces the operator that it
+// updates. Before an answer is returned, it is checked against the catalogs by
+// code that has no part in finding it.
 //
-// Errors: *UnsatError if nothing satisfies the rules, *ChannelError and
+// The errors are *UnsatError if nothing satisfies the rules, *ChannelError and
 // *SourceError if a catalog that matters cannot be used, *rule.BudgetError if
-// rules cost too much, *solver.IncompleteError if the context or a bound ended the
-// search, others for a malformed request.
+// rules cost too much, *solver.IncompleteError if the context or a limit ended
+// the search, and others for a malformed request.
 func (r *Resolver) Resolve(ctx context.Context, req *Request) (*Resolution, error) {
 	ctx, end := r.budgeted(ctx)
 	q, err := r.begin(ctx, req)
@@ -76,7 +77,7 @@ func (q *query) solve(ctx context.Context) ([]*entry, error) {
 	return q.decide(ctx, n)
 }
 
-// decide solves the query's problem, and has the answer judged.
+// decide solves the query's problem and checks the answer.
 func (q *query) decide(ctx context.Context, n *encoding) ([]*entry, error) {
 	solution, err := q.best(ctx, n)
 	var unsat *solver.UnsatError
@@ -93,7 +94,7 @@ func (q *query) decide(ctx context.Context, n *encoding) ([]*entry, error) {
 	return selected, nil
 }
 
-// selection returns the entries that a solution has.
+// selection returns the entries that a solution selects.
 func (n *encoding) selection(solution *solver.Solution) []*entry {
 	var selected []*entry
 	for _, e := range n.reached {
@@ -104,15 +105,15 @@ func (n *encoding) selection(solution *solver.Solution) []*entry {
 	return selected
 }
 
-// answer is a selection with what it takes to describe it.
+// answer is a selection with the data that describes it.
 type answer struct {
 	*query
 	selected  []*entry
 	has       map[*entry]bool
 	installed map[string]bool            // names of CSVs
 	subsOf    map[string][]*subscription // by package
-	requires  map[*entry][]Requirement   // of others, by what meets them
-	trials    int                        // resolutions tried for the sake of reasons
+	requires  map[*entry][]Requirement   // requirements of others, by the entry that meets them
+	trials    int                        // trial resolutions to find reasons
 }
 
 func (q *query) newAnswer(ctx context.Context, selected []*entry) *answer {
@@ -140,7 +141,7 @@ func (a *answer) chosen() []Choice {
 	return all
 }
 
-// result puts the answer into words.
+// result describes the answer.
 func (q *query) result(ctx context.Context, selected []*entry) (*Resolution, error) {
 	a := q.newAnswer(ctx, selected)
 	res := &Resolution{Chosen: a.chosen(), Warnings: slices.Clip(q.warnings)}
@@ -163,7 +164,8 @@ func (q *query) result(ctx context.Context, selected []*entry) (*Resolution, err
 	return res, nil
 }
 
-// leftOut warns of the channels that could not be used, and were not needed.
+// leftOut returns warnings about the channels that could not be used and were
+// not needed.
 func (q *query) leftOut() []Warning {
 	var all []Warning
 	for broken := range q.left {
@@ -216,7 +218,7 @@ func (a *answer) choice(e *entry) Choice {
 	return c
 }
 
-// newChoice describes a chosen entry, but for what requires it.
+// newChoice describes a chosen entry, except for what requires it.
 func newChoice(e *entry, subs []*subscription) Choice {
 	c := Choice{Candidate: candidateOf(e), Replaces: e.replaces}
 	for _, s := range subs {
@@ -237,8 +239,8 @@ func newChoice(e *entry, subs []*subscription) Choice {
 	return c
 }
 
-// refersTo reports whether a subscription is for a bundle: it names its
-// package and, if any, its channel and its catalog.
+// refersTo reports whether a subscription is for a bundle: it names its package
+// and, if it names them, its channel and its catalog.
 func (s *subscription) refersTo(e *entry) bool {
 	return s.Spec.Package == e.pkg &&
 		(s.Spec.Channel == "" || s.Spec.Channel == e.channel.name) &&

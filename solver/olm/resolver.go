@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// Options alter how resolution decides. The zero value decides as the
+// Options change how resolution decides. The zero value decides as the
 // reference does.
 type Options struct {
 	// GlobalNamespace is the namespace whose catalogs every namespace sees,
@@ -20,77 +20,77 @@ type Options struct {
 	GlobalNamespace string
 
 	// KeepOrder serves subscriptions in the order in which the request lists
-	// them, instead of by namespace and name: where two compete, the earlier
-	// one gets its better choice.
+	// them, instead of by name: if two compete, the earlier one gets its better
+	// choice.
 	KeepOrder bool
 
-	// TolerateUnhealthy makes a warning of an unusable catalog that no
-	// subscription of the request refers to. A subscription that names no
+	// TolerateUnhealthy turns the error of an unusable catalog into a warning if
+	// no subscription of the request refers to it. A subscription that names no
 	// catalog refers to all of them.
 	TolerateUnhealthy bool
 
-	// PartialOK serves as many subscriptions as can be, and of the ways to do so
-	// the one whose subscriptions come first. What is installed stays or is
-	// updated, in any case. The Outcome of each subscription that is left out
-	// says why; that no more could be served is proven. Without it one conflict
-	// stops the namespace.
+	// PartialOK serves as many subscriptions as possible, preferring those that
+	// come first. Installed operators stay or are updated in any case. The
+	// Outcome of each subscription that is left out says why; it is proven that
+	// no more could be served. Without it, one conflict stops the namespace.
 	PartialOK bool
 
 	// CrossCatalogUpdates lets a subscription that names a catalog be updated
 	// from another one when the named catalog offers no satisfiable update.
 	CrossCatalogUpdates bool
 
-	// Objectives come before the order of preference, the first one first: of all
-	// answers those count that have the least of it. What serves most subscriptions
-	// (PartialOK, where not all can be served) and UpdateOnly have an order of
-	// their own, and do without.
+	// Objectives take precedence over the order of preference, the first one
+	// first: only the answers with the lowest value of each count. Serving the
+	// most subscriptions (PartialOK, if not all can be served) and UpdateOnly
+	// have their own order and ignore objectives.
 	Objectives []Objective
 
-	// NoDowngrades refuses bundles of a version below that of the installed
+	// NoDowngrades rejects bundles of a version below that of the installed
 	// operator of their package: an update by a skipRange, or to another channel,
-	// could lead there. Versions that cannot be read are not compared.
+	// could lead to one. Versions that cannot be parsed are not compared.
 	NoDowngrades bool
 
-	// StayOnChannel refuses bundles of channels that do not list the installed
-	// operator of their package, unless a subscription names the channel. Where no
-	// channel of the catalog lists it, all are open.
+	// StayOnChannel rejects bundles of channels that do not list the installed
+	// operator of their package, unless a subscription names the channel. If no
+	// channel of the catalog lists it, all are allowed.
 	StayOnChannel bool
 
-	// Forbid is asked for every bundle that may be chosen; a text that is not
-	// empty forbids it and is shown to users. It must be a pure function, and
-	// safe for concurrent use. Installed operators are not asked about.
+	// Forbid is called for every bundle that may be chosen; a text that is not
+	// empty forbids the bundle and is shown to users. It must be a pure function,
+	// and safe for concurrent use. It is not called for installed operators.
 	Forbid func(Candidate) string
 
-	// NotExcludes takes a constraint whose outermost kind is not as the documents
-	// do: what it matches must not be installed beside the bundle. Without it,
-	// like the reference, it asks for some operator that it does not match.
+	// NotExcludes interprets a constraint whose outermost kind is not as the OLM
+	// documentation does: what the negated constraints match must not be
+	// installed beside the bundle. Otherwise the constraint requires, as in the
+	// reference, some operator that they do not match.
 	NotExcludes bool
 
-	// Variables are what CEL rules may speak of beside properties, such as a
-	// cluster variable with facts of the platform. Values are what encoding/json
-	// makes of them.
+	// Variables are what CEL rules may use besides properties, such as a cluster
+	// variable with facts of the platform. A value is anything that encoding/json
+	// can encode; rules see the encoded form.
 	Variables map[string]any
 
-	// Rules bounds the CEL rules of constraints.
+	// Rules limits the CEL rules of constraints.
 	Rules *rule.Options
 
-	// RuleBudget bounds what the CEL rules of all bundles may cost for one
+	// RuleBudget limits the cost of the CEL rules of all bundles for one
 	// question, see [rule.WithBudget]; beyond it the question fails with a
-	// *rule.BudgetError. What was found until then is kept, so that the same
-	// question costs less the next time. 0 means DefaultRuleBudget.
+	// *rule.BudgetError. What was found before that is kept, so the same question
+	// costs less the next time. 0 means DefaultRuleBudget.
 	RuleBudget uint64
 
-	// Solver bounds the search.
+	// Solver limits the search.
 	Solver *solver.Options
 }
 
 // DefaultRuleBudget is about a second's work of rules that were written to be
-// costly; honest rules do not count.
+// costly; the cost of ordinary rules is negligible.
 const DefaultRuleBudget = 1_000_000
 
 // budgeted returns a context in which rules draw on the budget of one question.
-// End is called with the question's error when it is over, and returns what to
-// answer in its place.
+// end must be called with the error of the question when it is over, and
+// returns the error to report in its place.
 func (r *Resolver) budgeted(ctx context.Context) (within context.Context, end func(error) error) {
 	within, cancel := rule.WithBudget(ctx, cmp.Or(r.opts.RuleBudget, DefaultRuleBudget))
 	return within, func(err error) error {
@@ -103,24 +103,24 @@ func (r *Resolver) budgeted(ctx context.Context) (within context.Context, end fu
 	}
 }
 
-// Request is what to resolve: one namespace as it stands.
+// Request is what to resolve: the current state of one namespace.
 type Request struct {
-	// Namespace is the namespace that is resolved. If it is empty, nothing may be
-	// of a namespace.
+	// Namespace is the namespace that is resolved. If it is empty, no object may
+	// have a namespace.
 	Namespace string
-	// Subscriptions are those of the namespace; others are left out.
+	// Subscriptions are those of the namespace; others are ignored.
 	Subscriptions []Subscription
-	// Installed are the CSVs of the namespace; others are left out, and so are
+	// Installed are the CSVs of the namespace; others are ignored, and so are
 	// copies.
 	Installed []ClusterServiceVersion
-	// Group is the operator group of the namespace; nil stands for one with
-	// the defaults. See [group.Sole].
+	// Group is the operator group of the namespace; nil means one with the
+	// defaults. See [group.Sole].
 	Group *OperatorGroup
 }
 
-// A Resolver resolves requests against a fixed set of catalogs. What it learns
-// about them (the order of channels, who meets which requirement) it keeps.
-// It is safe for concurrent use.
+// A Resolver resolves requests against a fixed set of catalogs. It caches what
+// it learns about them (the order of channels, which bundles meet which
+// requirement). It is safe for concurrent use.
 type Resolver struct {
 	opts    Options
 	sources []*source
@@ -129,9 +129,9 @@ type Resolver struct {
 }
 
 // NewResolver returns a Resolver for these catalogs, whose order does not
-// matter. Two of one name and namespace are an error, and so are one with
-// neither Catalog nor Err, objectives that there are not, and options for rules that
-// rule.NewCompiler refuses.
+// matter. Two catalogs of the same name and namespace are an error, and so are
+// one with neither Catalog nor Err, unknown objectives, and options for rules
+// that rule.NewCompiler rejects.
 func NewResolver(sources []Source, opts *Options) (*Resolver, error) {
 	r := &Resolver{}
 	if opts != nil {
@@ -148,7 +148,7 @@ func NewResolver(sources []Source, opts *Options) (*Resolver, error) {
 	return r, err
 }
 
-// newSources makes sources of which nothing is known yet, by name.
+// newSources creates sources with empty caches, sorted by name.
 func newSources(given []Source, needs *needTable) ([]*source, error) {
 	var all []*source
 	for _, s := range given {
@@ -171,7 +171,7 @@ func newSources(given []Source, needs *needTable) ([]*source, error) {
 	return all, nil
 }
 
-// Resolve is NewResolver and Resolver.Resolve in one, for a single use.
+// Resolve combines NewResolver and Resolver.Resolve, for a single use.
 func Resolve(ctx context.Context, sources []Source, req *Request, opts *Options) (*Resolution, error) {
 	r, err := NewResolver(sources, opts)
 	if err != nil {
@@ -180,8 +180,8 @@ func Resolve(ctx context.Context, sources []Source, req *Request, opts *Options)
 	return r.Resolve(ctx, req)
 }
 
-// Visible returns the catalogs that the namespace of a request sees, in the order
-// of preference.
+// Visible returns the catalogs that are visible in the namespace of a request,
+// in the order of preference.
 func (r *Resolver) Visible(req *Request) []Source {
 	var all []Source
 	for _, s := range r.visible(req) {
@@ -200,8 +200,9 @@ func (r *Resolver) Order(req *Request) []Subscription {
 	return all
 }
 
-// visible returns the catalogs that a namespace sees, in order of preference:
-// higher priority, then the namespace's own before others, then by name.
+// visible returns the catalogs that are visible in a namespace, in order of
+// preference: higher priority, then the namespace's own before others, then by
+// name.
 func (r *Resolver) visible(req *Request) []*source {
 	var seen []*source
 	for _, s := range r.sources {
@@ -228,8 +229,8 @@ func (r *Resolver) visible(req *Request) []*source {
 	return seen
 }
 
-// healthy drops unusable catalogs from seen where that is allowed, with a
-// warning each, and otherwise fails.
+// healthy drops unusable catalogs from seen if that is allowed, with a warning
+// for each, and otherwise fails.
 func (r *Resolver) healthy(seen []*source, subs []*Subscription) ([]*source, []Warning, error) {
 	var usable []*source
 	var warnings []Warning

@@ -11,12 +11,12 @@ import (
 type Candidate struct {
 	Package string `json:"package"` // the package's name
 	Channel string `json:"channel"` // the channel's name
-	Name    string `json:"name"`    // the bundle's name, which is that of its CSV
-	// Version is as the bundle states it, or "".
+	Name    string `json:"name"`    // the bundle's name, which is also that of its CSV
+	// Version is the version that the bundle states, or "".
 	Version string `json:"version"`
 	// Source is the catalog.
 	Source SourceKey `json:"source"`
-	// Bundle holds the rest.
+	// Bundle is the bundle itself.
 	Bundle *catalog.Bundle `json:"-"`
 }
 
@@ -34,19 +34,19 @@ func candidateOf(e *entry) Candidate {
 // String returns "package/channel/name".
 func (c Candidate) String() string { return c.Package + "/" + c.Channel + "/" + c.Name }
 
-// Choice is a bundle that is to be installed, newly or as an update.
+// Choice is a bundle to install, newly or as an update.
 type Choice struct {
 	Candidate
-	// Replaces is what the installed CSV will say that it replaces: for an
-	// update the CSV that it takes the place of, otherwise what its channel says.
+	// Replaces is what the installed CSV will state as replaces: for an update
+	// the CSV that it updates, otherwise what its channel states.
 	Replaces string `json:"replaces,omitempty"`
-	// Updates is the installed CSV that it takes the place of, or "".
+	// Updates is the installed CSV that it replaces, or "".
 	Updates string `json:"updates,omitempty"`
-	// StartingCSV is the name if a subscription's startingCSV picked it, and ""
-	// otherwise.
+	// StartingCSV is the bundle's name if a subscription's startingCSV picked it,
+	// and "" otherwise.
 	StartingCSV string `json:"startingCSV,omitempty"`
 	// Subscriptions are the names of those that it serves, in the order served.
-	// There is none for a bundle that only others require.
+	// There are none for a bundle that only other bundles require.
 	Subscriptions []string `json:"subscriptions,omitempty"`
 	// RequiredBy are the requirements of other operators that it meets, by the
 	// operator's name, then in property order.
@@ -69,16 +69,17 @@ type Requirement struct {
 
 // Resolution says what to install or update in a namespace.
 type Resolution struct {
-	// Chosen is what is new, by package, channel, name and catalog.
+	// Chosen are the new operators, by package, channel, name and catalog.
 	Chosen []Choice `json:"chosen"`
-	// Subscriptions tells how each is served, in the order served.
+	// Subscriptions says how each is served, in the order served.
 	Subscriptions []Outcome `json:"subscriptions"`
-	// Generated are subscriptions for what was chosen only because others
-	// require it, in the order of Chosen.
+	// Generated are the subscriptions for bundles that were chosen only because
+	// others require them, in the order of Chosen.
 	Generated []Subscription `json:"generated,omitempty"`
-	// Blocked holds the conflicts that were left out; see Options.PartialOK.
+	// Blocked are the conflicts that were left out; see Options.PartialOK.
 	Blocked []*UnsatError `json:"-"`
-	// Warnings are noteworthy facts that changed nothing, in a fixed order.
+	// Warnings are noteworthy facts that do not change the answer, in a fixed
+	// order.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
@@ -89,21 +90,22 @@ type Outcome struct {
 	// Operator is the name of the CSV that serves it, newly or as before. It is
 	// "" if the subscription is blocked.
 	Operator string `json:"operator"`
-	// New tells that Operator is among what was chosen.
+	// New reports whether Operator is newly chosen.
 	New bool `json:"new"`
 	// Head is the name of the CSV at the head of the channel that Operator was
 	// chosen from, or would be updated along.
 	Head string `json:"head,omitempty"`
-	// Why says, in full sentences, why Operator is not the head: what was
-	// wanted more and could not be had. It is empty if Operator is the head, or
-	// if the subscription asked for something else.
+	// Why says, in full sentences, why Operator is not the head: which preferred
+	// candidates could not be chosen. It is empty if Operator is the head and no
+	// preferred candidate was rejected, or if the subscription requested
+	// something else.
 	Why []string `json:"why,omitempty"`
-	// Blocked is why nothing serves the subscription, beside those that are
-	// served; nil where Operator does.
+	// Blocked is why the subscription cannot be served together with those that
+	// are; nil if Operator serves it.
 	Blocked *UnsatError `json:"-"`
 }
 
-// Warning is a fact that someone should look at.
+// Warning is a fact that needs attention.
 type Warning struct {
 	Subject string `json:"subject"` // what it is about, such as "catalog ns/name"
 	Text    string `json:"text"`    // one line

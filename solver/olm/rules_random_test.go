@@ -17,9 +17,9 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// drawPackage returns a package by chance: a few bundles, in one to three
-// channels with a single head each, with entries that replace, skip or have a
-// range, and names of entries that are not there.
+// drawPackage returns a random package: a few bundles, in one to three channels
+// with a single head each, with entries that replace, skip or have a range, and
+// names of entries that do not exist.
 func drawPackage(r *rand.Rand) fstest.MapFS {
 	n := 1 + r.IntN(6)
 	name := func(i int) string { return fmt.Sprintf("p.v1.%d.0", i) }
@@ -76,8 +76,8 @@ func drawPackage(r *rand.Rand) fstest.MapFS {
 	return fstest.MapFS{"catalog.json": {Data: []byte(text.String())}}
 }
 
-// hopsV1 counts the updates that an extension takes from a bundle to another of
-// a channel, one at a time; -1 if none lead there.
+// hopsV1 counts the updates, one at a time, that an extension takes from one
+// bundle of a channel to another; -1 if none lead there.
 func hopsV1(p *catalog.Package, from catalog.Installed, ch *catalog.Channel, to string) int {
 	steps := map[string]int{from.Name: 0}
 	for queue := []catalog.Installed{from}; len(queue) > 0; queue = queue[1:] {
@@ -101,13 +101,14 @@ func hopsV1(p *catalog.Package, from catalog.Installed, ch *catalog.Channel, to 
 	return -1
 }
 
-// TestRandomCatalogsAgree: of two versions of a random package, the graph's
-// paths, the search for paths, the resolver's updates, the comparison and the
-// gate say the same of every user and head, by the rules of v0 and of v1.
+// TestRandomCatalogsAgree verifies for two versions of a random package that
+// the paths of the graph, the search for paths, the updates of the resolver,
+// the comparison and the gate agree on every user and head, by the rules of v0
+// and of v1.
 func TestRandomCatalogsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	ways, none, stuck, passed := 0, 0, map[catalog.Rules]int{}, 0
-	for range long.N(120, 10_000) { // of two catalogs each
+	for range long.N(120, 10_000) { // two catalogs each
 		files := [2]fstest.MapFS{drawPackage(r), drawPackage(r)}
 		var packages [2]*catalog.Package
 		var catalogs [2]*catalog.Catalog
@@ -126,7 +127,7 @@ func TestRandomCatalogsAgree(t *testing.T) {
 		show := func() string {
 			return string(files[0]["catalog.json"].Data) + "--- then\n" + string(files[1]["catalog.json"].Data)
 		}
-		// length asks the resolver for the way from an installed bundle to the
+		// length asks the resolver for the path from an installed bundle to the
 		// head of a channel of a version of the package.
 		length := func(version int, rules catalog.Rules, from catalog.Installed, channel string) int {
 			ch, ok := packages[version].Channel(channel)
@@ -141,7 +142,7 @@ func TestRandomCatalogsAgree(t *testing.T) {
 			}
 			return hops(t, resolvers[version], packages[version], from, channel, ch.Heads()[0])
 		}
-		want := map[string]bool{} // who is stranded
+		want := map[string]bool{} // the users that are stranded
 		for _, rules := range []catalog.Rules{catalog.OLMv0, catalog.OLMv1} {
 			for i, p := range packages {
 				for ch := range p.Channels() {

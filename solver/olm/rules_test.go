@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// realCatalogs visits the real catalogs that are at hand, the largest in long runs
-// alone.
+// realCatalogs visits the available real catalogs, the largest only in long
+// runs.
 func realCatalogs(t *testing.T, visit func(name string, c *catalog.Catalog)) {
 	t.Helper()
 	archives := []string{"published", "full-sample"}
@@ -28,8 +28,9 @@ func realCatalogs(t *testing.T, visit func(name string, c *catalog.Catalog)) {
 	}
 }
 
-// TestRulesOnRealCatalogs: what a catalog's graphs say of updates, from every
-// bundle of a package to every entry of a channel, is what this package does.
+// TestRulesOnRealCatalogs verifies that the updates in a catalog's graphs, from
+// every bundle of a package to every entry of a channel, are those of this
+// package.
 func TestRulesOnRealCatalogs(t *testing.T) {
 	pairs, heads, stuck, packages := 0, 0, 0, 0
 	realCatalogs(t, func(where string, c *catalog.Catalog) {
@@ -105,19 +106,19 @@ func checkSuccessorsV1(t *testing.T, where string, p *catalog.Package, b *catalo
 	}
 }
 
-// TestRulesAndUpgradePath: for bundles and heads of real catalogs, the search
-// for paths that resolves each hop finds one of the same length as the graph,
-// or none, where the operators require nothing.
+// TestRulesAndUpgradePath verifies, for bundles and heads of real catalogs
+// whose requirements are removed, that the search for paths, which resolves
+// each hop, finds a path of the same length as the graph, or none.
 func TestRulesAndUpgradePath(t *testing.T) {
 	found, none := 0, 0
-	every := 211 // of the pairs
+	every := 211 // one of so many pairs is looked at
 	if long.Enabled() {
 		every = 1
 	}
 	n := 0
 	realCatalogs(t, func(where string, c *catalog.Catalog) {
 		for p := range c.Packages() {
-			resolver := sync.OnceValue(func() *Resolver { // of most packages no pair is looked at
+			resolver := sync.OnceValue(func() *Resolver { // for most packages, no pair is looked at
 				r, err := NewResolver([]Source{{SourceKey: SourceKey{Name: "c", Namespace: "ns"}, Catalog: withoutRequirements(t, p)}}, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -151,7 +152,7 @@ func TestRulesAndUpgradePath(t *testing.T) {
 	t.Logf("%d paths, %d pairs without", found, none)
 }
 
-// hops asks for a path; -1 if there is none.
+// hops returns the number of hops of a path; -1 if there is none.
 func hops(t *testing.T, r *Resolver, p *catalog.Package, from catalog.Installed, channel, head string) int {
 	t.Helper()
 	installed := ClusterServiceVersion{}
@@ -173,8 +174,8 @@ func hops(t *testing.T, r *Resolver, p *catalog.Package, from catalog.Installed,
 	return len(path.Hops)
 }
 
-// withoutRequirements returns the package alone, its bundles with nothing but
-// their olm.package property.
+// withoutRequirements returns the package alone, with nothing but the
+// olm.package property in its bundles.
 func withoutRequirements(t *testing.T, p *catalog.Package) *catalog.Catalog {
 	t.Helper()
 	documents := []*catalog.Document{p.Document()}

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// TestManySubscriptions resolves thousands of subscriptions at once, of which
-// every third brings another package.
+// TestManySubscriptions resolves thousands of subscriptions at once, every
+// third of which requires another package.
 func TestManySubscriptions(t *testing.T) {
 	n := long.N(2_000, 10_000)
 	w := &wCatalog{name: "c"}
@@ -49,7 +49,7 @@ func TestManySubscriptions(t *testing.T) {
 	askMany(t, r, req, len(res.Chosen))
 }
 
-// askMany asks every question of so many subscriptions.
+// askMany asks every question about that many subscriptions.
 func askMany(t *testing.T, r *olm.Resolver, req *olm.Request, chosen int) {
 	t.Helper()
 	ctx := context.Background()

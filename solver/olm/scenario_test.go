@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// A scenario is a world written down by hand, a line for each thing:
+// A scenario is a world in text form, one line for each item:
 //
 //	catalog NAME [ns=NS] [priority=N] [broken=REASON] [disabled] [label=NAME]
 //	PACKAGE CHANNEL: HEAD -> NEXT -> ..., HEAD -> ...   the channel's chains; "CHANNEL*:" is the default
@@ -24,7 +24,7 @@ import (
 //	          [explicit-release] [requirements] [label=NAME] [version=RANGE]
 //	group [exclude-global] [fail-forward]
 //	suppose subscription ... | unsubscribe NAME | uninstall CSV | ban BUNDLE | pin PACKAGE BUNDLE-OR-VERSION |
-//	        without NS/NAME | catalog ...               (of which the lines that follow speak)
+//	        without NS/NAME | catalog ...               (which the lines that follow describe)
 //	options [partial] [tolerate] [cross] [keep-order] [not-excludes] [global=NS]
 //	        [forbid=PACKAGE] [cluster=VERSION]
 //
@@ -200,7 +200,7 @@ func (s *scenario) suppose(what string, words []string) error {
 	return nil
 }
 
-// extend reads an extension; the version, which may hold spaces, comes last.
+// extend reads an extension; the version, which may contain spaces, comes last.
 func (s *scenario) extend(words []string) error {
 	x := &olm.Extension{Package: words[0]}
 	s.extension = x
@@ -352,7 +352,7 @@ func (c *sCatalog) channel(pkg, name, chains string) error {
 			links[i] = strings.TrimSpace(links[i])
 		}
 		for i, link := range links {
-			if strings.HasPrefix(link, "(") { // named, but not there
+			if strings.HasPrefix(link, "(") { // named, but not present
 				continue
 			}
 			replaces := ""
@@ -367,7 +367,7 @@ func (c *sCatalog) channel(pkg, name, chains string) error {
 	return nil
 }
 
-// attributes adds attributes to a bundle; more handles those that it lacks.
+// attributes adds attributes to a bundle; more handles the others.
 func (b *sBundle) attributes(text string, more func([]string) bool) error {
 	for attribute := range strings.SplitSeq(text, ";") {
 		words := strings.Fields(attribute)
@@ -402,7 +402,7 @@ func (b *sBundle) attributes(text string, more func([]string) bool) error {
 		case key == "discouraged":
 			b.discouraged = true
 		case key == "release":
-			b.release = after(1) // "-" for one that is stated to be empty
+			b.release = after(1) // "-" for an explicitly empty one
 		case key == "skipRange":
 			b.skipRange = after(1)
 		case more == nil || !more(words):

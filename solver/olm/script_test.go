@@ -15,16 +15,16 @@ import (
 // TestScripts runs the scenarios of testdata. The commands:
 //
 //	resolve   resolves the scenario and prints the answer, or the explanation
-//	core      prints the facts that cannot stand together
+//	core      prints a minimal set of conflicting facts
 //	extension resolves the scenario's extension
-//	why-not   tells why the bundle named is not chosen
+//	why-not   says why the named bundle is not chosen
 //	cluster   resolves the namespaces of all subscriptions and CSVs
-//	update    resolves so that only the packages named move
-//	what-if   tells what the supposition changes
-//	impact    tells what the supposed catalogs do to the request
-//	path      finds the way to targets: PACKAGE, PACKAGE=VERSION or PACKAGE=BUNDLE
+//	update    resolves so that only the named packages move
+//	what-if   reports what the supposition changes
+//	impact    reports what the supposed catalogs do to the request
+//	path      finds a path to targets: PACKAGE, PACKAGE=VERSION or PACKAGE=BUNDLE
 //
-// See type scenario for how one is written.
+// See type scenario for the format.
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {

@@ -8,12 +8,12 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// maxDistance is more than any two names differ by.
+// maxDistance is more than the distance between any two names.
 const maxDistance = 1 << 10
 
-// similarPackages names up to three packages whose names are nearest to one
-// that does not exist, the nearest first: those with a slip of the pen, those
-// of which one name holds the other, and otherwise those that share a word.
+// similarPackages lists up to three packages whose names are closest to one
+// that does not exist, the closest first: names with a typo, names that contain
+// the other or are contained in it, and otherwise names that share a word.
 func (q *query) similarPackages(name string) string {
 	var names []string
 	for _, n := range q.similarNames(name) {
@@ -22,7 +22,7 @@ func (q *query) similarPackages(name string) string {
 	return listNames(names)
 }
 
-// similarNames are the names of those packages.
+// similarNames returns the names of those packages.
 func (q *query) similarNames(name string) []string {
 	type like struct {
 		name     string
@@ -63,9 +63,9 @@ func (q *query) packageNames() []string {
 	return slices.Compact(names)
 }
 
-// sharingWord returns the names that have a word of at least five letters in
-// common with name, or one that begins with the other's. Words that one in
-// twenty names has, such as operator, tell nothing.
+// sharingWord returns the names that share a word of at least five letters with
+// name, or have one that begins with the other's. Words that more than one in
+// twenty names has, such as operator, are ignored.
 func sharingWord(name string, all []string) []string {
 	words := func(s string) []string {
 		return slices.DeleteFunc(strings.FieldsFunc(s, func(r rune) bool { return r == '-' || r == '.' || r == '_' }),

@@ -12,18 +12,19 @@ type Source struct {
 	// Priority decides between catalogs that offer the same; higher is
 	// preferred. Zero is the default.
 	Priority int
-	// Catalog is what it holds. It may be nil if Err is set.
+	// Catalog is its content. It may be nil if Err is set.
 	Catalog *catalog.Catalog
-	// Labels are for those who select catalogs by them; see Extension.Catalogs.
+	// Labels are for selecting catalogs; see Extension.Catalogs.
 	Labels map[string]string
-	// Disabled takes the catalog out of every resolution.
+	// Disabled excludes the catalog from every resolution.
 	Disabled bool
 	// Err says why the catalog cannot be used at present. Such a source fails
-	// every resolution that sees it; see Options.TolerateUnhealthy.
+	// every resolution that it is visible to; see Options.TolerateUnhealthy.
 	Err error
 }
 
-// SourceError says that a catalog which a resolution depends on is not usable.
+// SourceError reports that a catalog that a resolution depends on is not
+// usable.
 type SourceError struct {
 	Source SourceKey // the catalog
 	Err    error     // why it cannot be used

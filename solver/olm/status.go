@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Condition is one fact that is reported on an object.
+// Condition is a condition that is reported on an object.
 type Condition = fairlead.Condition
 
-// State is how a subscription stands to what is known.
+// State compares what a subscription has with what is known.
 type State string
 
 // The states of a subscription.
@@ -18,23 +18,22 @@ const (
 	StateUpgradeFailed    State = "UpgradeFailed"    // its plan failed
 	StateUpgradeAvailable State = "UpgradeAvailable" // a newer version than the installed one is known
 	StateUpgradePending   State = "UpgradePending"   // what was chosen is not installed yet
-	StateAtLatestKnown    State = "AtLatestKnown"    // the newest that is known is installed
+	StateAtLatestKnown    State = "AtLatestKnown"    // the newest known version is installed
 )
 
 // PlanReference names an install plan.
 type PlanReference struct {
-	Name      string `json:"name"`                // in the namespace
-	Namespace string `json:"namespace,omitempty"` // the subscription's
+	Name      string `json:"name"`                // the plan's name
+	Namespace string `json:"namespace,omitempty"` // the namespace of the subscription
 }
 
-// CatalogHealth is whether a catalog can be used.
+// CatalogHealth says whether a catalog can be used.
 type CatalogHealth struct {
 	Source  SourceKey `json:"catalogSourceRef"` // the catalog
 	Healthy bool      `json:"healthy"`          // whether it answers
 }
 
-// Equal reports whether two statuses say the same. When they were written does
-// not count.
+// Equal reports whether two statuses are the same, except for LastUpdated.
 func (s *SubscriptionStatus) Equal(o *SubscriptionStatus) bool {
 	samePlan := s.InstallPlanRef == o.InstallPlanRef ||
 		s.InstallPlanRef != nil && o.InstallPlanRef != nil && *s.InstallPlanRef == *o.InstallPlanRef

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// deadEnds is a package of n versions in one channel that all fail late: each
-// requires two operators that provide the same API.
+// deadEnds returns a package of n versions in one channel that all fail late:
+// each requires two operators that provide the same API.
 func deadEnds(n int) string {
 	var b strings.Builder
 	pkg := func(name, props string, entries []string) {
@@ -42,8 +42,9 @@ func deadEnds(n int) string {
 }
 
 // TestEndsAtRandom ends the context at a random moment of every question, on
-// catalogs in which that takes long. Each ends with the error of the context, or
-// was done before; how late is logged, and must not be seconds on any machine.
+// catalogs for which the questions take long. Each ends with the error of the
+// context, or was done before; the delay is logged, and must not exceed two
+// seconds on any machine.
 func TestEndsAtRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	dead := samples.Text(t, deadEnds(long.N(1000, 10_000)))

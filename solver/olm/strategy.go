@@ -8,14 +8,14 @@ import (
 
 // InstallStrategy is how an operator is deployed. Resolution does not read it.
 type InstallStrategy struct {
-	Strategy string       `json:"strategy,omitempty"` // "deployment", the only one that there is
-	Spec     StrategySpec `json:"spec,omitzero"`      // what it takes
+	Strategy string       `json:"strategy,omitempty"` // "deployment", the only strategy
+	Spec     StrategySpec `json:"spec,omitzero"`      // its details
 }
 
-// StrategySpec is what deploying an operator takes.
+// StrategySpec is how the deployment strategy installs an operator.
 type StrategySpec struct {
 	Deployments        []StrategyDeployment `json:"deployments,omitempty"`        // in the order of the CSV
-	Permissions        []group.Permission   `json:"permissions,omitempty"`        // where the operator watches
+	Permissions        []group.Permission   `json:"permissions,omitempty"`        // in the namespaces that the operator watches
 	ClusterPermissions []group.Permission   `json:"clusterPermissions,omitempty"` // in the whole cluster
 }
 

@@ -11,7 +11,7 @@ import (
 // ObjectMeta is the part of an object's metadata that is read.
 type ObjectMeta = fairlead.ObjectMeta
 
-// Approval says who lets an install plan run.
+// Approval says how an install plan is approved.
 type Approval string
 
 // The two approvals of the API. Empty counts as ApprovalAutomatic.
@@ -20,15 +20,15 @@ const (
 	ApprovalManual    Approval = "Manual"
 )
 
-// Subscription asks that an operator of a package be installed in its
+// Subscription requests that an operator of a package be installed in its
 // namespace and kept up to date along a channel.
 type Subscription struct {
 	ObjectMeta `json:"metadata"`
-	Spec       SubscriptionSpec   `json:"spec"`   // what it asks for
-	Status     SubscriptionStatus `json:"status"` // what came of it so far
+	Spec       SubscriptionSpec   `json:"spec"`   // what it requests
+	Status     SubscriptionStatus `json:"status"` // the result so far
 }
 
-// SubscriptionSpec is what a subscription asks for.
+// SubscriptionSpec is what a subscription requests.
 type SubscriptionSpec struct {
 	// Package is the package's name; the API calls it name.
 	Package string `json:"name"`
@@ -36,34 +36,34 @@ type SubscriptionSpec struct {
 	// default channel first.
 	Channel string `json:"channel,omitempty"`
 	// Source and SourceNamespace name the catalog to take it from; both empty
-	// mean every catalog that the namespace sees.
+	// mean every catalog that is visible in the namespace.
 	Source          string `json:"source,omitempty"`
 	SourceNamespace string `json:"sourceNamespace,omitempty"` // see Source
-	// StartingCSV pins the first installation. It counts only while nothing is
+	// StartingCSV pins the first installation. It applies only while nothing is
 	// installed.
 	StartingCSV string `json:"startingCSV,omitempty"`
-	// InstallPlanApproval is kept for the plan; resolution does not read it.
+	// InstallPlanApproval is passed on to the plan; resolution does not read it.
 	InstallPlanApproval Approval `json:"installPlanApproval,omitempty"`
 	// Config changes the deployments of the operator; resolution does not read
 	// it.
 	Config *config.Config `json:"config,omitempty"`
 }
 
-// SubscriptionStatus is what the last passes did for a subscription.
+// SubscriptionStatus is the result of the last passes for a subscription.
 type SubscriptionStatus struct {
-	// CurrentCSV is the CSV that was chosen last, installed or on its way.
+	// CurrentCSV is the CSV that was chosen last, installed or being installed.
 	CurrentCSV string `json:"currentCSV,omitempty"`
-	// InstalledCSV is the CSV that stands installed for the subscription. If no
-	// CSV of that name exists, the subscription is served as a new one.
+	// InstalledCSV is the CSV that is installed for the subscription. If no CSV
+	// of that name exists, the subscription is served as a new one.
 	InstalledCSV string `json:"installedCSV,omitempty"`
-	// State is how what is installed stands to what is known.
+	// State compares the installed operator with what is known.
 	State State `json:"state,omitempty"`
-	// InstallPlanRef names the plan that installs CurrentCSV, or did.
+	// InstallPlanRef names the plan that installs or installed CurrentCSV.
 	InstallPlanRef *PlanReference `json:"installPlanRef,omitempty"`
-	// Conditions tell what is wrong, or under way.
+	// Conditions report what is wrong or in progress.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// CatalogHealth is that of the catalogs the namespace sees, by namespace and
-	// name.
+	// CatalogHealth is the health of the catalogs that are visible in the
+	// namespace, by namespace and name.
 	CatalogHealth []CatalogHealth `json:"catalogHealth,omitempty"`
 	// LastUpdated is when the status last changed.
 	LastUpdated time.Time `json:"lastUpdated,omitzero"`
@@ -72,7 +72,7 @@ type SubscriptionStatus struct {
 // SourceKey names a catalog in the cluster.
 type SourceKey struct {
 	Name      string `json:"name"`                // unique in its namespace
-	Namespace string `json:"namespace,omitempty"` // where it lives
+	Namespace string `json:"namespace,omitempty"` // the namespace that it is in
 }
 
 // String returns "namespace/name", or the name alone where there is no

@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// The same operator may be installed once for each tenant: in namespaces of its
-// own, whose operator groups select namespaces that do not meet. The instances
-// share their CRDs, so they have limits.
+// The same operator may be installed once for each tenant: in separate
+// namespaces whose operator groups select namespaces that do not overlap. The
+// instances share their CRDs, so there are limits.
 
-// surface is where the operators of a namespace may meet those of others; empty
-// if that is not known.
+// surface returns the namespaces in which the operators of a namespace may
+// overlap with those of others; empty if that is not known.
 func (s *space) surface() group.Namespaces {
 	g := s.req.Group
 	if g == nil {
@@ -27,19 +27,20 @@ func (s *space) surface() group.Namespaces {
 	return nil
 }
 
-// besides reports whether an operator that is new may stand beside another that
-// provides an API of it in another namespace:
+// besides reports whether a new operator may be installed beside another one
+// that provides one of its APIs in another namespace:
 //
-//  1. Both are of one package, and the operator groups of their namespaces select
-//     namespaces that do not meet; a group's own counts as selected.
+//  1. Both are of one package, and the operator groups of their namespaces
+//     select namespaces that do not overlap; a group's own counts as selected.
 //  2. Neither requires anything of other operators.
-//  3. Both are of one version, or the other one is of this version as it is and
-//     can wait with its update.
+//  3. Both are of one version, or the other one currently has this version and
+//     can defer its update.
 //
-// That neither converts CRDs by a webhook need not be asked: that takes a group
-// that selects all namespaces, which meets every other. Why is empty where they
-// are not meant for tenants: where the first does not hold, unless it is that two
-// groups of some namespaces meet.
+// There is no need to check whether one of them converts CRDs by a webhook:
+// that takes a group that selects all namespaces, which overlaps with every
+// other. why is empty if the operators are not meant for tenants: if the first
+// condition does not hold, unless the reason is that two groups of some
+// namespaces overlap.
 func besides(is, other holder) (ok bool, why string) {
 	a, b := is.entry, other.entry
 	if a.pkg == "" || a.pkg != b.pkg {
@@ -66,8 +67,8 @@ func besides(is, other holder) (ok bool, why string) {
 	return false, fmt.Sprintf("all instances must be of one version, and namespace %s has %s", other.space.req.Namespace, b.name)
 }
 
-// clash says which of the providers of an API have to wait, by the names of their
-// namespaces, and why those that are instances of one operator do.
+// clash returns the namespaces, by name, whose providers of an API must wait,
+// and why those that are instances of one operator must.
 func clash(all []holder) (wait []string, why string) {
 	for _, h := range all {
 		if h.entry.isInstalled() {

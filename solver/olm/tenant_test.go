@@ -52,7 +52,7 @@ func drawTenants(seed uint64) *tenants {
 			for _, api := range w.apis[name] {
 				props = append(props, property("olm.gvk", gvkOf(api)))
 			}
-			if r.IntN(12) == 0 { // met by what is everywhere
+			if r.IntN(12) == 0 { // met by an operator that is in every namespace
 				w.needs[name] = true
 				props = append(props, property("olm.package.required", `{"packageName":"base","versionRange":">=1.0.0"}`))
 			}
@@ -76,7 +76,7 @@ func drawTenants(seed uint64) *tenants {
 			case 2, 3:
 				s.subs[pkg] = ""
 				s.has[pkg] = fmt.Sprintf("%s.v%d", pkg, 1+r.IntN(versions[pkg]))
-			case 4: // it stays as it is: nobody subscribes
+			case 4: // it stays as it is, without a subscription
 				s.has[pkg] = fmt.Sprintf("%s.v%d", pkg, 1+r.IntN(versions[pkg]))
 			}
 		}
@@ -126,14 +126,14 @@ func (w *tenants) requests() []*olm.Request {
 	return all
 }
 
-// waits is the definition: which namespaces have to wait, given what each has
+// waits is the definition: the namespaces that must wait, given what each has
 // after its own resolution.
 func (w *tenants) waits(after []map[string]string) []string {
 	var wait []string
 	for i := range w.spaces {
 		for pkg, name := range after[i] {
 			if name == w.spaces[i].has[pkg] {
-				continue // it is there
+				continue // it is already installed
 			}
 			for j := range w.spaces {
 				for pkg2, other := range after[j] {
@@ -153,7 +153,7 @@ func (w *tenants) waits(after []map[string]string) []string {
 	return slices.Compact(wait)
 }
 
-// apart reports whether the groups of two namespaces are known not to meet.
+// apart reports whether the groups of two namespaces are known not to overlap.
 func (w *tenants) apart(i, j int) bool {
 	a, b := w.spaces[i], w.spaces[j]
 	if a.targets == nil || b.targets == nil || slices.Contains(a.targets, "") || slices.Contains(b.targets, "") {
@@ -164,7 +164,7 @@ func (w *tenants) apart(i, j int) bool {
 	})
 }
 
-// TestTenants compares which namespaces have to wait for others with the
+// TestTenants compares the namespaces that must wait for others with the
 // definition, on random worlds.
 func TestTenants(t *testing.T) {
 	n := long.N(200, 10_000)

@@ -10,48 +10,50 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// Update is the answer to the wish that only some packages move.
+// Update is the answer of [Resolver.UpdateOnly].
 type Update struct {
-	// Resolution is what to do. Of a subscription of another package that stays
-	// below its head it says so, and why of one that cannot stay.
+	// Resolution is what to do. It says which subscriptions of other packages
+	// stay below their head because they should not move, and why one cannot
+	// stay.
 	Resolution *Resolution `json:"resolution"`
 	// Moved are the installed operators of other packages that cannot stay, in
 	// the order in which their subscriptions are served. No answer that serves
-	// the packages named as well moves fewer.
+	// the named packages as well moves fewer.
 	Moved []Move `json:"moved,omitempty"`
-	// Added are the names of the operators that are new and that no subscription
-	// asked for, in order. No answer that moves no more adds fewer.
+	// Added are the names of the new operators that no subscription requests, in
+	// order. No answer that moves no more adds fewer.
 	Added []string `json:"added,omitempty"`
 }
 
-// Move is an installed operator that gives way.
+// Move is an installed operator that is replaced.
 type Move struct {
-	Subscription string `json:"subscription"` // the first that has it installed
+	Subscription string `json:"subscription"` // the first subscription that has it installed
 	From         string `json:"from"`         // the name of the installed CSV
-	To           string `json:"to"`           // the name of the CSV that takes its place
-	Why          string `json:"why"`          // why it cannot stay, to be read after its name
+	To           string `json:"to"`           // the name of the CSV that replaces it
+	Why          string `json:"why"`          // why it cannot stay, as text to follow its name
 }
 
-// UpdateOnly resolves a request so that only the packages named move, and
-// others only where it cannot be avoided. The rules are those of Resolve, the
+// UpdateOnly resolves a request so that only the named packages move, and
+// others only if that cannot be avoided. The rules are those of Resolve; the
 // order of preference is another:
 //
-//  1. The subscriptions of the packages named are served first, in order, each
-//     by the first of its candidates that leaves the earlier choices standing,
-//     as Resolve would do in the absence of others.
+//  1. The subscriptions of the named packages are served first, in order, each
+//     by the first of its candidates that is compatible with the earlier
+//     choices, as Resolve would do without the others.
 //  2. As few as possible of the other subscriptions' installed operators move.
-//  3. As few as possible operators are added that no subscription asks for.
-//  4. Of what remains, the other subscriptions are served in order, and
-//     preferably by what is installed; then the requirements, as Resolve does.
+//  3. As few as possible operators are added that no subscription requests.
+//  4. Of what remains, the other subscriptions are served in order, preferably
+//     by their installed operators; then the requirements, as in Resolve.
 //
-// That nothing less would do is proven, not guessed: in steps 2 and 3 an answer
-// with one less was looked for, and found not to exist.
+// These minimums are proven, not guessed: in steps 2 and 3, a search for an
+// answer with one less found none.
 //
 // A subscription of another package that has nothing installed is served as
-// ever; leave it out of the request where it should wait. PartialOK does not
-// count here.
+// usual; leave it out of the request if it should wait. PartialOK has no effect
+// here.
 //
-// Errors are those of Resolve; a package that no subscription is of is one more.
+// The errors are those of Resolve; a package without a subscription is also an
+// error.
 func (r *Resolver) UpdateOnly(ctx context.Context, req *Request, packages []string) (*Update, error) {
 	ctx, end := r.budgeted(ctx)
 	u, err := r.updateOnly(ctx, req, packages)
@@ -121,19 +123,19 @@ func (q *query) holds(s *subscription) bool {
 	return q.named != nil && !q.named[s.Spec.Package] && s.current != nil
 }
 
-// A cost is something that an answer is to have as little of as possible.
+// A cost is a quantity that an answer minimizes.
 type cost struct {
 	count func(selected []*entry) int
-	vars  func(n *encoding) []solver.Var // each that is selected counts one
+	vars  func(n *encoding) []solver.Var // each selected one counts as one
 }
 
-// bound is how much of a cost is allowed.
+// bound is the limit of a cost.
 type bound struct {
 	cost
 	most int
 }
 
-// least finds the best answer for the packages named, and then lowers each cost
+// least finds the best answer for the named packages, and then lowers each cost
 // in turn for as long as that is possible.
 func (q *query) least(ctx context.Context) ([]*entry, error) {
 	selected, err := q.solve(ctx)
@@ -162,7 +164,8 @@ func (q *query) least(ctx context.Context) ([]*entry, error) {
 	return selected, nil
 }
 
-// within returns the best answer that has some picks and keeps to some bounds.
+// within returns the best answer that contains some picks and stays within some
+// bounds.
 func (q *query) within(ctx context.Context, picks []*entry, bounds []bound) ([]*entry, error) {
 	n, err := q.encode(ctx)
 	if err != nil {
@@ -177,12 +180,13 @@ func (q *query) within(ctx context.Context, picks []*entry, bounds []bound) ([]*
 	return q.decide(ctx, n)
 }
 
-// picks returns what serves the subscriptions of the packages named.
+// picks returns the operators that serve the subscriptions of the named
+// packages.
 func (q *query) picks(selected []*entry) []*entry {
 	var picks []*entry
 	for _, s := range q.subs {
 		if q.named[s.Spec.Package] {
-			options := s.options() // the checker saw that one is selected
+			options := s.options() // the checker verified that one is selected
 			picks = append(picks, options[slices.IndexFunc(options, func(e *entry) bool { return slices.Contains(selected, e) })])
 		}
 	}
@@ -201,8 +205,8 @@ func (q *query) gone(selected []*entry) []*entry {
 	return gone
 }
 
-// unasked returns those of some entries that are of catalogs, and that no
-// subscription has among its candidates.
+// unasked returns the entries that are from catalogs and are not candidates of
+// any subscription.
 func (q *query) unasked(entries []*entry) []*entry {
 	asked := make(map[*entry]bool)
 	for _, s := range q.subs {
@@ -213,16 +217,16 @@ func (q *query) unasked(entries []*entry) []*entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.isInstalled() || asked[e] })
 }
 
-// maxReasons is for how many operators the reason is looked for: each costs a
-// resolution.
+// maxReasons is the maximum number of operators for which the reason is
+// determined: each costs a resolution.
 const maxReasons = 50
 
-// moved says of each operator that should have stayed why it cannot.
+// moved returns the operators that should have stayed, and why they cannot.
 func (q *query) moved(ctx context.Context, selected []*entry) ([]Move, error) {
 	var moves []Move
 	for _, e := range q.gone(selected) {
 		m := Move{From: e.name}
-		for _, s := range slices.Backward(q.subs) { // the first comes last, and stands
+		for _, s := range slices.Backward(q.subs) { // backward, so that the first one wins
 			if pick := s.pick(selected); s.current == e && pick != nil {
 				m.Subscription, m.To = s.Name, pick.name
 			}

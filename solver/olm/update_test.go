@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// install gives most subscriptions that have nothing installed an operator, as
-// some version of their package has it.
+// install gives most subscriptions that have nothing installed an operator,
+// like some version of their package.
 func install(w *world, rnd *rand.Rand) {
 	for _, s := range w.subs {
 		taken := slices.ContainsFunc(w.installed, func(c *wCSV) bool { return c.pkg == s.pkg })
@@ -30,8 +30,8 @@ func install(w *world, rnd *rand.Rand) {
 }
 
 // TestUpdateOnlyAgainstOracle compares with the oracle, which goes through all
-// selections there are: what serves the packages named, how many others move,
-// how many are added, and which.
+// selections: what serves the named packages, how many others move, how many
+// are added, and which.
 func TestUpdateOnlyAgainstOracle(t *testing.T) {
 	n := long.N(300, 400_000)
 	moved, fewer, skipped := 0, 0, 0
@@ -84,11 +84,12 @@ func TestUpdateOnlyAgainstOracle(t *testing.T) {
 	}
 }
 
-// leastAnswer is what the oracle holds best when only some packages should move.
+// leastAnswer is the best answer of the oracle when only some packages should
+// move.
 type leastAnswer struct {
 	selected    []*option
 	moves, adds int
-	better      bool // than the first
+	better      bool // than the first selection
 }
 
 // least goes through all selections that serve the named packages as the first

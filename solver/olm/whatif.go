@@ -10,30 +10,30 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Supposition is a change to a request, or to what it is resolved with, that is
-// only supposed. The zero value, like nil, changes nothing.
+// Supposition is a hypothetical change to a request, or to what it is resolved
+// with. The zero value, like nil, changes nothing.
 type Supposition struct {
-	// Subscribe are subscriptions to add. One of a name that the request has takes
-	// the place of that.
+	// Subscribe are subscriptions to add. One with the name of an existing
+	// subscription replaces it.
 	Subscribe []Subscription `json:"subscribe,omitempty"`
-	// Unsubscribe names subscriptions to remove. What they have installed stays,
-	// unless Uninstall names it.
+	// Unsubscribe names subscriptions to remove. Their installed operators stay,
+	// unless Uninstall names them.
 	Unsubscribe []string `json:"unsubscribe,omitempty"`
-	// Uninstall names installed CSVs to do without.
+	// Uninstall names installed CSVs to remove.
 	Uninstall []string `json:"uninstall,omitempty"`
-	// Pin holds packages to one bundle each.
+	// Pin restricts packages to one bundle each.
 	Pin []Pin `json:"pin,omitempty"`
 	// Ban names bundles that may not be chosen. One that is installed may stay.
 	Ban []string `json:"ban,omitempty"`
-	// Catalogs are catalogs to see. One of a name and namespace that the resolver
-	// has takes the place of that.
+	// Catalogs are catalogs to add. One with the name and namespace of an
+	// existing catalog replaces it.
 	Catalogs []Source `json:"-"`
-	// WithoutCatalogs are catalogs to do without.
+	// WithoutCatalogs are catalogs to remove.
 	WithoutCatalogs []SourceKey `json:"withoutCatalogs,omitempty"`
 }
 
-// Pin holds a package to one bundle: no other is chosen, nor stays installed.
-// One of Name and Version is set.
+// Pin restricts a package to one bundle: no other is chosen, or stays
+// installed. Exactly one of Name and Version is set.
 type Pin struct {
 	Package string `json:"package"`           // the package's name
 	Name    string `json:"name,omitempty"`    // the bundle's
@@ -46,16 +46,16 @@ type Effect struct {
 	Resolution *Resolution `json:"resolution,omitempty"`
 	// Unsat says why there is no answer under the supposition, or is nil.
 	Unsat *UnsatError `json:"-"`
-	// Breaks tells that there is no answer, though there is one to the request as
-	// it is; Fixes tells the opposite.
+	// Breaks reports that there is no answer, although there is one to the
+	// unchanged request; Fixes reports the opposite.
 	Breaks bool `json:"breaks,omitempty"`
 	Fixes  bool `json:"fixes,omitempty"` // see Breaks
-	// Diff is what is chosen otherwise. Where there is no answer, nothing is
+	// Diff is the difference in what is chosen. If there is no answer, nothing is
 	// chosen.
 	Diff
 }
 
-// A Base is a request with its answer, against which suppositions are held. It
+// A Base is a request with its answer, with which suppositions are compared. It
 // is safe for concurrent use; the request must not be changed.
 type Base struct {
 	r     *Resolver
@@ -65,21 +65,21 @@ type Base struct {
 	known map[string]*entry // installed operators whose properties do not depend on subscriptions
 
 	mu   sync.Mutex
-	seen []otherCatalogs // the latest last
+	seen []otherCatalogs // the latest one last
 }
 
-// otherCatalogs is a resolver for other catalogs than the base's.
+// otherCatalogs is a resolver for catalogs other than those of the base.
 type otherCatalogs struct {
 	with    []Source
 	without []SourceKey
 	r       *Resolver
 }
 
-// maxOthers is how many of those a Base keeps.
+// maxOthers is the number of those that a Base keeps.
 const maxOthers = 8
 
-// Base resolves a request and keeps the answer for questions. A request that
-// cannot be satisfied is none the less a base. The errors are otherwise those of
+// Base resolves a request and keeps the answer for further questions. A request
+// that cannot be satisfied is also a base. Otherwise, the errors are those of
 // Resolve.
 func (r *Resolver) Base(ctx context.Context, req *Request) (*Base, error) {
 	ctx, end := r.budgeted(ctx)
@@ -110,8 +110,8 @@ func (r *Resolver) base(ctx context.Context, req *Request) (*Base, error) {
 // Answer returns the answer to the request as it is, or why there is none.
 func (b *Base) Answer() (*Resolution, *UnsatError) { return b.res, b.unsat }
 
-// answer is what Resolve returns, with what cannot be satisfied told apart from
-// errors.
+// answer returns what Resolve returns, but separates requests that cannot be
+// satisfied from errors.
 func (q *query) answer(ctx context.Context) (*Resolution, *UnsatError, error) {
 	res, err := q.resolve(ctx)
 	var unsat *UnsatError
@@ -121,16 +121,16 @@ func (q *query) answer(ctx context.Context) (*Resolution, *UnsatError, error) {
 	return res, nil, err
 }
 
-// WhatIf resolves the request under a supposition, and tells what changes. The
+// WhatIf resolves the request under a supposition and reports what changes. The
 // answer is the one that Resolve would give to a request, and for catalogs,
 // changed in that way.
 //
-// Cost: that of Resolve, for catalogs whose order and requirements are known
-// already. A catalog that is supposed is learnt about once, if it is given as the
-// same *catalog.Catalog again.
+// Cost: that of Resolve, for catalogs whose order and requirements are already
+// known. A supposed catalog is analyzed once, if it is given as the same
+// *catalog.Catalog again.
 //
-// Errors are those of Resolve but for *UnsatError, which is in the result; a
-// supposition that names what is not there is one more.
+// The errors are those of Resolve except *UnsatError, which is in the result; a
+// supposition that names something that does not exist is also an error.
 func (b *Base) WhatIf(ctx context.Context, s *Supposition) (*Effect, error) {
 	ctx, end := b.r.budgeted(ctx)
 	e, err := b.whatIf(ctx, s)
@@ -231,8 +231,8 @@ func sameSource(a, b Source) bool {
 		(a.Err == nil) == (b.Err == nil) && (a.Err == nil || a.Err.Error() == b.Err.Error())
 }
 
-// with returns a resolver for other catalogs. What is known of those that stay
-// is shared.
+// with returns a resolver for other catalogs. What is known about those that
+// stay is shared.
 func (r *Resolver) with(catalogs []Source, without []SourceKey) (*Resolver, error) {
 	var all []*source
 	for _, s := range r.sources {
@@ -257,7 +257,7 @@ func (r *Resolver) with(catalogs []Source, without []SourceKey) (*Resolver, erro
 	return &Resolver{opts: r.opts, sources: all, needs: r.needs}, nil
 }
 
-// exclusions returns what a supposition takes out of the choice.
+// exclusions returns what a supposition rules out.
 func (s *Supposition) exclusions() (*exclusions, error) {
 	b := &exclusions{banned: make(map[string]bool), pins: make(map[string]pin)}
 	for _, name := range s.Ban {

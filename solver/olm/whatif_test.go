@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// A guess is a supposition, and the world and what is barred under it.
+// A guess is a supposition, with the world and what is ruled out under it.
 type guess struct {
 	olm.Supposition
 	w       *world
@@ -25,7 +25,7 @@ type guess struct {
 	pins    map[string]int // version by package
 }
 
-// drawGuess supposes a few things of a world.
+// drawGuess draws a few suppositions about a world.
 func drawGuess(b *batch, w *world, rnd *rand.Rand) *guess {
 	g := &guess{w: &world{catalogs: w.catalogs, installed: slices.Clone(w.installed)}, sources: slices.Clone(b.sources), pins: map[string]int{}}
 	for i, s := range w.subs {
@@ -132,7 +132,7 @@ func (g *guess) compare(t *testing.T, e *olm.Effect) {
 		t.Fatalf("%+v: got %v, %v; want %v %v\n%s", g.Supposition, got, e.Unsat, ok, o.news(selected), g.w)
 	}
 	if len(g.pins) > 0 {
-		return // a pin concerns what is installed, too, and no option does that
+		return // a pin also applies to what is installed, which no option does
 	}
 	cold, err := olm.Resolve(context.Background(), g.sources, g.w.request(), &olm.Options{Forbid: func(c olm.Candidate) string {
 		if g.exclusions(c.Package, c.Name, 0, false) {
@@ -154,7 +154,7 @@ func (g *guess) compare(t *testing.T, e *olm.Effect) {
 }
 
 // TestWhatIfConcurrently asks one base the same questions from several
-// goroutines, in other orders.
+// goroutines, in different orders.
 func TestWhatIfConcurrently(t *testing.T) {
 	b := drawBatch(t, 3)
 	w := b.worlds[4]
@@ -198,7 +198,7 @@ func TestWhatIfConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestWhatIfOtherCatalogs supposes one catalog after the other, some of them
+// TestWhatIfOtherCatalogs supposes one catalog after another, some of them
 // twice.
 func TestWhatIfOtherCatalogs(t *testing.T) {
 	s := parseScenario(t, "catalog c\na stable*: a.v1\nsubscription a a/stable\n")
@@ -226,7 +226,8 @@ func TestWhatIfOtherCatalogs(t *testing.T) {
 	}
 }
 
-// TestDiffImage: a bundle of the same name with another image is another.
+// TestDiffImage verifies that a bundle of the same name with another image
+// counts as another.
 func TestDiffImage(t *testing.T) {
 	open := func(text string) []olm.Source {
 		return []olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: samples.Text(t, text)}}

@@ -7,26 +7,26 @@ import (
 	"slices"
 )
 
-// Rejection says why a bundle is not what a request resolves to.
+// Rejection says why a request does not resolve to a bundle.
 type Rejection struct {
 	// Candidate is the bundle, as one channel of one catalog offers it.
 	Candidate
-	// Chosen tells that it is what the request resolves to, after all.
+	// Chosen reports that the request does resolve to it.
 	Chosen bool `json:"chosen"`
-	// Why is the reason, to be read after the bundle's name. It is empty if the
+	// Why is the reason, as text to follow the bundle's name. It is empty if the
 	// bundle is chosen.
 	Why string `json:"why,omitempty"`
 }
 
-// WhyNot reports every place where the visible catalogs offer a bundle of that
-// name why the request does not resolve to it: that no subscription asks for
-// it there, that its channel does not offer it, that it is not a direct update,
-// what it lacks, what it excludes, or which choice was preferred to it. The
-// reasons are found by trying. The places are in the order of preference; there
-// is none if no catalog has the bundle.
+// WhyNot reports, for every place where the visible catalogs have a bundle of
+// that name, why the request does not resolve to it: no subscription requests
+// it there, its channel does not offer it, it is not a direct update, what it
+// lacks, what it excludes, or which choice was preferred to it. The reasons are
+// found by trial resolutions. The places are in the order of preference; there
+// are none if no catalog has the bundle.
 //
-// Errors are those of Resolver.Resolve, but for *UnsatError: of a request that
-// cannot be satisfied nothing is chosen.
+// The errors are those of Resolver.Resolve except *UnsatError: for a request
+// that cannot be satisfied, nothing is chosen.
 func (r *Resolver) WhyNot(ctx context.Context, req *Request, name string) ([]Rejection, error) {
 	ctx, end := r.budgeted(ctx)
 	out, err := r.whyNot(ctx, req, name)
@@ -69,8 +69,8 @@ func (r *Resolver) whyNot(ctx context.Context, req *Request, name string) ([]Rej
 	return out, nil
 }
 
-// whyNotChosen finds the first thing that stands against an entry, from what
-// the catalogs say to what only trying shows.
+// whyNotChosen finds the first obstacle to an entry, from what the catalogs
+// state to what only a trial shows.
 func (q *query) whyNotChosen(ctx context.Context, e *entry, has map[*entry]bool, unsat *UnsatError) (string, error) {
 	if has[e] {
 		return "", nil
@@ -101,8 +101,8 @@ func (q *query) whyNotChosen(ctx context.Context, e *entry, has map[*entry]bool,
 	return q.whyNotRequired(ctx, e, has)
 }
 
-// whyNotRequired tells why an entry that no subscription is for was not taken
-// for a requirement.
+// whyNotRequired returns why an entry that no subscription is for was not
+// chosen for a requirement.
 func (q *query) whyNotRequired(ctx context.Context, e *entry, has map[*entry]bool) (string, error) {
 	for _, by := range slices.Concat(q.installed, q.candidates()) {
 		if !has[by] {
@@ -128,7 +128,7 @@ func (q *query) whyNotRequired(ctx context.Context, e *entry, has map[*entry]boo
 	return "is requested by no subscription, and required by nothing that is chosen for one", nil
 }
 
-// candidates lists what may serve the subscriptions, in their order.
+// candidates lists the candidates of all subscriptions, in the order of these.
 func (q *query) candidates() []*entry {
 	var all []*entry
 	for _, s := range q.subs {
@@ -137,8 +137,8 @@ func (q *query) candidates() []*entry {
 	return all
 }
 
-// whyNoCandidate tells why a subscription that an entry is of cannot be served
-// by it.
+// whyNoCandidate returns why an entry cannot serve a subscription that refers
+// to it.
 func whyNoCandidate(s *subscription, e *entry) string {
 	switch {
 	case s.current == nil && s.Spec.StartingCSV != "":

@@ -177,7 +177,7 @@ func (c *wCatalog) json() string {
 	return b.String()
 }
 
-// openCatalog opens a catalog that is written in the file format.
+// request returns the request for the world.
 func (w *world) request() *olm.Request {
 	req := &olm.Request{Namespace: testNamespace}
 	for _, s := range w.subs {
@@ -206,7 +206,7 @@ func (w *world) request() *olm.Request {
 	return req
 }
 
-// String writes the world down for the report of a failure.
+// String returns the world as text for the report of a failure.
 func (w *world) String() string {
 	var b strings.Builder
 	for _, c := range w.catalogs {
