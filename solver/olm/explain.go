@@ -146,7 +146,8 @@ func (x *Explanation) lines(limit int) []string {
 // Explain works out the explanation: from minimal sets of facts that contradict
 // each other, the closest alternatives in the catalogs and, by trial
 // resolutions, what would help. All conflicts that have nothing in common are
-// reported. The error is that of the context.
+// reported. The error is that of the context, or a *rule.BudgetError if rules
+// used up Options.RuleBudget.
 func (e *UnsatError) Explain(ctx context.Context) (*Explanation, error) {
 	ctx, end := e.problem.q.budgeted(ctx)
 	x, err := e.explain(ctx)

@@ -74,7 +74,8 @@ type Hop struct {
 // The errors are *PathError if there is no path, *PathLimitError if the limit
 // was reached, *UnsatError if operators that are unrelated to the targets
 // conflict, and otherwise those of Resolve. A target without a subscription, or
-// one that contradicts another, is an error.
+// with both a bundle and a version, is an error; targets that contradict each
+// other have no path.
 func (r *Resolver) UpgradePath(ctx context.Context, req *Request, targets []Target, opts *PathOptions) (*Path, error) {
 	ctx, end := r.budgeted(ctx)
 	p, err := r.upgradePath(ctx, req, targets, opts)
