@@ -1,11 +1,11 @@
 // Package boltstore keeps the state of engines in a bbolt database: an example of
-// a fairlead.Store of one's own. A program copies it and changes it as it likes.
+// a custom fairlead.Store. Copy it into your program and change it as you like.
 //
-// What is easily got wrong is List. The caller may write inside of its loop, and
-// a bbolt database that must grow waits for all read transactions to end; so a
-// read transaction that is open while the loop runs is a deadlock that shows once
-// there is enough data. List reads some records at a time, and ends its
-// transaction before it yields them. fairlead.CheckStore examines that.
+// List is easy to get wrong. The caller may write inside its loop, and a bbolt
+// database that must grow waits for all read transactions to end. A read
+// transaction that is open while the loop runs is therefore a deadlock, which
+// shows once there is enough data. List reads some records at a time, and ends its
+// transaction before it yields them. fairlead.CheckStore checks that.
 package boltstore
 
 import (
@@ -26,12 +26,12 @@ var bucket = []byte("fairlead")
 const batch = 64
 
 // Store is a fairlead.Store in one bucket of a bbolt database. A value is stored
-// behind the eight bytes of its revision, which is the bucket's sequence number:
-// it never comes back, for the bucket keeps it.
+// after the eight bytes of its revision, which is the bucket's sequence number: it
+// is never reused, because the bucket stores it.
 type Store struct{ db *bbolt.DB }
 
-// Open opens the database in a file, or makes it. One process at a time has it
-// open; a second one fails after a second.
+// Open opens the database in a file, and creates it if necessary. Only one process
+// at a time can have it open; a second one fails after one second.
 func Open(path string) (*Store, error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
 	if err != nil {
@@ -51,8 +51,9 @@ func Open(path string) (*Store, error) {
 // Close implements io.Closer.
 func (s *Store) Close() error { return s.db.Close() }
 
-// record reads what is stored under a key; the revision is empty if there is
-// nothing. It copies the value: bbolt's memory ends with its transaction.
+// record decodes what is stored under a key; the revision is empty if there is
+// nothing. It copies the value, since bbolt's memory is valid only during the
+// transaction.
 func record(key, stored []byte) fairlead.Record {
 	if stored == nil {
 		return fairlead.Record{Key: string(key)}
@@ -148,7 +149,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Reco
 	}
 }
 
-// read returns the first records from a key on that have a prefix.
+// read returns at most batch records with a prefix, starting at a key.
 func (s *Store) read(from, prefix []byte) (records []fairlead.Record, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucket).Cursor()

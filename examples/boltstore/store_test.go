@@ -20,8 +20,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// natural is the Store with the List that one would write first: the caller's
-// code runs inside of a read transaction.
+// natural is the Store with the most obvious List: the caller's code runs inside a
+// read transaction.
 type natural struct {
 	*boltstore.Store
 	db *bbolt.DB
@@ -40,7 +40,7 @@ func (n natural) List(_ context.Context, prefix string) iter.Seq2[fairlead.Recor
 	}
 }
 
-// CheckStore finds that fault, promptly, and says what to do.
+// CheckStore finds that mistake promptly, and says what to do.
 func TestListInsideTransaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	err := fairlead.CheckStore(t.Context(), func() (fairlead.Store, error) {

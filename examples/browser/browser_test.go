@@ -1,5 +1,5 @@
-// Package browser tests pages in a real browser. The tests are skipped, and say so, where
-// there is no Chromium or Chrome.
+// Package browser tests pages in a real browser. The tests are skipped if there is no
+// Chromium or Chrome.
 package browser
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// binary returns the browser.
+// binary returns the path of the browser.
 func binary(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -41,7 +41,7 @@ func binary(t *testing.T) string {
 	return ""
 }
 
-// tab is a page that is open in a browser, with what went wrong there.
+// tab is a page that is open in a browser, with the errors that occurred there.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -57,7 +57,7 @@ func open(t *testing.T, size sample.Size, width, height int64) *tab {
 	return openInput(t, &report.Input{Source: "sample", Situation: sample.Cluster(size), Goal: &plan.Goal{Minor: "4.20", PauseWorkers: true}}, nil, width, height)
 }
 
-// openInput opens the report of an input, a live one if there are engines.
+// openInput opens the report of an input, which is live if there are engines.
 func openInput(t *testing.T, in *report.Input, engines []byte, width, height int64) *tab {
 	t.Helper()
 	p := blank(t, write(t, in, engines), width, height)
@@ -65,7 +65,7 @@ func openInput(t *testing.T, in *report.Input, engines []byte, width, height int
 	return p
 }
 
-// write makes the report of an input, and returns its file.
+// write writes the report of an input, and returns its file.
 func write(t *testing.T, in *report.Input, engines []byte) string {
 	t.Helper()
 	binary(t)
@@ -90,7 +90,7 @@ func write(t *testing.T, in *report.Input, engines []byte) string {
 	return file
 }
 
-// blank starts a browser that is to load a file.
+// blank starts a browser for a file, and does not load it yet.
 func blank(t *testing.T, file string, width, height int64) *tab {
 	t.Helper()
 	path := binary(t)
@@ -109,14 +109,14 @@ func blank(t *testing.T, file string, width, height int64) *tab {
 		case *runtime.EventConsoleAPICalled:
 			p.bad("console: " + string(e.Type))
 		case *network.EventRequestWillBeSent:
-			if e.Request.URL != at && !strings.HasPrefix(e.Request.URL, "blob:") { // a blob is made by the page
+			if e.Request.URL != at && !strings.HasPrefix(e.Request.URL, "blob:") { // a blob is created by the page
 				p.bad("request: " + e.Request.URL)
 			}
 		case *page.EventJavascriptDialogOpening:
 			p.bad("dialog: " + e.Message)
 		}
 	})
-	// What a policy refuses is told to the console's log, which is asked for in the page.
+	// What a policy refuses is reported as an event, which the page records.
 	watch := `addEventListener("securitypolicyviolation", e => (window.refused ??= []).push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`
 	p.run(network.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, false),
 		chromedp.ActionFunc(func(ctx context.Context) error {
@@ -148,7 +148,7 @@ func (p *tab) bad(text string) {
 	p.trouble = append(p.trouble, text)
 }
 
-// run does things in the browser.
+// run runs actions in the browser.
 func (p *tab) run(actions ...chromedp.Action) {
 	p.Helper()
 	if err := chromedp.Run(p.ctx, actions...); err != nil {
@@ -156,14 +156,14 @@ func (p *tab) run(actions ...chromedp.Action) {
 	}
 }
 
-// text evaluates an expression, which is a text.
+// text evaluates an expression, and returns its value as a text.
 func (p *tab) text(script string) (s string) {
 	p.Helper()
 	p.run(chromedp.Evaluate("String("+script+")", &s))
 	return s
 }
 
-// is fails where an expression is not true.
+// is fails if an expression is not true.
 func (p *tab) is(script, what string) {
 	p.Helper()
 	if got := p.text(script); got != "true" {
@@ -190,7 +190,7 @@ func TestClicks(t *testing.T) {
 			t.Errorf("%s: %q is not told:\n%s", kind, want, told)
 		}
 	}
-	// A click of the pointer, on what is seen.
+	// A real click, on what is visible.
 	var at []float64
 	p.run(chromedp.Evaluate(`document.getElementById("close").click()`, nil), chromedp.Evaluate(`(() => { const e = document.getElementById("cell-" + JSON.parse(document.getElementById("data").textContent).nodes.name.findIndex(n => n.startsWith("worker-0001"))); e.scrollIntoView({block: "center", behavior: "instant"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, &at))
 	p.run(chromedp.MouseClickXY(at[0], at[1]))
@@ -217,7 +217,7 @@ func TestSearch(t *testing.T) {
 	p.run(chromedp.Poll(`document.querySelectorAll(".pic .off").length > 10 && document.querySelectorAll("#map rect:not(.off)").length === 0`, nil))
 	p.is(`!document.querySelector('[data-k="rel:`+p.text(`JSON.parse(document.getElementById("data").textContent).update.releases.indexOf("4.19.6")`)+`"]').classList.contains("off")`, "a release")
 	p.keys(kb.Escape)
-	// Only nodes that are down.
+	// Show only nodes that are down.
 	p.run(chromedp.Poll(`document.querySelectorAll(".pic .off").length === 0`, nil), chromedp.Evaluate(`[...document.querySelectorAll("#legend button")].find(b => b.textContent.startsWith("down")).click()`, nil))
 	p.run(chromedp.Poll(`document.querySelectorAll("#map rect:not(.off)").length >= 1 && document.querySelectorAll("#map rect:not(.off)").length < 5`, nil))
 }
@@ -239,7 +239,7 @@ func engines(t *testing.T) []byte {
 }
 
 // A live page answers offline: the engines run in a worker, the whole page shows the changed
-// cluster, and what is taken back is gone.
+// cluster, and what is undone disappears.
 func TestLive(t *testing.T) {
 	binary(t)
 	engines := engines(t)
@@ -257,17 +257,17 @@ func TestLive(t *testing.T) {
 		t.Helper()
 		p.run(chromedp.Poll(`!document.getElementById("answer").innerText.includes("Working") && document.getElementById("answer").innerText.includes("`+text+`")`, nil, chromedp.WithPollingTimeout(2*time.Minute)))
 	}
-	// By the form.
+	// With the form.
 	p.run(chromedp.SetValue("#kind", "accept"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "NoGPU"+kb.Enter))
 	answered("The plan no longer has: update the cluster")
 	p.is(`document.querySelectorAll("#plan .steps > li").length < `+steps, "the plan is shorter")
 	p.is(`document.querySelectorAll("#plan .steps > li").length === JSON.parse(document.getElementById("data").textContent).plan.steps.length`, "the data is that of the changed cluster")
-	// By a mark, on top of it.
+	// With a mark, in addition.
 	p.run(chromedp.Evaluate(`document.querySelector('[data-k="node:1"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil), chromedp.Evaluate(`document.querySelector('#whytext [data-what="drain"]').click()`, nil))
 	answered("The drain of ")
 	p.is(`document.querySelectorAll("#tried button").length === 2`, "both are tried")
 	p.is(`[...document.querySelectorAll("#plan .steps > li")].some(e => e.textContent.includes("out of service"))`, "the plan drains the node")
-	p.run(chromedp.Poll(whole+` && document.querySelectorAll("#whatif").length === 1`, nil)) // and there once
+	p.run(chromedp.Poll(whole+` && document.querySelectorAll("#whatif").length === 1`, nil)) // and only once
 	p.run(chromedp.Evaluate(`document.querySelector('[data-k="node:1"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil))
 	p.is(`!document.getElementById("why").hidden`, "marks of the new page say why")
 	p.keys(kb.Escape)
@@ -275,10 +275,10 @@ func TestLive(t *testing.T) {
 	p.run(chromedp.SetValue("#kind", "subscribe"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "shop"+kb.Enter))
 	answered("Installs database.v4.2.0")
 	p.is(`document.getElementById("operators").textContent.includes("shop")`, "it is among the operators")
-	// What there is not.
+	// Something that does not exist.
 	p.run(chromedp.SendKeys("#which", "nothing"+kb.Enter))
 	answered("there is nothing of that name")
-	// Taken back.
+	// All of it undone.
 	p.run(chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"))
 	p.run(chromedp.Poll(`document.getElementById("answer").innerText === "" && document.querySelectorAll("#plan .steps > li").length === `+steps, nil, chromedp.WithPollingTimeout(2*time.Minute)))
 	if bad := p.text(contrast); bad != "" {
@@ -286,7 +286,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// whole says whether the map, which is drawn bit by bit, has all nodes.
+// whole says whether the map, which is drawn step by step, has all nodes.
 const whole = `document.querySelectorAll("#map rect").length === JSON.parse(document.getElementById("data").textContent).nodes.name.length`
 
 // The largest cluster fits into a live page, which answers.
@@ -304,9 +304,9 @@ func TestLiveLarge(t *testing.T) {
 	p.run(chromedp.Poll(whole, nil))
 }
 
-// The largest page: how long it takes to open, to search, and to scroll. Nothing of that is
-// asserted, because it depends on the machine; FAIRLEAD_LONG=1 with -v tells the figures. The
-// time of the processor is what a page can be blamed for on a machine with other work.
+// The largest page: how long it takes to open, to search, and to scroll. The times are not
+// asserted, because they depend on the machine; FAIRLEAD_LONG=1 with -v logs them. On a busy
+// machine, processor time is what the page itself is responsible for.
 func TestLarge(t *testing.T) {
 	if !long.Enabled() {
 		t.Skip("the largest report is opened with FAIRLEAD_LONG=1 alone")
@@ -342,7 +342,7 @@ func TestLarge(t *testing.T) {
 	t.Logf("why a node: %s", told(tasks))
 }
 
-// Everything is reached by keys.
+// Everything can be reached with the keyboard.
 func TestKeys(t *testing.T) {
 	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)
 	was := p.text(`document.documentElement.dataset.theme`)
@@ -373,11 +373,11 @@ func TestKeys(t *testing.T) {
 	p.is(`document.querySelector("#plan svg").getBoundingClientRect().width > `+before+`*1.3`, "+ zooms")
 	p.keys("0")
 	p.is(`Math.abs(document.querySelector("#plan svg").getBoundingClientRect().width - `+before+`) < 1`, "0 fits")
-	// Tab visits nothing that has no name.
+	// Everything that Tab visits has a name.
 	p.is(`[...document.querySelectorAll("button, input, [tabindex='0']")].every(e => e.textContent.trim() || e.getAttribute("aria-label") || e.labels && e.labels.length)`, "names")
 }
 
-// contrast lists texts that are hard to read on what is behind them.
+// contrast lists texts that are hard to read on their background.
 const contrast = `(() => {
   const rgb = s => { const m = s.match(/[\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
   const lum = c => { const f = c.slice(0, 3).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * f[0] + .7152 * f[1] + .0722 * f[2]; };
@@ -398,7 +398,7 @@ const contrast = `(() => {
   return [...bad].join("; ");
 })()`
 
-// Texts can be read in both themes: a contrast of 4.5 at least.
+// Texts are readable in both themes: their contrast is at least 4.5.
 func TestContrast(t *testing.T) {
 	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)
 	for _, theme := range []string{"light", "dark"} {
@@ -411,8 +411,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// A narrow window has no text that is cut off: nothing is wider than it but what scrolls by
-// itself. On paper all is open, and no button is left.
+// In a narrow window no text is cut off: nothing is wider than the window except what scrolls
+// by itself. On paper everything is open, and there are no buttons.
 func TestNarrowAndPaper(t *testing.T) {
 	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}, 390, 800)
 	p.is(`document.documentElement.scrollWidth <= 390`, "a telephone")
@@ -423,8 +423,8 @@ func TestNarrowAndPaper(t *testing.T) {
 	p.run(chromedp.Evaluate(`dispatchEvent(new Event("afterprint"))`, nil))
 }
 
-// axe-core, where it is installed (npm install --no-save axe-core in this directory), finds
-// nothing that keeps people out.
+// axe-core, if it is installed (npm install --no-save axe-core in this directory), finds no
+// accessibility problems.
 func TestAxe(t *testing.T) {
 	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
@@ -436,7 +436,7 @@ func TestAxe(t *testing.T) {
 	}
 }
 
-// judge asks axe-core about a page, in both themes.
+// judge runs axe-core on a page, in both themes.
 func judge(t *testing.T, axe string, p *tab) {
 	t.Helper()
 	for _, theme := range []string{"light", "dark"} {

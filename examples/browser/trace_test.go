@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// trace is what the browser records of its work while something is done in it.
+// trace is what the browser records about its work while something is done in it.
 type trace struct {
 	mu     sync.Mutex
 	events []traced
@@ -27,7 +27,7 @@ type traced struct {
 	Phase string  `json:"ph"`
 	Begin float64 `json:"ts"`
 	Wall  float64 `json:"dur"`  // how long it took
-	CPU   float64 `json:"tdur"` // how long the processor worked on it
+	CPU   float64 `json:"tdur"` // the processor time it took
 	PID   int     `json:"pid"`
 	TID   int     `json:"tid"`
 	Args  struct {
@@ -41,8 +41,8 @@ type task struct {
 	parts     string // what took most of it
 }
 
-// traced records what the main thread of a page does meanwhile, and returns its tasks, those
-// that kept the processor longest first.
+// traced records what the main thread of a page does during do, and returns its tasks, those
+// with the most processor time first.
 func (p *tab) traced(do func()) []task {
 	p.Helper()
 	r := &trace{whole: make(chan struct{})}
@@ -120,7 +120,7 @@ func (r *trace) tasks() []task {
 	return list
 }
 
-// largest names what took most time.
+// largest names what took the most time.
 func largest(own map[string]float64) string {
 	var names []string
 	for name, took := range own {
@@ -137,7 +137,7 @@ func largest(own map[string]float64) string {
 
 func span(us float64) time.Duration { return time.Duration(us) * time.Microsecond }
 
-// told sums tasks up: the longest of them, and how many are over 50 ms.
+// told summarizes tasks: the longest of them, and how many are over 50 ms.
 func told(tasks []task) string {
 	var b strings.Builder
 	over := 0

@@ -1,6 +1,6 @@
-// Package ownengine is an engine of one's own, outside of the module: it reboots
-// machines that ask for it. It has what an engine consists of and nothing else.
-// docs/embedding.md explains it, part by part.
+// Package ownengine is a custom engine, outside the module: it reboots machines on
+// request. It has the parts of an engine and nothing else. docs/embedding.md
+// explains it, part by part.
 package ownengine
 
 import (
@@ -12,24 +12,24 @@ import (
 
 // State is what the engine remembers of a machine.
 type State struct {
-	Boot  string    `json:"boot,omitempty"` // the boot that is to end, empty for none
+	Boot  string    `json:"boot,omitempty"` // the boot to end, empty for none
 	Since time.Time `json:"since,omitzero"` // when that was decided
 	fairlead.Pending
 }
 
-// Kinds is how decisions are read back from JSON.
+// Kinds returns the actions as which decisions are read back from JSON.
 func (State) Kinds() []Action { return []Action{Reboot{}, Alert{}} }
 
 // World is what is observed of a machine.
 type World struct {
-	Boot     string             `json:"boot"`               // identifies the present boot
-	Wanted   string             `json:"wanted,omitempty"`   // the boot that is to end, as its user asks
+	Boot     string             `json:"boot"`               // identifies the current boot
+	Wanted   string             `json:"wanted,omitempty"`   // the boot to end, as its user requests
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"` // the runner's
 }
 
 // Policy is how the engine decides.
 type Policy struct {
-	Patience time.Duration // how long a reboot may take; then people are told
+	Patience time.Duration // how long a reboot may take before people are alerted
 }
 
 // Action is a Reboot or an Alert.
@@ -38,12 +38,12 @@ type Action interface {
 	action()
 }
 
-// Reboot ends a boot. A backend does nothing when another boot runs by then.
+// Reboot ends a boot. A backend does nothing if another boot is already running.
 type Reboot struct {
 	Boot string `json:"boot"`
 }
 
-// Alert tells people of a boot that does not end, once.
+// Alert tells people once about a boot that does not end.
 type Alert struct {
 	Boot string `json:"boot"`
 }
@@ -63,7 +63,7 @@ func (a Alert) String() string { return "tell people that boot " + a.Boot + " do
 func (Reboot) action() {}
 func (Alert) action()  {}
 
-// The names of the parts, for this engine.
+// The types of the parts, for this engine.
 type (
 	Decision = fairlead.Decision[State, Action, fairlead.Block]
 	Backend  = fairlead.Backend[World, Action]
@@ -73,7 +73,7 @@ type (
 // Step decides what to do next about a machine. It is a pure function.
 func Step(state State, world World, now time.Time, policy Policy) Decision {
 	if world.Wanted == "" || world.Wanted != world.Boot {
-		return Decision{} // nothing is asked for, or it is done
+		return Decision{} // nothing is requested, or it is done
 	}
 	l := fairlead.NewLedger(state.Pending, world.Outcomes, now, fairlead.Backoff{Max: time.Minute})
 	if state.Boot != world.Boot {

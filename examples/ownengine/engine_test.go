@@ -23,7 +23,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// The simulation finds engines that are wrong.
+// The simulation finds mistakes in engines.
 func TestEngineBroken(t *testing.T) {
 	calls := 0
 	for want, spoil := range map[string]func(ownengine.World, *ownengine.Decision){
@@ -49,7 +49,7 @@ func TestEngineBroken(t *testing.T) {
 	}
 }
 
-// A reboot that fails is repeated, and people are told once it takes too long.
+// A reboot that fails is retried, and people are alerted when it takes too long.
 func TestStep(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	world := ownengine.World{Boot: "7", Wanted: "7"}

@@ -12,10 +12,10 @@ type Trial struct {
 	boot   int
 	wanted int
 	ended  int // boots that the engine has ended
-	asked  int // reboots that were asked for
+	asked  int // reboots that were requested
 }
 
-// NewTrial returns a machine on which chance falls as the source says.
+// NewTrial returns a machine whose random events come from chance.
 func NewTrial(chance *rand.Rand) *Trial { return &Trial{chance: chance, wanted: -1} }
 
 // Observe implements fairlead.Backend.
@@ -41,7 +41,7 @@ func (t *Trial) Change() {
 	}
 }
 
-// Check implements fairlead.Trial: no boot ends twice, or unasked.
+// Check implements fairlead.Trial: no boot ends twice, or without a request.
 func (t *Trial) Check() error {
 	if t.ended > t.asked {
 		return fmt.Errorf("%d boots were ended, and %d reboots asked for", t.ended, t.asked)

@@ -12,8 +12,8 @@ import (
 
 const namespace = "pier"
 
-// installAndUpdate plays a cluster in memory: lighthouse is installed at an old
-// version, and then updated, each time when somebody approves the plan.
+// installAndUpdate simulates a cluster in memory: lighthouse is installed at an old
+// version and then updated, each time after the plan is approved.
 func installAndUpdate(ctx context.Context, w io.Writer, resolver *olm.Resolver) error {
 	phases := make(map[string]olm.Phase)
 	sources := resolver.Visible(&olm.Request{Namespace: namespace})
@@ -65,7 +65,7 @@ func installAndUpdate(ctx context.Context, w io.Writer, resolver *olm.Resolver) 
 	return nil
 }
 
-// rest makes passes until there is nothing to do, and tells what waits.
+// rest reconciles until there is nothing to do, and reports what waits.
 func rest(ctx context.Context, w io.Writer, runner *install.Runner) error {
 	for {
 		d, err := runner.Reconcile(ctx, namespace)

@@ -58,8 +58,8 @@ func deleteMachine(ctx context.Context, w io.Writer) error {
 	return passes(ctx, w, runner, clock, m.Name, 5*time.Minute)
 }
 
-// passes lets the runner look whenever it wants to, for a while, and tells why
-// the machine waits.
+// passes runs the runner for a while, whenever it wants to wake, and reports why the
+// machine waits.
 func passes(ctx context.Context, w io.Writer, runner *lifecycle.Runner, clock *fairlead.ManualClock, machine string, d time.Duration) error {
 	end, told := clock.Now().Add(d), ""
 	for {

@@ -1,8 +1,8 @@
-// Quickstart tells a short story with a small catalog of operators: it opens
-// the catalog, resolves a subscription with what that requires, asks for
-// something that cannot be, validates a draft, lets an operator be installed and
-// updated, deletes a machine, asks which pods go where, and takes a cluster to its
-// next release. It needs no network and no files.
+// Quickstart tells a short story with a small catalog of operators: it opens the
+// catalog, resolves a subscription with its requirements, requests something
+// impossible, validates a draft, installs and updates an operator, deletes a
+// machine, asks which pods can run where, and updates a cluster to its next
+// release. It needs no network and no files.
 //
 //	go run ./examples/quickstart
 package main
@@ -82,7 +82,7 @@ func tell(ctx context.Context, w io.Writer) error {
 	return updateCluster(ctx, w)
 }
 
-// judge validates a draft with two slips.
+// judge validates a draft with two mistakes.
 func judge(ctx context.Context, w io.Writer) error {
 	files, err := fs.Sub(embedded, "draft")
 	if err != nil {
@@ -116,7 +116,7 @@ func listCatalog(w io.Writer, c *catalog.Catalog) {
 	}
 }
 
-// subscribe is a request with one subscription a package.
+// subscribe returns a request with one subscription for each package.
 func subscribe(packages ...string) *olm.Request {
 	req := &olm.Request{}
 	for _, name := range packages {
@@ -157,8 +157,8 @@ func resolve(ctx context.Context, w io.Writer, r *olm.Resolver, packages ...stri
 	return nil
 }
 
-// indent writes text in lines of at most 80 columns, further lines of a
-// paragraph deeper than its first.
+// indent writes text in lines of at most 80 columns, with the continuation lines of a
+// paragraph indented deeper than its first.
 func indent(w io.Writer, text string) {
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)

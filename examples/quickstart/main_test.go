@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestStory: the whole output is as checked in, and fits a terminal.
+// TestStory: the whole output is as checked in, and fits into a terminal.
 func TestStory(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {

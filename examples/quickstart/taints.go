@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/taints/whatif"
 )
 
-// placeAndEvict asks what the taints of two nodes mean for two pods, and what
-// would happen if one of the nodes went dark.
+// placeAndEvict asks what the taints of two nodes mean for two pods, and what would
+// happen if one of the nodes stopped reporting.
 func placeAndEvict(w io.Writer) error {
 	quay := &taints.Cluster{
 		Nodes: []fairlead.Node{

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// updateCluster takes a whole cluster to its next release in virtual time.
+// updateCluster updates a whole cluster to its next release in virtual time.
 func updateCluster(ctx context.Context, w io.Writer) error {
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
@@ -50,8 +50,8 @@ func updateCluster(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// until lets the engine look whenever it wants to, until a release is complete,
-// and reports what it waits for.
+// until runs the engine, whenever it wants to wake, until a release is complete, and
+// reports what it waits for.
 func until(ctx context.Context, w io.Writer, runner *cvo.Runner, cluster *cvo.MemBackend, clock *fairlead.ManualClock, version string) error {
 	waits := ""
 	for {

@@ -1,8 +1,8 @@
 // Command bench solves the same problems with fairlead and with its peers,
 // judges the answers, and prints what they cost as Markdown tables: those named
-// by the arguments, or those that take no real catalogs and little time. With
-// "update" and files it writes the tables of documents from what benchmarks printed
-// into those files.
+// by the arguments, or those that need no real catalogs and little time. With
+// "update" and files that contain the output of benchmarks, it updates the tables
+// of both READMEs.
 package main
 
 import (
@@ -71,11 +71,11 @@ func update(files []string) error {
 	return nil
 }
 
-// A reporter writes a table that can be asked for.
+// A reporter writes a table that can be requested.
 type reporter struct {
 	name  string
 	write func(context.Context, io.Writer) error
-	named bool // made only when it is named
+	named bool // written only if it is named
 }
 
 func reporters() []reporter {

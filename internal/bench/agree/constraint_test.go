@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// randomConstraint writes an olm.constraint, mostly a good one.
+// randomConstraint returns an olm.constraint, mostly a valid one.
 func randomConstraint(r *rand.Rand, depth int) string {
 	members := []string{}
 	if r.IntN(4) == 0 {
@@ -69,12 +69,13 @@ func damage(r *rand.Rand, s string) string {
 	return s
 }
 
-// stricter are the reasons for which ours may refuse what theirs lets pass.
+// stricter matches the reasons for which ours may refuse what theirs accepts.
 var stricter = regexp.MustCompile(`constraint is empty|at once|is given twice|something follows|no kind|no version|no package name|no rule|` +
 	`version range "|rule at \d+:\d+: `)
 
-// TestConstraints compares with what a cluster reads olm.constraint by: what
-// ours takes theirs takes, and means the same; what theirs refuses ours does.
+// TestConstraints compares our reading of olm.constraint with that of a cluster:
+// what ours accepts theirs accepts with the same meaning, and what theirs refuses
+// ours refuses.
 func TestConstraints(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	compiler, err := rule.NewCompiler(nil)

@@ -1,3 +1,3 @@
-// Package agree holds no code: its tests compare what fairlead reads (version
-// ranges, olm.constraint, CEL rules) with what the libraries of a cluster read.
+// Package agree contains no code: its tests compare how fairlead reads version
+// ranges, olm.constraint and CEL rules with how the libraries of a cluster do.
 package agree

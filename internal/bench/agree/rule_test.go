@@ -22,7 +22,7 @@ var (
 	values      = []string{`"x"`, `1`, `2.5`, `"1.0.0"`, `"v1.2"`, `{"a":1,"b":[1,2]}`, `{"b":"x"}`, `null`, `[1,{"a":"x"}]`, `true`, `{}`}
 )
 
-// randomRule writes a rule in which p is an element of properties, and q too.
+// randomRule returns a rule in which p and q are elements of properties.
 func randomRule(r *rand.Rand, depth int) string {
 	inner := func() string { return randomRule(r, depth-1) }
 	if depth == 0 {
@@ -55,8 +55,8 @@ func randomRule(r *rand.Rand, depth int) string {
 	return fmt.Sprintf("(%s ? %s : %s)", inner(), inner(), inner())
 }
 
-// TestRules compares with what a cluster evaluates rules by: the same rules
-// compile, and the same ones hold, where an error while evaluating is false.
+// TestRules compares our evaluation of rules with that of a cluster: the same rules
+// compile, and the same ones hold. An error during evaluation counts as false.
 func TestRules(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	theirs := constraints.NewCelEnvironment()

@@ -101,14 +101,14 @@ func checkVersion(t *testing.T, text string) (v version, ok bool) {
 	return version{theirs, ours}, theirErr == nil
 }
 
-// contains asks their range, which may panic.
+// contains calls their range, which may panic.
 func contains(r semver.Range, v semver.Version) (in, panicked bool) {
 	defer func() { panicked = recover() != nil }()
 	return r(v), false
 }
 
-// checkRange parses a range on both sides and asks for versions. Ours may
-// refuse one that theirs takes only where theirs panics when asked.
+// checkRange parses a range on both sides and checks versions against it. Ours may
+// refuse a range that theirs accepts only if theirs panics when used.
 func checkRange(t *testing.T, text string, versions []version) {
 	t.Helper()
 	theirs, theirErr := semver.ParseRange(text)
@@ -141,8 +141,8 @@ func checkRange(t *testing.T, text string, versions []version) {
 	}
 }
 
-// TestVersionsAndRanges compares with what a cluster reads versions by, on
-// random texts.
+// TestVersionsAndRanges compares our reading of versions and ranges with that of a
+// cluster, on random texts.
 func TestVersionsAndRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pool := make([]version, 0, 64)
@@ -165,7 +165,7 @@ func TestVersionsAndRanges(t *testing.T) {
 	}
 }
 
-// FuzzVersionsAndRanges does the same on texts that the fuzzer thinks of.
+// FuzzVersionsAndRanges does the same on texts that the fuzzer generates.
 func FuzzVersionsAndRanges(f *testing.F) {
 	f.Add(">1.0.0 <2.0.0 !1.2.1 || 3.x", "1.2.3-rc.1+b")
 	f.Add("1.0.0 || || 2.0.0", "v1.02")
@@ -190,8 +190,8 @@ func dataDir() string {
 	return filepath.Join("..", "..", "..", "..", "shared", "data")
 }
 
-// TestSkipRangesOfTheCatalog holds every skipRange of a real catalog against
-// every version of it.
+// TestSkipRangesOfTheCatalog checks every skipRange of a real catalog against every
+// version in it.
 func TestSkipRangesOfTheCatalog(t *testing.T) {
 	f, err := os.Open(filepath.Join(dataDir(), "catalog", "slim.tar.gz"))
 	if err != nil {
@@ -228,7 +228,7 @@ func TestSkipRangesOfTheCatalog(t *testing.T) {
 	t.Logf("%d ranges, %d versions", len(ranges), len(pool))
 }
 
-// collect adds the strings that stand behind a key.
+// collect adds the strings that follow a key.
 func collect(t *testing.T, data, key string, into map[string]bool) {
 	t.Helper()
 	for _, part := range strings.Split(data, key)[1:] {

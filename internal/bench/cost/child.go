@@ -13,7 +13,7 @@ import (
 
 // Task is work that is measured in a process of its own.
 type Task struct {
-	Name string                                      // by which the process is told what to do
+	Name string                                      // by which the process finds the task
 	Run  func(ctx context.Context, arg string) error // does it
 }
 
@@ -23,11 +23,11 @@ type Process struct {
 	Peak       int64         // bytes of memory, the program's own included
 }
 
-// childEnv tells a process that it is one that [Child] serves.
+// childEnv is the environment variable that names the task for [Child].
 const childEnv = "FAIRLEAD_BENCH_TASK"
 
-// Child does the task that the environment names, and reports true; false in a
-// process that [Run] did not start. It prints what the task used.
+// Child runs the task that the environment names, prints what it used, and returns
+// true; it returns false in a process that [Run] did not start.
 func Child(ctx context.Context, tasks ...Task) (bool, error) {
 	name := os.Getenv(childEnv)
 	if name == "" {
@@ -47,8 +47,7 @@ func Child(ctx context.Context, tasks ...Task) (bool, error) {
 	return true, out.Flush()
 }
 
-// Run does a task in a process of its own, which has to be the same program and
-// call Child.
+// Run runs a task in a process of its own: the same program, which must call Child.
 func Run(ctx context.Context, task, arg string) (Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -68,7 +67,7 @@ func Run(ctx context.Context, task, arg string) (Process, error) {
 	return Process{time.Duration(cpu), time.Duration(clock), peak}, nil
 }
 
-// RunAll does tasks several times, in turns, after a first time that warms the
+// RunAll runs tasks several times, in turns, after a first round that warms the
 // system's file cache, and returns the medians of each.
 func RunAll(ctx context.Context, rounds int, arg string, tasks ...string) ([]Process, error) {
 	all := make([][]Process, len(tasks))

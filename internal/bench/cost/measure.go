@@ -9,7 +9,7 @@ import (
 
 // Cost is what one run of something costs.
 type Cost struct {
-	Time   time.Duration // of the processors
+	Time   time.Duration // processor time
 	Bytes  uint64        // allocated, whether or not freed again
 	Allocs uint64        // allocations
 }
@@ -17,11 +17,11 @@ type Cost struct {
 // started is when the process began.
 var started = time.Now()
 
-// batch is how long one measurement of something quick lasts at least.
+// batch is the minimum time of one measurement.
 const batch = 50 * time.Millisecond
 
-// MeasureAll measures all runs in turn, round by round, so that a disturbance
-// of the machine meets all of them, and returns the median of each.
+// MeasureAll measures all runs in turn, round by round, so that other load on the
+// machine affects all of them, and returns the median of each.
 func MeasureAll(rounds int, runs ...func() error) ([]Cost, error) {
 	costs := make([][]Cost, len(runs))
 	for range rounds {
@@ -41,7 +41,7 @@ func MeasureAll(rounds int, runs ...func() error) ([]Cost, error) {
 	return medians, nil
 }
 
-// Measure runs something for a batch, and returns the mean.
+// Measure repeats run for the time of a batch, and returns the mean.
 func Measure(run func() error) (Cost, error) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -18,7 +18,7 @@ func Head(w io.Writer, cells ...string) {
 	fmt.Fprintf(w, "|%s\n", strings.Repeat("---|", len(cells)))
 }
 
-// Duration writes three digits and a unit.
+// Duration formats a duration with three digits and a unit.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -29,7 +29,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%.3g s", d.Seconds())
 }
 
-// Size writes three digits of a number of bytes, and a unit.
+// Size formats a number of bytes with three digits and a unit.
 func Size[N int64 | uint64](bytes N) string {
 	switch {
 	case bytes < 1e6:
@@ -40,7 +40,7 @@ func Size[N int64 | uint64](bytes N) string {
 	return fmt.Sprintf("%.3g GB", float64(bytes)/1e9)
 }
 
-// Ratio says how many times b is in a; nothing if there is nothing to compare.
+// Ratio returns how many times b is in a, or "" if there is nothing to compare.
 func Ratio[N ~int64 | ~uint64](a, b N) string {
 	if a == 0 || b == 0 {
 		return ""

@@ -4,8 +4,8 @@ package cost
 
 import "time"
 
-// CPU returns the time on the clock: this system is not asked for more.
+// CPU returns wall-clock time, since processor time is not measured on this system.
 func CPU() time.Duration { return time.Since(started) }
 
-// Peak is not known here.
+// Peak returns 0, since peak memory is not measured on this system.
 func Peak() int64 { return 0 }

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// CPU returns what the process has used of all processors so far, user and
-// system. Other than the time on the clock it says something on a busy machine,
-// too.
+// CPU returns the processor time that the process has used so far, user and
+// system. Unlike wall-clock time it is meaningful on a busy machine, too.
 func CPU() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -22,11 +21,11 @@ func CPU() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// Peak returns the most memory that this process held so far, in bytes; 0 if
-// the system does not tell.
+// Peak returns the peak memory of this process so far, in bytes, or 0 if the
+// system does not report it.
 func Peak() int64 {
-	// Linux counts for the resources of a process what its parent held when it
-	// was started, but not here.
+	// In the resource usage of a process, Linux includes the memory that its parent
+	// had when it was started, but not in this file.
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		for line := range strings.Lines(string(status)) {
 			var kilobytes int64

@@ -34,7 +34,7 @@ func newRequester(t testing.TB) *requester {
 	return q
 }
 
-// recommends returns what meets each clause that a package recommends, by name.
+// recommends returns what meets each clause that a package recommends, by name only.
 func (q *requester) recommends(v solver.Var) [][]solver.Var {
 	var all [][]solver.Var
 	for clause := range strings.SplitSeq(q.Packages[v-1].Recommends, ",") {
@@ -48,10 +48,10 @@ func (q *requester) recommends(v solver.Var) [][]solver.Var {
 }
 
 // request makes a problem: some packages are installed, with what they need, and
-// others are asked for, one of the former perhaps to be newer. It holds what those
-// reach. The release has one version of a package: that is version 2. Every third
-// has a version 1 besides, which needs one thing less and bars nothing, and some of
-// those are installed in it.
+// others are requested; sometimes one of the former is to be upgraded. It contains
+// everything that these reach. The release has one version of each package, which
+// becomes version 2. Every third also has a version 1, which needs one thing less
+// and bars nothing, and which is the installed one for some of them.
 func (q *requester) request(t testing.TB, i int) *cudf.Document {
 	r := rand.New(rand.NewPCG(uint64(i), 63440))
 	have := upgrade.Installable(t, q.session, r, len(q.Packages), 10)
@@ -101,7 +101,8 @@ func (q *requester) request(t testing.TB, i int) *cudf.Document {
 
 func (q *requester) name(v solver.Var) cudf.Relation { return cudf.Relation{Name: fmt.Sprint("p", v)} }
 
-// version returns the package of the release as version 2, with what is in.
+// version returns the package of the release as version 2, with relations to the
+// packages that are in.
 func (q *requester) version(v solver.Var, in []bool) cudf.Package {
 	p := cudf.Package{Name: q.name(v).Name, Version: 2, Conflicts: []cudf.Relation{q.name(v)}}
 	for _, needs := range q.Needs[v-1] {
@@ -141,8 +142,8 @@ func TestUpgrades(t *testing.T) {
 	upgrade.Compare(t, long.N(1, 500), func(i int) *cudf.Document { return q.request(t, i) })
 }
 
-// BenchmarkCUDF finds the best upgrade for requests made of the release, with
-// reading them.
+// BenchmarkCUDF finds the best upgrade for requests made from the release, including
+// the time to read them.
 func BenchmarkCUDF(b *testing.B) {
 	const criteria = "-removed,-new,-changed"
 	path := upgrade.Tool(b)

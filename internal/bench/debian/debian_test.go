@@ -64,7 +64,7 @@ func read(t testing.TB) ([]byte, *Fields) {
 	return raw, Parse(all)
 }
 
-// broken asks of every package whether it can be installed.
+// broken returns the packages that cannot be installed.
 func broken(t testing.TB, p *solver.Problem) []solver.Var {
 	session, err := solver.NewSession(p, nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func broken(t testing.TB, p *solver.Problem) []solver.Var {
 	return bad
 }
 
-// childCPU is what programs that were run used of processor time.
+// childCPU is the processor time that child programs used.
 var childCPU time.Duration
 
 // peer runs a program on the list, and returns the names after a mark.
@@ -99,7 +99,7 @@ func peer(t testing.TB, raw []byte, mark string, name string, args ...string) []
 		t.Fatal(err)
 	}
 	command := exec.Command(path, append(args, file)...)
-	out, _ := command.Output() // fails where something is broken
+	out, _ := command.Output() // fails if something is broken
 	childCPU += command.ProcessState.UserTime() + command.ProcessState.SystemTime()
 	var names []string
 	for line := range strings.Lines(string(out)) {
@@ -152,7 +152,7 @@ func dose(t testing.TB, raw []byte) []string {
 
 // measure runs something as a benchmark, and reports processor time.
 func measure(b *testing.B, run func()) {
-	if strings.Contains(b.Name(), "/fairlead/") { // of other programs it is not known
+	if strings.Contains(b.Name(), "/fairlead/") { // unknown for other programs
 		b.ReportAllocs()
 	}
 	start := cost.CPU() + childCPU
@@ -162,9 +162,9 @@ func measure(b *testing.B, run func()) {
 	b.ReportMetric(float64(cost.CPU()+childCPU-start)/float64(b.N), "cpu-ns/op")
 }
 
-// BenchmarkDebian asks, of every package of the release, whether it can be
-// installed: "check" with reading the list, as the peers do, and judged before it
-// is timed. What ours takes in parts comes after that.
+// BenchmarkDebian checks for every package of the release whether it can be
+// installed. "check" includes reading the list, as the peers do, and its answers are
+// compared before it is timed. The parts of ours are timed after that.
 func BenchmarkDebian(b *testing.B) {
 	raw, f := read(b)
 	p := f.State()

@@ -9,12 +9,12 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// explanationLines is how many lines tell at most why a package cannot be
-// installed.
+// explanationLines is the maximum number of lines that explain why a package cannot
+// be installed.
 const explanationLines = 12
 
-// TestExplanations explains every broken package of the release in few lines that
-// name it, and what is missing where that is the cause.
+// TestExplanations explains every broken package of the release in a few lines that
+// name it, and what is missing if that is the cause.
 func TestExplanations(t *testing.T) {
 	_, f := read(t)
 	p := f.State()

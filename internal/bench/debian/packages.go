@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A Package is one paragraph of a Packages file, its relations not yet read.
+// A Package is one paragraph of a Packages file, with its relations not yet parsed.
 type Package struct {
 	Name         string   // of the binary package
-	Version      string   // as deb-version(7) has it
+	Version      string   // as in deb-version(7)
 	Architecture string   // "amd64", "all"
 	Depends      []string // the fields Pre-Depends and Depends, in the order of the paragraph
 	Conflicts    []string // the fields Conflicts and Breaks, likewise
@@ -67,8 +67,8 @@ func Read(r io.Reader) ([]Package, error) {
 // A Relation is a name, and a condition on its version.
 type Relation struct {
 	Name    string // of a package, or of what packages provide
-	Op      string // "<<", "<=", "=", ">=", ">>"; empty where any version does
-	Version string // empty where Op is
+	Op      string // "<<", "<=", "=", ">=", ">>"; empty if any version will do
+	Version string // empty if Op is
 }
 
 func relation(text string) Relation {
@@ -87,7 +87,7 @@ func relation(text string) Relation {
 	return r
 }
 
-// met reports whether a version is such.
+// met reports whether a version meets the relation.
 func (r *Relation) met(version string) bool {
 	if r.Op == "" {
 		return true
@@ -107,20 +107,20 @@ func (r *Relation) met(version string) bool {
 	return false
 }
 
-// Fields are what a list says, read: names and relations are numbers, so that
-// stating hashes nothing.
+// Fields is a parsed list: names and relations are numbers, so that stating the
+// problem hashes nothing.
 type Fields struct {
 	Packages  []Package   // in the order of the list
 	Names     int         // how many there are
 	Name      []int32     // by package
 	Relations []Relation  // by number
 	Of        []int32     // by relation: its name
-	Needs     [][][]int32 // by package: relations, all of these, each one of which
+	Needs     [][][]int32 // by package: clauses, all of which must be met, each by one of its relations
 	Bars      [][]int32   // by package: relations
 	Offers    [][]int32   // by package: relations
 }
 
-// Parse reads the relations.
+// Parse parses the relations.
 func Parse(all []Package) *Fields {
 	f := &Fields{Packages: all}
 	names := make(map[string]int32)
@@ -176,7 +176,7 @@ func Parse(all []Package) *Fields {
 	return f
 }
 
-// A statement is a problem in the making.
+// A statement is a problem that is being stated.
 type statement struct {
 	*Fields
 	p        *solver.Problem
@@ -192,8 +192,8 @@ type offer struct {
 }
 
 // State states the problem: package i is the variable i+1. A dependency prefers
-// its alternatives in the order given, of each the packages of that name, then
-// those that provide it, in the order of the list.
+// its alternatives in the order given, and of each first the packages of that name
+// and then those that provide it, in the order of the list.
 func (f *Fields) State() *solver.Problem { return f.statement().p }
 
 func (f *Fields) statement() *statement {
@@ -240,8 +240,8 @@ func (f *Fields) statement() *statement {
 	return s
 }
 
-// missing returns a reason that names what nothing meets; nil where something does:
-// the names say it then.
+// missing returns a reason that names what nothing meets. It returns nil if there are
+// candidates, whose names then suffice.
 func (s *statement) missing(pkg int, clause []int32, candidates int) fmt.Stringer {
 	if candidates > 0 {
 		return nil

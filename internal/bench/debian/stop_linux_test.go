@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A watched context notes how long a thread works between two looks at it, in time
-// of the processor: so late, at most, is what looks at it when it ends.
+// A watched context records the processor time that a thread uses between two checks
+// of the context, which is the longest delay before it would notice cancellation.
 type watched struct {
 	context.Context
 	thread int
@@ -23,7 +23,7 @@ type watched struct {
 
 func (w *watched) look() {
 	if syscall.Gettid() != w.thread {
-		return // the SAT engine, which nobody waits for
+		return // the SAT engine, which nothing waits for
 	}
 	now := threadCPU()
 	w.gaps = append(w.gaps, now-w.before)
@@ -47,9 +47,9 @@ func threadCPU() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// BenchmarkStop reports the longest time between two looks at the context, the median
-// of the runs and the longest of all: where three desktops are wanted, besides that
-// which cannot be installed, and where all of the release is.
+// BenchmarkStop reports the longest time between two checks of the context, as the
+// median of the runs and the longest of all: for three desktops, for those with
+// something that cannot be installed, and for the whole release.
 func BenchmarkStop(b *testing.B) {
 	_, f := read(b)
 	stated := func(wants ...solver.Var) *solver.Problem {

@@ -32,7 +32,7 @@ func revision(v string) (upstream, revision string) {
 }
 
 // CompareRuns compares runs of text and of digits in turn, as for the parts of a
-// version, or for versions of opam: -1, 0 or 1.
+// Debian version, or for versions in opam: -1, 0 or 1.
 func CompareRuns(a, b string) int {
 	for a != "" || b != "" {
 		for a != "" && !digit(a[0]) || b != "" && !digit(b[0]) {

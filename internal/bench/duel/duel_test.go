@@ -34,7 +34,7 @@ func brute(p *duel.Problem) (best []bool) {
 	return best
 }
 
-// small makes random problems that brute can do.
+// small makes random problems that brute can solve.
 func small(seed int64) *duel.Problem {
 	random := rand.New(rand.NewSource(seed))
 	n := 3 + random.Intn(8)
@@ -58,8 +58,8 @@ func small(seed int64) *duel.Problem {
 	return p
 }
 
-// TestAgainstBruteForce checks ours, and with that the judge, which takes ours
-// for the best there is.
+// TestAgainstBruteForce checks ours, and thereby the judge, which takes ours to be
+// the best answer.
 func TestAgainstBruteForce(t *testing.T) {
 	for seed := range int64(1500) {
 		p := small(seed)
@@ -80,7 +80,7 @@ func TestAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// TestPeersAgreeOnVerdicts: who is satisfiable is common ground, and ours is
+// TestPeersAgreeOnVerdicts: all solvers agree on what is satisfiable, and ours is
 // never the worse answer.
 func TestPeersAgreeOnVerdicts(t *testing.T) {
 	problems := map[string]*duel.Problem{
@@ -104,9 +104,9 @@ func TestPeersAgreeOnVerdicts(t *testing.T) {
 	}
 }
 
-// TestKnownDefect is the smallest problem known on which the peers break a
-// constraint without an error. Should it pass with a later version of theirs,
-// the tables have to be made again.
+// TestKnownDefect is the smallest known problem on which the peers break a
+// constraint without an error. If a later version of theirs solves it, the tables
+// must be regenerated.
 func TestKnownDefect(t *testing.T) {
 	p := &duel.Problem{}
 	index := map[string]int{}
@@ -164,7 +164,7 @@ func TestKnownDefect(t *testing.T) {
 	}
 }
 
-// TestWhatIf: a session gives the answers of Solve.
+// TestWhatIf: a session gives the same answers as Solve.
 func TestWhatIf(t *testing.T) {
 	s, err := duel.RunWhatIf(t.Context(), duel.Graph{Packages: 30, Versions: 5, Needs: 2, Subscriptions: 10, Window: 3, Seeds: 10})
 	if err != nil || s.Count == 0 {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Upstream is the workload of the benchmark that both peers ship, draw by
-// draw, at any size and seed (theirs: 256 and 9).
+// Upstream returns the workload of the benchmark that both peers ship, with the same
+// random draws, for any size and seed (theirs: 256 and 9).
 func Upstream(n int, seed int64) *Problem {
 	const (
 		pRequired, pNeeds, pConflicts = .1, .15, .05
@@ -38,12 +38,12 @@ func Upstream(n int, seed int64) *Problem {
 	return p
 }
 
-// Graph describes random package graphs, as a catalog makes them.
+// Graph describes random package graphs like those of a catalog.
 type Graph struct {
 	Packages, Versions int // packages, and versions of each
 	Needs              int // packages that each version needs, all of later packages
 	Subscriptions      int // packages that are subscribed to
-	Window             int // versions of a needed package that will do: so many in a row, cut at the oldest
+	Window             int // how many consecutive versions of a needed package will do, cut off at the oldest
 	Seeds              int // how many graphs there are of this kind
 }
 
@@ -52,8 +52,8 @@ func (g Graph) String() string {
 	return fmt.Sprintf("%d,%d,%d,%d,%d", g.Packages, g.Versions, g.Needs, g.Subscriptions, g.Window)
 }
 
-// Problem makes the graph of one seed: of each package at most one version,
-// and subscriptions to random packages, newest versions wanted most.
+// Problem makes the graph of one seed: at most one version of each package, and
+// subscriptions to random packages that prefer newer versions.
 func (g Graph) Problem(seed int64) *Problem {
 	random := rand.New(rand.NewSource(seed))
 	p := &Problem{}
@@ -90,16 +90,16 @@ func (g Graph) Problem(seed int64) *Problem {
 	return p
 }
 
-// Versions is one subscription to a package of n versions, which all provide
-// the same API: at most one of the package, and at most one of the API.
+// Versions returns a problem of one subscription to a package of n versions, which
+// all provide the same API: at most one of the package, and at most one of the API.
 func Versions(n int) *Problem {
 	p := Graph{Packages: 1, Versions: n, Subscriptions: 1}.Problem(1)
 	p.Limits = append(p.Limits, slices.Clone(p.Limits[0]))
 	return p
 }
 
-// Pigeonhole puts n pigeons into one hole less, one to each hole: it cannot be
-// done, and finding that out takes time exponential in n.
+// Pigeonhole returns the problem of putting n pigeons into n-1 holes, at most one in
+// each. It is unsatisfiable, and finding that out takes time exponential in n.
 func Pigeonhole(n int) *Problem {
 	p := &Problem{Limits: make([][]int, n-1)}
 	for pigeon := range n {

@@ -11,14 +11,14 @@ type Verdict int
 
 // The verdicts, the better ones first.
 const (
-	Optimal  Verdict = iota // as preferred as ours
-	Worse                   // meets all constraints, but a better answer exists: ours
+	Optimal  Verdict = iota // as good as ours
+	Worse                   // meets all constraints, but ours is better
 	Violates                // breaks a constraint, without an error
-	Disagree                // says satisfiable where ours says not, or the other way round
+	Disagree                // says satisfiable if ours says not, or the other way round
 )
 
-// Judge holds the answer of a peer against ours. An error says that ours is
-// wrong: it breaks a constraint, or the peer's is valid and better.
+// Judge compares the answer of a peer with ours. An error says that ours is wrong:
+// it breaks a constraint, or the peer's is valid and better.
 func Judge(p *Problem, ours, peer Answer) (Verdict, error) {
 	if ours.Satisfiable {
 		if err := p.Check(ours.Selected); err != nil {

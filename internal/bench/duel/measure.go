@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/cost"
 )
 
-// Late is how long after its context's end a solver came back: by the clock,
+// Late is how long after its context ended a solver returned: in wall-clock time,
 // and in processor time, which is the same on an idle machine.
 type Late struct {
 	Clock, CPU []time.Duration // ascending
 }
 
-// Cancel ends the context of a problem that would take long, at instants that
-// go from 1 ms to 50 ms after the start.
+// Cancel ends the context of a problem that would take long, at times from 1 ms to
+// 50 ms after the start.
 func Cancel(ctx context.Context, s Solver, p *Problem, times int) (Late, error) {
 	var late Late
 	solve := s.Prepare(p)

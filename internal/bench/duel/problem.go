@@ -1,5 +1,5 @@
-// Package duel gives the same problems to several solvers, judges their
-// answers, and measures what they cost.
+// Package duel gives the same problems to several solvers, judges their answers,
+// and measures their cost.
 package duel
 
 import (
@@ -8,21 +8,21 @@ import (
 )
 
 // Problem is a problem in the terms that all the solvers share. Variables are
-// told apart by their index.
+// identified by their index.
 type Problem struct {
 	Vars   []Variable // by index
-	Limits [][]int    // of each at most one is selected
+	Limits [][]int    // at most one of each is selected
 }
 
 // Variable is one thing that can be selected.
 type Variable struct {
 	Name      string  // unique
 	Required  bool    // it must be selected
-	Needs     [][]int // of each at least one, the most wanted first
+	Needs     [][]int // at least one of each, in order of preference
 	Conflicts []int   // none of them together with this one
 }
 
-// Answer is what a solver says.
+// Answer is the answer of a solver.
 type Answer struct {
 	Satisfiable bool   // whether there is a selection
 	Selected    []bool // by variable, if satisfiable
@@ -62,11 +62,11 @@ func (p *Problem) Check(selected []bool) error {
 	return nil
 }
 
-// Ranks walks an answer that meets all constraints in the order in which all
-// the solvers mean to choose, and returns which candidate each choice got:
-// required variables in their order, then first in, first out, the needs of
-// what was picked. A need that a pick meets already is no choice. Of two
-// answers the one whose ranks come first in lexicographic order is preferred.
+// Ranks walks an answer that meets all constraints in the order in which all the
+// solvers intend to choose, and returns which candidate each choice got: required
+// variables in their order, then the needs of what was picked, first in, first out.
+// A need that an earlier pick meets is not a choice. Of two answers, the one whose
+// ranks are lexicographically smaller is preferred.
 func (p *Problem) Ranks(selected []bool) []int {
 	var ranks []int
 	var queue [][]int

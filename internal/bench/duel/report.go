@@ -21,8 +21,8 @@ func graphs() []Graph {
 	}
 }
 
-// ReportWhatIf writes what asking again under a supposition costs ours, against solving
-// again.
+// ReportWhatIf writes what it costs our solver to answer again under a supposition,
+// compared with solving from scratch.
 func ReportWhatIf(ctx context.Context, w io.Writer) error {
 	cost.Head(w, "graphs, each pick forbidden in turn", "suppositions", "Solve, mean", "Session.Solve, mean", "Solve takes")
 	for _, g := range graphs() {
@@ -54,7 +54,7 @@ func ReportCancel(ctx context.Context, w io.Writer) error {
 	for i, s := range Solvers() {
 		n := times
 		if i > 0 {
-			n = 1 // the peers do not look at it
+			n = 1 // the peers do not check it
 		}
 		late, err := Cancel(ctx, s, pigeons, n)
 		if err != nil {

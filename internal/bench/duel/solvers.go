@@ -16,9 +16,9 @@ import (
 // A Solver prepares a problem in its own terms, and returns a function that
 // solves it once. Only that function is measured.
 type Solver struct {
-	Name string // as the tables have it
-	// Prepare states a problem. What it returns may be called any number of
-	// times, and gives the error of the context where the solver looks at it.
+	Name string // as in the tables
+	// Prepare states a problem. The function that it returns may be called any
+	// number of times, and returns the error of the context if the solver checks it.
 	Prepare func(p *Problem) func(ctx context.Context) (Answer, error)
 }
 
@@ -31,8 +31,8 @@ func Solvers() []Solver {
 	}
 }
 
-// prepareOurs states the problem, as the peers' own benchmark finds theirs
-// stated. A problem keeps nothing of a solve: every one begins again.
+// prepareOurs states the problem before it is timed, as the peers' own benchmark
+// does. A problem keeps nothing of a solve, so each starts from scratch.
 func prepareOurs(p *Problem) func(context.Context) (Answer, error) {
 	problem := state(p)
 	return func(ctx context.Context) (Answer, error) {
@@ -41,8 +41,8 @@ func prepareOurs(p *Problem) func(context.Context) (Answer, error) {
 	}
 }
 
-// state states a problem in our terms. The variable of index i is i+1: they
-// are counted from 1. They have no names: whoever holds a Problem has those.
+// state states a problem in our terms. The variable of index i is i+1, since ours are
+// counted from 1. They have no names, which are those of the Problem.
 func state(p *Problem) *solver.Problem {
 	problem := &solver.Problem{}
 	constraints, literals := len(p.Limits), 0
@@ -58,7 +58,7 @@ func state(p *Problem) *solver.Problem {
 	for _, limit := range p.Limits {
 		literals += len(limit)
 	}
-	problem.Grow(0, constraints, literals+2*constraints) // no more than two for who needs and conflicts
+	problem.Grow(0, constraints, literals+2*constraints) // no more than two for each need and conflict
 	problem.NewVars(len(p.Vars))
 	var buffer []solver.Var
 	list := func(indexes []int) []solver.Var {
@@ -100,8 +100,8 @@ func ourAnswer(p *Problem, solution *solver.Solution, err error) (Answer, error)
 	return answer, nil
 }
 
-// variable is a variable of a peer: both have the same terms, each in types of
-// its own. I is how the peer identifies variables, C its constraints.
+// variable is a variable of a peer. Both peers have the same terms, but in types of
+// their own: I is the peer's type of identifiers, C that of constraints.
 type variable[I ~string, C any] struct {
 	id          I
 	index       int // -1 for a limit
@@ -114,7 +114,7 @@ func (v *variable[I, C]) Identifier() I { return v.id }
 // Constraints implements the Variable of both peers.
 func (v *variable[I, C]) Constraints() []C { return v.constraints }
 
-// terms are what a peer calls its constraints.
+// terms are the constructors of a peer's constraints.
 type terms[I ~string, C any] struct {
 	mandatory  func() C
 	dependency func(...I) C
@@ -155,8 +155,8 @@ func (t *terms[I, C]) state(p *Problem) []*variable[I, C] {
 	return input
 }
 
-// peerAnswer says in our terms what a peer selected. V is the peer's interface
-// of variables.
+// peerAnswer returns what a peer selected in our terms. V is the peer's interface of
+// variables.
 func peerAnswer[I ~string, C, V any](p *Problem, selected []V) Answer {
 	answer := Answer{Satisfiable: true, Selected: make([]bool, len(p.Vars))}
 	for _, v := range selected {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/duel"
 )
 
-// A workload is problems that are solved one after the other.
+// A workload is a list of problems that are solved one after the other.
 type workload struct {
 	name     string
 	problems []*duel.Problem
@@ -46,10 +46,9 @@ func workloads() []workload {
 }
 
 // BenchmarkUpstream solves the problems of the benchmark that both peers ship, one
-// subscription with many versions, and random package graphs. What stating the
-// problem takes counts as ours; the peers find it stated. Answers are judged
-// before anything is timed: broken are those that break a constraint, worse those
-// that are not the best.
+// subscription with many versions, and random package graphs. Stating the problem is
+// timed for ours but not for the peers. Answers are judged before anything is timed:
+// "broken" counts those that break a constraint, "worse" those that are not the best.
 func BenchmarkUpstream(b *testing.B) {
 	ours := duel.Solvers()[0]
 	for i, s := range duel.Solvers() {

@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// Suppositions is what many suppositions of one kind of graphs cost.
+// Suppositions is the cost of many suppositions about one kind of graph.
 type Suppositions struct {
 	Count      int           // how many were made
-	Cold, Warm time.Duration // all of them by Solve, and by sessions
+	Cold, Warm time.Duration // all of them, by Solve and by sessions
 }
 
-// RunWhatIf supposes of each graph with an answer, for each thing picked in
-// turn, that it is not there, and has a session answer and Solve fresh. The
+// RunWhatIf supposes for each graph with an answer, for each selected variable in
+// turn, that it is forbidden, and lets both a session and a fresh Solve answer. The
 // answers must be equal. Stating the problem is not measured.
 func RunWhatIf(ctx context.Context, g Graph) (Suppositions, error) {
 	var sum Suppositions

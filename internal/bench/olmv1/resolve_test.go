@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// different are their tests that do not pass, and why that is meant.
+// different returns their tests that do not pass, and why that is intended.
 func different() map[string]string {
 	const own = "the extension of the test has no sourceType, which is what fairlead says first; it has a sentence of its own for selectors, too"
 	return map[string]string{
@@ -67,7 +67,7 @@ func TestTheirTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the package does without need not be fetched: not every proxy has it.
+	// The package does not need this module, which not every proxy has.
 	module := regexp.MustCompile(`(?m)^\s*pkg\.package-operator\.run/boxcutter .*$`).ReplaceAll(read(theirs, "go.mod"), nil)
 	mod := write("go.mod", append(module, "\nrequire github.com/fairlead/fairlead v0.0.0\nreplace github.com/fairlead/fairlead => "+root+"\n"...))
 	write("go.sum", slices.Concat(read(theirs, "go.sum"), read(root, "go.sum")))
@@ -75,7 +75,7 @@ func TestTheirTests(t *testing.T) {
 	cmd.Dir = theirs
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
-	out, _ := cmd.Output() // that tests fail is looked at below
+	out, _ := cmd.Output() // failing tests are handled below
 	came := map[string]string{}
 	said := map[string]string{}
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {

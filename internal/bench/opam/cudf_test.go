@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead/fairlead/solver/cudf"
 )
 
-// versionsOffered is how many versions of a package a request holds, the newest
-// first, besides those that are installed.
+// versionsOffered is how many versions of a package a request contains, the newest
+// ones, besides those that are installed.
 const versionsOffered = 2
 
-// request makes an upgrade problem of the repository: some versions are installed,
-// with what they need, and packages are asked for, one of the former perhaps to be
-// newer. It holds what those reach.
+// request makes an upgrade problem from the repository: some versions are installed,
+// with what they need, and packages are requested; sometimes one of the former is to
+// be upgraded. It contains everything that these reach.
 func request(t testing.TB, r *Repository, session *solver.Session, seed int) *cudf.Document {
 	random := rand.New(rand.NewPCG(uint64(seed), 18500))
 	have := upgrade.Installable(t, session, random, len(r.Packages), 5)

@@ -1,9 +1,10 @@
-// Package opam reads a repository of OCaml packages, and asks which can be
-// installed: of fairlead, and of libsolv's installcheck. It counts what is asked where
-// the repository tells only when it is asked, beside the rule of PubGrub.
+// Package opam reads a repository of OCaml packages, and determines which can be
+// installed, with fairlead and with libsolv's installcheck. It also counts the queries
+// to a repository that is read lazily, and compares them with those by the rule of
+// PubGrub.
 //
 // FAIRLEAD_OPAM names a clone of github.com/ocaml/opam-repository, bare or not. The
-// peer comes with "apt-get install libsolv-tools". What is not there is skipped.
+// peer comes with "apt-get install libsolv-tools". What is missing is skipped.
 //
 // The format: https://opam.ocaml.org/doc/Manual.html
 package opam

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/debian"
 )
 
-// A truth is what a filter comes to.
+// A truth is the value of a filter.
 type truth int8
 
 const (
@@ -16,8 +16,8 @@ const (
 	no
 )
 
-// world is where packages are to be installed; what is not in it is not defined.
-// Tests, documentation and tools of developers are not asked for.
+// world is where packages are to be installed; other variables are not defined.
+// Tests, documentation and developer tools are not requested.
 var world = map[string]string{
 	"os": "linux", "os-family": "debian", "os-distribution": "debian", "os-version": "12", "arch": "x86_64",
 	"opam-version": "2.4.1", "build": "true", "post": "true", "with-test": "false", "with-doc": "false",
@@ -27,7 +27,7 @@ var world = map[string]string{
 // A reading reads the formulas of one package.
 type reading struct{ version string }
 
-// text returns what a text or a variable stands for.
+// text returns the value of a text or a variable.
 func (r reading) text(n *node) (string, bool) {
 	if n.kind == "text" {
 		return strings.NewReplacer("%{version}%", r.version).Replace(n.text), true
@@ -46,7 +46,7 @@ func of(b bool) truth {
 	return no
 }
 
-// filter evaluates a condition that speaks of no version.
+// filter evaluates a condition that does not mention a version.
 func (r reading) filter(n *node) truth {
 	switch n.kind {
 	case "&", "|":
@@ -92,7 +92,7 @@ func (r reading) filter(n *node) truth {
 	return of(holds(n.kind, debian.CompareRuns(a, b)))
 }
 
-// holds reports whether a comparison comes out as the relation wants.
+// holds reports whether the result of a comparison satisfies the relation.
 func holds(relation string, c int) bool {
 	switch relation {
 	case "=":
@@ -109,7 +109,7 @@ func holds(relation string, c int) bool {
 	return c < 0
 }
 
-// versioned reports whether the condition speaks of the version of what is needed.
+// versioned reports whether the condition constrains the version of what is needed.
 func versioned(n *node) bool {
 	switch n.kind {
 	case "=", "!=", ">=", "<=", ">", "<":
@@ -124,8 +124,8 @@ type atom struct {
 	met  func(version string) bool // nil: any
 }
 
-// condition reads what stands in braces behind a package: the versions, and
-// whether it is asked for at all.
+// condition reads what is in braces after a package: the versions, and whether the
+// package is needed at all.
 func (r reading) condition(n *node) (met func(string) bool, asked bool) {
 	if !versioned(n) {
 		return nil, r.filter(n) == yes
@@ -159,11 +159,11 @@ func (r reading) condition(n *node) (met func(string) bool, asked bool) {
 	return func(v string) bool { return holds(n.kind, debian.CompareRuns(v, want)) }, ok
 }
 
-// A clause is met by each of its atoms.
+// A clause is met by any of its atoms.
 type clause []atom
 
-// clauses reads a formula: all of these must be met. What is not asked for asks
-// nothing, and is no alternative.
+// clauses reads a formula: all of the clauses must be met. What is not needed requires
+// nothing, and is not an alternative.
 func (r reading) clauses(n *node) []clause {
 	switch n.kind {
 	case "text":

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A registry tells what a repository holds when it is asked, as a solver.Source.
-// Packages go by their place in the repository.
+// A registry is a solver.Source that reveals what a repository contains on request.
+// Packages are named by their index in the repository.
 type registry struct {
 	*Repository
 	needs   map[string][]int
@@ -28,14 +28,14 @@ func newRegistry(r *Repository) *registry {
 	return g
 }
 
-// need returns the text that stands for "one of these".
+// need returns the text that represents "one of these".
 func (g *registry) need(candidates []int) string {
 	text := fmt.Sprint(candidates)
 	g.needs[text] = candidates
 	return text
 }
 
-// of returns what a package needs, and what must not be beside it.
+// of returns what a package needs, and what must not be installed with it.
 func (g *registry) of(i int) (needs, bars [][]int) {
 	own := &g.Packages[i]
 	for _, c := range own.Needs {
@@ -84,22 +84,22 @@ func (g *registry) Requirements(_ context.Context, candidates []string) ([]solve
 	return all, nil
 }
 
-// A fewest resolves by the rule of PubGrub (Weizenbaum 2018): of all that is to be
-// decided, first what the fewest candidates are left of; the newest one of them. It
-// asks for the requirements of what it decides, and learns from clashes.
+// A fewest resolves by the rule of PubGrub (Weizenbaum 2018): of all open decisions it
+// first takes the one with the fewest candidates left, and of these the newest. It asks
+// for the requirements of what it picks, and learns from conflicts.
 type fewest struct {
 	*registry
 	clauses [][]int       // of literals: 1 + a package, negative where it is left out
-	with    map[int][]int // by literal: the clauses that it is in
+	with    map[int][]int // by literal: the clauses that contain it
 	demands [][]int       // the clauses that are needs
-	value   map[int]bool  // by literal: it holds
+	value   map[int]bool  // by literal: it is true
 	level   map[int]int   // by package + 1
 	reason  map[int]int   // by package + 1: the clause that forced it, or -1
 	trail   []int
 	seen    int // how much of the trail was propagated
-	now     int // the present level
+	now     int // the current level
 	asked   map[int]bool
-	fresh   []int // clauses to look at
+	fresh   []int // clauses to check
 }
 
 func (f *fewest) add(clause []int) {
@@ -157,8 +157,9 @@ func (f *fewest) back(level int) {
 	f.seen, f.now = min(f.seen, len(f.trail)), level
 }
 
-// learn draws a clause from one that fails (the first unique implication point),
-// and goes back to where it forces something. It reports false at the end.
+// learn derives a clause from one that fails (the first unique implication point),
+// and backtracks to where it forces something. It returns false if the problem is
+// unsatisfiable.
 func (f *fewest) learn(at int) bool {
 	top := 0
 	for _, l := range f.clauses[at] {
@@ -219,7 +220,7 @@ func (f *fewest) solve(root int) bool {
 			first, n := 0, 0
 			for _, l := range d {
 				if f.value[l] || l < 0 && !f.value[-l] {
-					n = 0 // it is met, or nothing asks for it
+					n = 0 // it is met, or nothing needs it
 					break
 				}
 				if l > 0 && !f.value[-l] {
@@ -241,7 +242,7 @@ func (f *fewest) solve(root int) bool {
 	}
 }
 
-// demand adds a need of the owner, a literal, or 0.
+// demand adds a need of the owner, which is a literal, or 0 for none.
 func (f *fewest) demand(candidates []int, owner int) {
 	var clause []int
 	if owner != 0 {
@@ -256,7 +257,7 @@ func (f *fewest) demand(candidates []int, owner int) {
 	f.add(clause)
 }
 
-// ask learns what a package asks for, which its versions exclude each other.
+// ask adds the needs and conflicts of a package; its versions exclude each other.
 func (f *fewest) ask(i int) {
 	if f.asked[i] {
 		return
@@ -275,8 +276,8 @@ func (f *fewest) ask(i int) {
 	}
 }
 
-// TestLazy counts what is asked to install packages in their newest version: by a
-// Lazy, and by the rule of PubGrub. The verdicts are equal.
+// TestLazy counts the queries that are needed to install packages in their newest
+// version: by a Lazy, and by the rule of PubGrub. The verdicts must be equal.
 func TestLazy(t *testing.T) {
 	r := load(t)
 	g := newRegistry(r)

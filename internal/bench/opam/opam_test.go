@@ -40,7 +40,7 @@ func load(t testing.TB) *Repository {
 	return r
 }
 
-// broken returns those of the versions that cannot be installed.
+// broken returns the versions in ask that cannot be installed.
 func broken(t testing.TB, p *solver.Problem, ask []solver.Var) []solver.Var {
 	session, err := solver.NewSession(p, nil)
 	if err != nil {
@@ -59,8 +59,8 @@ func broken(t testing.TB, p *solver.Problem, ask []solver.Var) []solver.Var {
 	return bad
 }
 
-// paragraphs writes a document as two Packages files of Debian: one of the packages
-// that are asked about, and one of the others.
+// paragraphs writes a document as two Debian Packages files: one with the packages in
+// question, and one with the others.
 func paragraphs(d *cudf.Document, asked func(i int) bool) [2][]byte {
 	var files [2]bytes.Buffer
 	list := func(relations []cudf.Relation, between string) string {
@@ -101,8 +101,8 @@ func paragraphs(d *cudf.Document, asked func(i int) bool) [2][]byte {
 	return [2][]byte{files[0].Bytes(), files[1].Bytes()}
 }
 
-// TestBroken compares which packages can be installed with what libsolv's
-// installcheck says: in their newest version or, long, in all versions.
+// TestBroken compares which packages can be installed with what libsolv's installcheck
+// says: in their newest version or, in long runs, in all versions.
 func TestBroken(t *testing.T) {
 	r := load(t)
 	p := r.State()
@@ -135,7 +135,7 @@ func TestBroken(t *testing.T) {
 		args = append(args, file)
 	}
 	command := exec.Command(path, args...)
-	out, _ := command.Output() // fails where something is broken
+	out, _ := command.Output() // fails if something is broken
 	at := make(map[string]solver.Var)
 	for i, pkg := range d.Packages {
 		at[fmt.Sprintf("%s-%d.amd64", pkg.Name, pkg.Version)] = solver.Var(i + 1)
@@ -159,7 +159,8 @@ func TestBroken(t *testing.T) {
 }
 
 // TestExplanations explains why packages cannot be installed in their newest version
-// or, long, in any, up to a hundred hard cases: in few lines that name it.
+// or, in long runs, in every third version, up to a hundred hard cases: in a few lines
+// that name the package.
 func TestExplanations(t *testing.T) {
 	r := load(t)
 	p := r.State()
@@ -168,7 +169,7 @@ func TestExplanations(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := make(map[int]int)
-	hard := 0 // more than a row of needs, the last of which nothing meets
+	hard := 0 // more than a chain of needs, the last of which nothing meets
 	ask := r.Newest()
 	if long.Enabled() {
 		ask = nil
@@ -205,7 +206,8 @@ func TestExplanations(t *testing.T) {
 	t.Logf("explanations by their lines: %v; %d hard cases", lines, hard)
 }
 
-// explanationLines is how many lines tell at most why a package cannot be installed.
+// explanationLines is the maximum number of lines that explain why a package cannot be
+// installed.
 const explanationLines = 12
 
 // ends reports whether the text has a statement from which nothing else follows.

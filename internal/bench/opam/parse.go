@@ -8,14 +8,14 @@ import (
 // A node is a value of an opam file, or a part of one.
 type node struct {
 	// kind is "text", "word" (which is not quoted), "list" of parts, "option" (a
-	// value and the condition in braces behind it), "not", "?", a relation ("=",
+	// value and the condition in braces after it), "not", "?", a relation ("=",
 	// ">=", ...) of one part or two, "&" or "|".
 	kind  string
 	text  string
 	parts []*node
 }
 
-// parse reads the fields of a file; of sections only the end is found.
+// parse reads the fields of a file and skips sections.
 func parse(text string) (map[string]*node, error) {
 	p := &parser{text: text}
 	p.next()
@@ -39,7 +39,7 @@ func parse(text string) (map[string]*node, error) {
 // A parser reads token by token.
 type parser struct {
 	text        string
-	kind, token string // of the present token; kind is "" at the end
+	kind, token string // of the current token; kind is "" at the end
 	err         error
 }
 
@@ -58,7 +58,7 @@ func (p *parser) take(kind string) {
 	p.next()
 }
 
-// signs are what stands for itself, the longer ones first.
+// signs are the punctuation tokens, the longer ones first.
 var signs = []string{"!=", ">=", "<=", "+=", "=+", ":=", "=:", "[", "]", "(", ")", "{", "}", ":", "&", "|", "!", "?", "=", ">", "<"}
 
 func (p *parser) next() {
@@ -126,7 +126,7 @@ func (p *parser) quoted() {
 	p.fail("a text does not end")
 }
 
-// section reads past what is in braces.
+// section skips what is in braces.
 func (p *parser) section() {
 	for depth := 0; p.kind != ""; p.next() {
 		switch p.kind {
@@ -141,7 +141,7 @@ func (p *parser) section() {
 	}
 }
 
-// A value begins with one of these.
+// begins reports whether the current token begins a value.
 func (p *parser) begins() bool {
 	switch p.kind {
 	case "text", "word", "[", "(", "!", "?", "=", "!=", ">=", "<=", ">", "<":

@@ -18,14 +18,14 @@ import (
 // A Package is one version of a package that is available.
 type Package struct {
 	Name    string   // of the package
-	Version string   // as opam orders them
+	Version string   // in opam's order
 	Needs   []clause // all of these, in the order of the file
-	Wants   []clause // what it makes use of where it is installed
-	Bars    []atom   // what must not be installed beside it
-	Classes []string // of each at most one package is installed
+	Wants   []clause // what it uses if that is installed
+	Bars    []atom   // what must not be installed with it
+	Classes []string // at most one package of each may be installed
 }
 
-// A Repository holds packages by name, and of each the newest first.
+// A Repository contains packages by name, the newest version of each first.
 type Repository struct {
 	Packages []Package // by name, the newest version first
 	Files    int       // how many there were, available or not
@@ -123,7 +123,7 @@ func (r *Repository) candidates(c clause) []int {
 	return all
 }
 
-// String returns what is needed, in the words of the file but for versions.
+// String returns what is needed, in the words of the file except for versions.
 func (c clause) String() string {
 	var names []string
 	for _, a := range c {
@@ -136,8 +136,8 @@ func (c clause) String() string {
 	return strings.Join(names, " or ")
 }
 
-// groups returns what at most one of is installed: the versions of each package,
-// and the packages of each class.
+// groups returns the groups of which at most one may be installed: the versions of
+// each package, and the packages of each class.
 func (r *Repository) groups() [][]int {
 	var all [][]int
 	classes := make(map[string][]int)
@@ -208,8 +208,8 @@ func (r *Repository) Newest() []solver.Var {
 	return all
 }
 
-// Document returns those of the packages for which in holds as a document: the
-// names are numbers, the versions count from the oldest.
+// Document returns the packages for which in returns true as a document: the names
+// are numbers, and the versions count from the oldest.
 func (r *Repository) Document(in func(i int) bool) *cudf.Document {
 	d := &cudf.Document{}
 	numbers := make(map[string]int)
@@ -237,7 +237,7 @@ func (r *Repository) Document(in func(i int) bool) *cudf.Document {
 				}
 			}
 			if n := len(found); n > 1 && len(c) == 1 && found[n-1]-found[0] == n-1 {
-				// Versions without a gap: two clauses, for a package has one version.
+				// Versions without a gap: two clauses, since a package has one version.
 				first, last := relation(found[n-1]), relation(found[0])
 				first.Op, last.Op = ">=", "<="
 				p.Depends = append(p.Depends, cudf.Clause{first}, cudf.Clause{last})

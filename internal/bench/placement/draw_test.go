@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// draw makes small clusters in which every filter matters at times.
+// draw makes small random clusters in which every filter matters at times.
 type draw struct{ *rand.Rand }
 
 func (d draw) of(words ...string) string { return words[d.IntN(len(words))] }
 func (d draw) one(n int) bool            { return d.IntN(n) == 0 }
 
-// spaces are the namespaces with their labels.
+// spaces returns the namespaces with their labels.
 func spaces() map[string]map[string]string {
 	return map[string]map[string]string{
 		"n1": {"team": "a", "kubernetes.io/metadata.name": "n1"}, "n2": {"team": "b", "kubernetes.io/metadata.name": "n2"},

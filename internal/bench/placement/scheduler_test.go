@@ -76,7 +76,7 @@ func plugins(t *testing.T, ctx context.Context, snapshot *cache.Snapshot) theirs
 	return all
 }
 
-// verdicts returns on which nodes a plugin lets a pod be placed.
+// verdicts returns on which nodes a plugin allows a pod.
 func verdicts(ctx context.Context, plugin fwk.FilterPlugin, pod *corev1.Pod, nodes []fwk.NodeInfo) map[string]bool {
 	state, fits := framework.NewCycleState(), map[string]bool{}
 	skip, only := false, (*fwk.PreFilterResult)(nil)
@@ -93,7 +93,7 @@ func verdicts(ctx context.Context, plugin fwk.FilterPlugin, pod *corev1.Pod, nod
 	return fits
 }
 
-// as reads an object as one of Kubernetes' own types.
+// as converts an object to one of Kubernetes' own types.
 func as[T any](t *testing.T, v any) *T {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -106,7 +106,7 @@ func as[T any](t *testing.T, v any) *T {
 	return out
 }
 
-// compare judges new pods on a drawn cluster both ways.
+// compare judges new pods on a random cluster both ways.
 func compare(t *testing.T, seed uint64, pods int, pairs, refused map[ours.Filter]int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -162,8 +162,7 @@ func compare(t *testing.T, seed uint64, pods int, pairs, refused map[ours.Filter
 }
 
 // TestScheduler: each filter gives the verdict of kube-scheduler's own plugin, for
-// drawn pods on the nodes of drawn clusters: 10,000 pods where long runs are asked
-// for.
+// random pods on the nodes of random clusters: 10,000 pods in long runs.
 func TestScheduler(t *testing.T) {
 	metrics.Register()
 	pairs, refused := map[ours.Filter]int{}, map[ours.Filter]int{}

@@ -1,7 +1,7 @@
-// Package pubgrub asks the questions of the benchmark of pubgrub-rs: of every
+// Package pubgrub asks the questions of the benchmark of pubgrub-rs: for every
 // version in a registry, whether it can be installed. FAIRLEAD_PUBGRUB names its
 // file, test-examples/large_case_u16_NumberVersion.ron of that repository, and
-// FAIRLEAD_PUBGRUB_RS the program that testdata/fairlead.rs becomes there, as an example
+// FAIRLEAD_PUBGRUB_RS the program built from testdata/fairlead.rs as an example there
 // (cargo build --release --features serde --example fairlead).
 package pubgrub
 
@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A version is one of a package, with what it needs.
+// A version is one version of a package, with what it needs.
 type version struct {
 	pkg, number int
 	needs       []need
@@ -29,14 +29,14 @@ type version struct {
 // A need is one of the versions of a package in some ranges.
 type need struct {
 	pkg    int
-	ranges [][2]int // from, and before
+	ranges [][2]int // from and before
 }
 
 const endless = 1 << 30
 
 var tokens = regexp.MustCompile(`[0-9]+|None|[{}\[\]]`)
 
-// read reads maps of packages of versions of needs.
+// read parses a map of packages to maps of versions to needs.
 func read(text string) (all []version, err error) {
 	depth, open := 0, false // of braces; within brackets
 	var path [4]int
@@ -111,7 +111,7 @@ func state(all []version) *solver.Problem {
 	return p
 }
 
-// possible asks all questions, and counts those that are answered with yes.
+// possible asks all questions, and counts those answered with yes.
 func possible(t testing.TB, p *solver.Problem) (yes int) {
 	session, err := solver.NewSession(p, nil)
 	if err != nil {
@@ -140,7 +140,7 @@ func load(t testing.TB) []version {
 	return all
 }
 
-// TestVerdicts counts what pubgrub-rs counts.
+// TestVerdicts: the counts are those of pubgrub-rs.
 func TestVerdicts(t *testing.T) {
 	all := load(t)
 	if yes := possible(t, state(all)); len(all) != 641 || yes != 593 {
@@ -159,9 +159,10 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// BenchmarkPubgrub states the problem and asks all questions, as one that begins
-// again each time does; "asking" with a new session of a problem that is stated.
-// pubgrub-rs finds the registry read, and begins again with each question.
+// BenchmarkPubgrub states the problem and asks all questions, as a solver that starts
+// from scratch each time; "asking" uses a new session of a problem that is already
+// stated. For pubgrub-rs the registry is already read, and each question starts from
+// scratch.
 func BenchmarkPubgrub(b *testing.B) {
 	all := load(b)
 	p := state(all)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// bundleHarm is one way to break a bundle: what is done to its CSV, to a CRD of
-// it, to its annotations, or to its files.
+// bundleHarm is one way to break a bundle: a change of its CSV, of one of its CRDs,
+// of its annotations, or of its files.
 type bundleHarm struct {
 	name   string
 	target string // csv, crd, annotations or files
@@ -16,8 +16,8 @@ type bundleHarm struct {
 	files  func(r *rand.Rand, f map[string]string) bool
 }
 
-// at returns the object at a path of keys, nil if there is none. An index stands
-// for any entry of a list.
+// at returns the object at a path of keys, or nil if there is none. Of a list it takes
+// a random entry.
 func at(r *rand.Rand, o object, path ...string) object {
 	var v any = o
 	for _, key := range path {
@@ -50,7 +50,7 @@ func setting(target, name string, value any, path ...string) bundleHarm {
 	}}
 }
 
-// taking takes away what is at a path.
+// taking removes what is at a path.
 func taking(target, name string, path ...string) bundleHarm {
 	return bundleHarm{name: name, target: target, do: func(r *rand.Rand, o object) bool {
 		parent, key := at(r, o, path[:len(path)-1]...), path[len(path)-1]

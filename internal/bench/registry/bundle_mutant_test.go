@@ -29,7 +29,7 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// bundleExceptions are the ways to break a bundle of which the verdicts differ, and
+// bundleExceptions are the ways to break a bundle on which the verdicts differ, and
 // why.
 var bundleExceptions = map[string]string{
 	"empty package":                     "a catalog cannot hold it",
@@ -44,7 +44,7 @@ var bundleExceptions = map[string]string{
 	"an old version of the API":         "it is judged by the rules of v1 there; no server of today knows it, which is advice here",
 }
 
-// realBundles returns the files of real bundles that both call valid, by name.
+// realBundles returns the files of real bundles that both consider valid, by name.
 func realBundles(t testing.TB, most int) []map[string]string {
 	t.Helper()
 	archive := filepath.Join(filepath.Dir(filepath.Dir(registry.DataPath("x"))), "bundles", "bundles.tar.gz")
@@ -77,7 +77,7 @@ func realBundles(t testing.TB, most int) []map[string]string {
 	return list
 }
 
-// ourBundle returns the findings about a bundle, a line each.
+// ourBundle returns the findings about a bundle, one per line.
 func ourBundle(t testing.TB, files map[string]string) string {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -98,8 +98,8 @@ func ourBundle(t testing.TB, files map[string]string) string {
 	return faults.Error()
 }
 
-// theirBundle returns what opm alpha bundle validate says of a bundle, and of its
-// CRDs the validation of the API server.
+// theirBundle returns what opm alpha bundle validate says about a bundle, and what the
+// validation of the API server says about its CRDs.
 func theirBundle(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,7 +130,7 @@ func theirBundle(t testing.TB, files map[string]string) string {
 	return ""
 }
 
-// crdFault returns what the API server says of a manifest that is a CRD of v1.
+// crdFault returns what the API server says about a manifest that is a CRD of v1.
 func crdFault(text string) string {
 	var head struct{ APIVersion, Kind string }
 	if err := yaml.Unmarshal([]byte(text), &head); err != nil || head.Kind != "CustomResourceDefinition" || head.APIVersion != "apiextensions.k8s.io/v1" {
@@ -143,7 +143,7 @@ func crdFault(text string) string {
 		return err.Error()
 	}
 	crd := decoded.(*apiextensions.CustomResourceDefinition)
-	crd.Status = apiextensions.CustomResourceDefinitionStatus{} // as it is made
+	crd.Status = apiextensions.CustomResourceDefinitionStatus{} // as when it is created
 	for _, v := range crd.Spec.Versions {
 		if v.Storage {
 			crd.Status.StoredVersions = append(crd.Status.StoredVersions, v.Name)
@@ -157,8 +157,8 @@ func crdFault(text string) string {
 }
 
 // TestBundleMutants breaks real bundles in every known way, one at a time: the
-// verdict is that of opm alpha bundle validate, or the API server's about CRDs, but
-// for the exceptions, which are named.
+// verdict is that of opm alpha bundle validate, or of the API server for CRDs, except
+// for bundleExceptions.
 func TestBundleMutants(t *testing.T) {
 	originals, kinds := realBundles(t, long.N(6, 64)), directoryHarms()
 	r := source(t.Name())
@@ -193,7 +193,7 @@ func TestBundleMutants(t *testing.T) {
 	}
 }
 
-// harm breaks one of the files, and reports whether it could.
+// harm breaks one of the files, and reports whether that was possible.
 func (h *bundleHarm) harm(t *testing.T, r *rand.Rand, files map[string]string) bool {
 	t.Helper()
 	kind := map[string]string{"csv": "ClusterServiceVersion", "crd": "CustomResourceDefinition"}[h.target]

@@ -16,18 +16,18 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// exceptions are the kinds of harm of which ours differs on purpose, and why;
-// docs/compatibility.md has them, too.
+// exceptions are the kinds of harm on which ours differs intentionally, and why;
+// docs/compatibility.md also lists them.
 var exceptions = map[string]string{
 	"key twice":                     "the reference takes the last one, silently",
 	"bytes that are no UTF-8":       "the reference replaces them, silently",
 	"bundle payload that is a list": "the library that the reference decodes with takes a list of numbers for base64; it is no form of the format",
 }
 
-// alone are kinds that are as with opm by themselves, but on purpose not beside
-// others: opm reads a first document that is no JSON as YAML, which may succeed
-// where we point at the JSON, and fails on a file of white space, which we take
-// for empty.
+// alone are kinds on which ours agrees with opm by themselves, but intentionally not
+// together with others: opm reads a first document that is not JSON as YAML, which may
+// succeed where we report the JSON, and fails on a file of white space, which we treat
+// as empty.
 var alone = []string{"comma missing", "quote missing", "file empty"}
 
 func TestMain(m *testing.M) {
@@ -35,15 +35,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tries is how often the reference is asked: where several faults end its
-// work, a random one does.
+// tries is how often the reference is run: if several faults could stop it, a random
+// one does.
 const tries = 40
 
 // tally counts how the two verdicts compare.
 type tally struct{ done, invalid, loading, words, verdicts int }
 
-// compare judges a text by both, and returns a difference in words, "" if there
-// is none. Of a fault that ends the reading only the verdict is compared.
+// compare judges a text by both, and returns a difference in words, or "" if there is
+// none. For a fault that stops the reading, only the verdict is compared.
 func compare(t *testing.T, text string, n *tally) string {
 	t.Helper()
 	name := "catalog.json"
@@ -85,8 +85,8 @@ func source(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(h.Sum64(), 4))
 }
 
-// damaged harms a catalog in several ways, one after the other, and returns
-// its text; false if a kind found nothing to harm.
+// damaged harms a catalog in several ways, one after the other, and returns its text,
+// or false if a kind found nothing to harm.
 func damaged(r *rand.Rand, c docs, ways ...harm) (string, bool) {
 	for _, w := range ways {
 		if w.do != nil && (len(c.of(pkgs)) == 0 || len(c.of(bundles)) == 0 || len(c.of(channels)) == 0 || !w.do(r, &c)) {
@@ -113,8 +113,8 @@ func TestSyntheticIsValid(t *testing.T) {
 	}
 }
 
-// TestHarm does every kind of damage to catalogs made up and real: the verdict
-// is opm's, and so are the words.
+// TestHarm does every kind of damage to synthetic and real catalogs: the verdict is
+// opm's, and so are the words.
 func TestHarm(t *testing.T) {
 	if n := len(harms()); n < 40 {
 		t.Errorf("only %d kinds", n)
@@ -161,7 +161,7 @@ func (n *tally) add(m tally) {
 	n.verdicts += m.verdicts
 }
 
-// report holds a kind's result against the exceptions.
+// report compares a kind's result with the exceptions.
 func report(t *testing.T, name string, n tally, example, source string) {
 	t.Helper()
 	_, expected := exceptions[name]
@@ -175,8 +175,8 @@ func report(t *testing.T, name string, n tally, example, source string) {
 	}
 }
 
-// TestHarms does several kinds of damage to one catalog: which of them is
-// reported, or that all are, is as with opm.
+// TestHarms does several kinds of damage to one catalog: those that are reported are
+// the same as with opm.
 func TestHarms(t *testing.T) {
 	kinds := slices.DeleteFunc(harms(), func(h harm) bool {
 		_, differs := exceptions[h.name]

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// DataPath returns where an archive of real catalogs lies: in the directory
-// that FAIRLEAD_DATA names, else beside the project. It may be absent.
+// DataPath returns the path of an archive of real catalogs: in the directory that
+// FAIRLEAD_DATA names, or else next to the project. It may be absent.
 func DataPath(archive string) string {
 	root := os.Getenv("FAIRLEAD_DATA")
 	if root == "" {

@@ -1,4 +1,4 @@
-// Package registry puts the catalog package beside operator-registry, the
-// library of opm: what it says of broken catalogs (the tests), and what it
-// costs on sound ones ([Report]).
+// Package registry compares the catalog package with operator-registry, the library
+// of opm: what it says about broken catalogs (the tests), and what it costs on valid
+// ones ([Report]).
 package registry

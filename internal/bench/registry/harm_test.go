@@ -13,11 +13,11 @@ type object = map[string]any
 // harm is one kind of damage to a valid catalog.
 type harm struct {
 	name string
-	do   func(r *rand.Rand, c *docs) bool          // reports whether it could
-	text func(r *rand.Rand, content string) string // instead, to what is written
+	do   func(r *rand.Rand, c *docs) bool          // reports whether that was possible
+	text func(r *rand.Rand, content string) string // used instead, on the written text
 }
 
-// docs are the documents of a catalog, to be changed.
+// docs are the documents of a catalog, which may be changed.
 type docs []object
 
 func (c docs) text() string {
@@ -51,13 +51,13 @@ func list(d object, key string) []any {
 	return l
 }
 
-// field returns a member of v, nil if there is none or v is not an object.
+// field returns a member of v, or nil if there is none or v is not an object.
 func field(v any, key string) any {
 	o, _ := v.(object)
 	return o[key]
 }
 
-// on makes damage of a change to any document of a schema.
+// on returns damage that changes a random document of a schema.
 func on(schema, name string, change func(r *rand.Rand, d object) bool) harm {
 	return harm{name: strings.TrimPrefix(schema, "olm.") + " " + name, do: func(r *rand.Rand, c *docs) bool {
 		found := c.of(schema)
@@ -65,8 +65,8 @@ func on(schema, name string, change func(r *rand.Rand, d object) bool) harm {
 	}}
 }
 
-// put makes damage of a wrong value of a key, one of those given; lack of one
-// without.
+// put returns damage that sets a key to one of the given values, or removes it if none
+// are given.
 func put(schema, name, key string, values ...any) harm {
 	return on(schema, name, func(r *rand.Rand, d object) bool { return set(r, d, key, values) })
 }
@@ -81,7 +81,7 @@ func set(r *rand.Rand, d object, key string, values []any) bool {
 	return there
 }
 
-// again makes damage of a document given twice, the second time at the end.
+// again returns damage that repeats a document at the end.
 func again(schema string) harm {
 	return harm{name: strings.TrimPrefix(schema, "olm.") + " twice", do: func(r *rand.Rand, c *docs) bool {
 		found := c.of(schema)
@@ -93,7 +93,7 @@ func again(schema string) harm {
 	}}
 }
 
-// without makes damage of a document left out.
+// without returns damage that leaves a document out.
 func without(schema string) harm {
 	return harm{name: strings.TrimPrefix(schema, "olm.") + " left out", do: func(r *rand.Rand, c *docs) bool {
 		found := c.of(schema)
@@ -108,7 +108,7 @@ func without(schema string) harm {
 	}}
 }
 
-// inValue makes damage of a wrong value of a key of an olm.package property.
+// inValue returns damage that sets a key of an olm.package property to a wrong value.
 func inValue(name, key string, values ...any) harm {
 	return on("olm.bundle", name, func(r *rand.Rand, d object) bool {
 		v := packageValue(d)
@@ -126,7 +126,7 @@ func packageValue(bundle object) object {
 	return nil
 }
 
-// property makes damage of one more property of a bundle.
+// property returns damage that adds a property to a bundle.
 func property(name string, properties ...object) harm {
 	return on("olm.bundle", name, func(r *rand.Rand, d object) bool {
 		d["properties"] = append(slices.Clip(list(d, "properties")), pick(r, properties))
@@ -134,7 +134,7 @@ func property(name string, properties ...object) harm {
 	})
 }
 
-// entry makes damage of a change to an entry e of a channel; others are all its
+// entry returns damage that changes an entry e of a channel; others are all its
 // entries.
 func entry(name string, change func(r *rand.Rand, e object, others []any) bool) harm {
 	return on("olm.channel", name, func(r *rand.Rand, d object) bool {
@@ -147,7 +147,7 @@ func entry(name string, change func(r *rand.Rand, e object, others []any) bool) 
 	})
 }
 
-// entries makes damage of a change to the list of a channel's entries.
+// entries returns damage that changes the list of a channel's entries.
 func entries(name string, change func(r *rand.Rand, l []any) []any) harm {
 	return on("olm.channel", name, func(r *rand.Rand, d object) bool {
 		before := list(d, "entries")
@@ -159,7 +159,7 @@ func entries(name string, change func(r *rand.Rand, l []any) []any) harm {
 	})
 }
 
-// deprecated makes damage of entries of a package's deprecations.
+// deprecated returns damage in the entries of a package's deprecations.
 func deprecated(name string, entries func(r *rand.Rand, c docs, pkg any) []any) harm {
 	return harm{name: "deprecation " + name, do: func(r *rand.Rand, c *docs) bool {
 		pkg := pick(r, c.of("olm.package"))["name"]

@@ -12,14 +12,14 @@ import (
 	"github.com/fairlead/fairlead/catalog/check"
 )
 
-// Verdict is what a reader says of a catalog.
+// Verdict is what a reader says about a catalog.
 type Verdict struct {
-	Text    string // a message or a tree of them; "" of a valid catalog
-	Loading bool   // the fault ended the reading: the reference's words, ours differ
+	Text    string // a message or a tree of them; "" for a valid catalog
+	Loading bool   // the fault stopped the reading; our words differ from the reference's
 	Valid   bool   // by the rules; ours may be stricter than the text, which is opm's
 }
 
-// Theirs is the verdict of opm validate: load, convert, validate.
+// Theirs returns the verdict of opm validate: load, convert, validate.
 func Theirs(ctx context.Context, fsys fs.FS) Verdict {
 	cfg, err := declcfg.LoadFS(ctx, fsys)
 	loading := err != nil
@@ -32,7 +32,7 @@ func Theirs(ctx context.Context, fsys fs.FS) Verdict {
 	return Verdict{Text: err.Error(), Loading: loading}
 }
 
-// Ours is the verdict of package catalog, in opm's words.
+// Ours returns the verdict of package catalog, in opm's words.
 func Ours(ctx context.Context, fsys fs.FS) (Verdict, error) {
 	_, report, err := check.Open(ctx, fsys, nil)
 	if err != nil {
@@ -41,12 +41,12 @@ func Ours(ctx context.Context, fsys fs.FS) (Verdict, error) {
 	return Verdict{Text: report.OPM(), Valid: report.Valid()}, nil
 }
 
-// Same reports whether two texts are the same tree but for the order of
-// siblings, which is random in the reference.
+// Same reports whether two texts are the same tree except for the order of siblings,
+// which is random in the reference.
 func Same(a, b string) bool { return slices.Equal(paths(a), paths(b)) }
 
-// paths returns the nodes of a tree of messages, sorted, each below the names
-// of those above it.
+// paths returns the nodes of a tree of messages, sorted, each with the names of those
+// above it.
 func paths(tree string) []string {
 	var found, above []string
 	for line := range strings.Lines(strings.TrimSpace(tree)) {

@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// TestMutants breaks real packages in every known way, one at a time: the
-// verdict is opm's, the finding that names the fault comes first, and in nine of
-// ten cases it is the only one.
+// TestMutants breaks real packages in every known way, one at a time: the verdict is
+// opm's, the finding that names the fault is the first one, and in nine of ten cases
+// the only one.
 func TestMutants(t *testing.T) {
 	packages, kinds := append(realPackages(t, "slim.tar.gz", long.N(12, 60)), realPackages(t, "full-sample.tar.gz", long.N(2, 20))...), harms()
 	r := source(t.Name())

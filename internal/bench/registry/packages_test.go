@@ -28,9 +28,8 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// TestPackageManifests: the views of real catalogs are those of OLM's own package
-// server, which asks operator-registry's own server for the catalog, field by
-// field.
+// TestPackageManifests: field by field, the views of real catalogs are those of OLM's
+// own package server, which gets the catalog from operator-registry's own server.
 func TestPackageManifests(t *testing.T) {
 	names := []string{"full-sample.tar.gz"}
 	if long.Enabled() {
@@ -78,8 +77,9 @@ func TestPackageManifests(t *testing.T) {
 	}
 }
 
-// plain returns a view as JSON with sorted keys and without what has no order
-// there: the type, which their list leaves out, related images, and entries of one version.
+// plain returns a view as JSON with sorted keys. It omits the type, which their list
+// leaves out, and sorts what has no order there: related images and entries of the same
+// version.
 func plain(t *testing.T, v any) []byte {
 	t.Helper()
 	text, err := json.Marshal(v)

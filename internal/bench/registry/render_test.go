@@ -19,8 +19,8 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/cost"
 )
 
-// renderTheirs renders a directory with opm's own code: by the calls of the library
-// that opm render makes, whose own package cannot be linked without GPG.
+// renderTheirs renders a directory with opm's own code: with the library calls that
+// opm render makes, since its own package cannot be linked without GPG.
 func renderTheirs(dir string) (string, error) {
 	in, err := registry.NewImageInput(image.SimpleReference(""), dir)
 	if err != nil {
@@ -68,8 +68,8 @@ func renderOurs(dir string) (string, error) {
 	return string(text), err
 }
 
-// parts tells what a document holds. (That it is the same to the letter is what the
-// tests of catalog/bundle say.)
+// parts summarizes the content of a document. (The tests of catalog/bundle check that
+// it is the same to the letter.)
 func parts(b *testing.B, text string) string {
 	var d declcfg.Bundle
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
@@ -79,7 +79,7 @@ func parts(b *testing.B, text string) string {
 }
 
 // BenchmarkRender renders 300 bundle directories within the process, from reading the
-// files to the text of the document: those of the real data, again and again.
+// files to the text of the document: those of the real data, repeated.
 func BenchmarkRender(b *testing.B) {
 	logrus.SetLevel(logrus.FatalLevel)
 	var dirs []string

@@ -31,9 +31,9 @@ func sources() []source {
 // quiet silences the reference's warnings, which cost it time.
 func quiet() { logrus.SetOutput(io.Discard) }
 
-// Report writes, as a Markdown table, what each reader costs on the real
-// catalogs; each run is a process of its own, one after the other, in turns.
-// Verdicts are compared first. Where the data is absent it says so.
+// Report writes, as a Markdown table, what each reader costs on the real catalogs.
+// Each run is a process of its own, one after the other, in turns. Verdicts are
+// compared first. If the data is absent, the report says so.
 func Report(ctx context.Context, w io.Writer) error {
 	quiet()
 	cost.Head(w, "catalog", "task", "processor time", "on the clock", "peak memory", "part of the reference's time", "of its memory",
@@ -97,8 +97,8 @@ func (s source) report(ctx context.Context, w io.Writer, archive string) error {
 	return nil
 }
 
-// part writes what part of the reference's cost ours is, nothing if there is
-// nothing to compare with.
+// part returns what part of the reference's cost ours is, or "" if there is nothing to
+// compare with.
 func part[N ~int64](theirs, ours N) string {
 	if theirs == 0 {
 		return ""
@@ -106,7 +106,7 @@ func part[N ~int64](theirs, ours N) string {
 	return "1/" + cost.Ratio(theirs, ours)
 }
 
-// short writes a duration with three digits or so.
+// short formats a duration with about three digits.
 func short(d time.Duration) string {
 	if d < 100*time.Millisecond {
 		return d.Round(100 * time.Microsecond).String()

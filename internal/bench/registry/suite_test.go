@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// hubHarms are ways to break what suites ask for.
+// hubHarms returns ways to break what suites require.
 func hubHarms() []bundleHarm {
 	return []bundleHarm{
 		{name: "as it is", target: "csv", do: func(*rand.Rand, object) bool { return true }},
@@ -42,8 +42,8 @@ func hubHarms() []bundleHarm {
 	}
 }
 
-// TestSuites: real bundles, whole and broken, keep to a suite here if and only if
-// they do by the validators of operator-framework/api.
+// TestSuites: real bundles, intact and broken, pass a suite here if and only if they
+// pass the validators of operator-framework/api.
 func TestSuites(t *testing.T) {
 	originals, r := realBundles(t, long.N(5, 64)), source(t.Name())
 	n, refused := 0, 0

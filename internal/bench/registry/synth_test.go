@@ -13,9 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/registry"
 )
 
-// synthetic makes a small valid catalog: packages with channels that are chains
-// of replaces, some of which jump over an entry that is skipped, and now and
-// then with a deprecation.
+// synthetic makes a small valid catalog: packages whose channels are chains of
+// replaces, some of which jump over a skipped entry, and sometimes with a deprecation.
 func synthetic(r *rand.Rand) docs {
 	var c docs
 	for i := range 1 + r.IntN(3) {
@@ -69,8 +68,8 @@ func chain(r *rand.Rand, bundle func(int) string, low, n int) []any {
 	return entries
 }
 
-// realPackages returns packages of a catalog of the data, the small ones of two
-// bundles and more, and skips the test where it is absent.
+// realPackages returns small packages with at least two bundles of a catalog in the
+// data, and skips the test if the data is absent.
 func realPackages(t *testing.T, archive string, most int) []docs {
 	t.Helper()
 	var found []docs

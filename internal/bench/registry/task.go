@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/cost"
 )
 
-// Tasks are what is measured, each in a process of its own; the argument is the
+// Tasks returns what is measured, each in a process of its own; the argument is the
 // directory of a catalog.
 func Tasks() []cost.Task {
 	return []cost.Task{

@@ -6,15 +6,15 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// choice is a demand: one of its candidates has to be selected.
+// choice is a demand: one of its candidates must be selected.
 type choice struct {
 	subscription *olm.Subscription // nil for a requirement
-	candidates   []*operator       // the most wanted first
-	invalid      bool              // it names what is not there
+	candidates   []*operator       // in order of preference
+	invalid      bool              // it names what does not exist
 }
 
-// met reports whether o is what the choice asks for. Any channel's entry for a
-// bundle meets a requirement.
+// met reports whether o meets the choice. Any channel's entry for a bundle meets a
+// requirement.
 func (c *choice) met(o *operator) bool {
 	if c.subscription != nil {
 		return serves(c.subscription, c.candidates, o)
@@ -22,14 +22,14 @@ func (c *choice) met(o *operator) bool {
 	return has(c.candidates, o)
 }
 
-// anchor is where the choices begin: a subscription, or an installed operator
-// that none refers to.
+// anchor is where the choices begin: a subscription, or an installed operator that no
+// subscription refers to.
 type anchor struct {
 	subscription *olm.Subscription
 	installed    *operator
 }
 
-// anchors returns them in the order in which they are served.
+// anchors returns the anchors in the order in which they are served.
 func (u *rules) anchors() []anchor {
 	var all []anchor
 	for _, s := range u.subs {
@@ -65,9 +65,9 @@ func (u *rules) choices(by *operator) []choice {
 	return all
 }
 
-// ranks walks the choices in order and returns which candidate of each a
-// selection has; a choice that an earlier pick meets has none. Of two selections
-// that keep the rules the one is preferred whose ranks come first.
+// ranks walks the choices in order and returns which candidate of each a selection
+// has; a choice that an earlier pick meets has none. Of two selections that keep the
+// rules, the one with the lexicographically smaller ranks is preferred.
 func (u *rules) ranks(anchors []anchor, selected []*operator) []int {
 	var ranks []int
 	picked, queue := u.begin(anchors)
@@ -99,12 +99,12 @@ func (u *rules) ranks(anchors []anchor, selected []*operator) []int {
 // search tries selections in the order of preference until one keeps all rules.
 type search struct {
 	*rules
-	left     int // selections that may still be given up
-	rejected int // selections that were given up
+	left     int // selections that may still be rejected
+	rejected int // selections that were rejected
 }
 
-// brute returns the best selection by trying all better ones. done is false if
-// more than limit had to be given up.
+// brute returns the best selection by trying all better ones first. done is false if
+// more than limit had to be rejected.
 func (u *rules) brute(anchors []anchor, limit int) (selected []*operator, found, done bool, rejected int) {
 	s := &search{rules: u, left: limit}
 	picked, queue := u.begin(anchors)

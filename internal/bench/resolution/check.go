@@ -21,7 +21,7 @@ const (
 	Unwanted   Fault = "what nothing asks for"
 )
 
-// faultError is a fault with its particulars.
+// faultError is a fault with its details.
 type faultError struct {
 	fault Fault
 	text  string
@@ -33,8 +33,8 @@ func fault(f Fault, format string, args ...any) error {
 	return &faultError{f, fmt.Sprintf(format, args...)}
 }
 
-// stay adds to what is newly chosen what stays installed: all but what a chosen
-// update takes the place of.
+// stay adds to what is newly chosen what stays installed: everything except what a
+// chosen update replaces.
 func (u *rules) stay(chosen []*operator) []*operator {
 	selected := slices.Clone(chosen)
 	for _, o := range u.installed {
@@ -45,8 +45,8 @@ func (u *rules) stay(chosen []*operator) []*operator {
 	return selected
 }
 
-// replaces reports whether a choice takes the place of what is installed for a
-// subscription that it serves.
+// replaces reports whether a choice replaces what is installed for a subscription that
+// it serves.
 func (u *rules) replaces(chosen, installed *operator) bool {
 	if chosen.source == nil || installed.source != nil {
 		return false
@@ -62,14 +62,14 @@ func (u *rules) replaces(chosen, installed *operator) bool {
 	return false
 }
 
-// serves reports whether o is among the candidates of a subscription. One that
-// names no channel may be served from any, by what another channel offers it:
-// OLM's resolver picks the channel of such a bundle at random.
+// serves reports whether o is among the candidates of a subscription. One that names
+// no channel may be served by a candidate's entry in any channel: OLM's resolver picks
+// the channel of such a bundle at random.
 func serves(s *olm.Subscription, candidates []*operator, o *operator) bool {
 	return slices.Contains(candidates, o) || s.Spec.Channel == "" && has(candidates, o)
 }
 
-// has reports whether a list holds an operator, in whichever channel.
+// has reports whether a list contains an operator, in whichever channel.
 func has(list []*operator, o *operator) bool {
 	k := o.key()
 	return slices.ContainsFunc(list, func(x *operator) bool { return x.key() == k })
@@ -111,7 +111,7 @@ func (u *rules) check(selected []*operator) error {
 }
 
 func (u *rules) checkNeeds(selected []*operator, wanted map[*operator]bool) error {
-	for range selected { // as often as it takes for what is wanted to spread
+	for range selected { // often enough for what is wanted to spread
 		for _, by := range selected {
 			for _, n := range by.needs {
 				met := false
@@ -148,8 +148,7 @@ func excludes(a, b *operator) bool {
 	return slices.ContainsFunc(a.apis, func(api registry.GVKProperty) bool { return slices.Contains(b.apis, api) })
 }
 
-// offered reports whether some channel offers a bundle, or startingCSV asks for
-// it.
+// offered reports whether some channel offers a bundle, or startingCSV requests it.
 func (u *rules) offered(o *operator) bool {
 	for _, l := range u.lanes[o.source] {
 		if l.pkg == o.pkg && has(l.chain, o) {

@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// deepBundles is a catalog on which a search that gives up the wrong choice
-// goes astray: that a.v2 and what x and y need exclude each other shows only
-// several choices after a.v2 was picked. Each package's bundles are listed from
-// the head of its channel; APIs are provided, and behind a dash required.
+// deepBundles is a catalog on which a search that gives up the wrong choice goes
+// astray: that a.v2 conflicts with what x and y need shows only several choices after
+// a.v2 was picked. Each package's bundles are listed from the head of its channel, with
+// the APIs that they provide, or require if there is a dash.
 const deepBundles = `
 a.v2 Z11 Z22 W12 W21
 a.v1
@@ -33,7 +33,7 @@ w.v2 X1W Y2W W21
 w.v1 X1W Y1W
 `
 
-// DeepConflict is the task of subscriptions to a, i, x and y of that catalog.
+// DeepConflict returns the task of subscriptions to a, i, x and y of that catalog.
 func DeepConflict(ctx context.Context) (*Task, error) {
 	var text strings.Builder
 	var entries []catalog.Entry

@@ -18,12 +18,12 @@ const (
 	globalNamespace = "global"
 )
 
-// drawer draws namespaces in which little fits together.
+// drawer draws random namespaces with many conflicts.
 type drawer struct {
 	*rand.Rand
 	pkgs, apis []string
 	versions   int // of a package, at most
-	provide    int // in how many of a hundred bundles an API is
+	provide    int // percentage of bundles that provide an API
 	subs       int // subscriptions, at least; at most two more
 }
 
@@ -36,10 +36,10 @@ type drawn struct {
 	needs              []any
 }
 
-// Draw makes the task of a seed. Every fourth has up to eleven packages, the
-// others at most five. Channels have one head; the subscriptions name their
-// catalog, as the API requires; no skipRange contains its own version, which
-// would make a bundle an update of itself.
+// Draw makes the task of a seed. Every fourth has up to eleven packages, the others
+// at most five. Channels have one head; subscriptions name their catalog, as the API
+// requires; and no skipRange contains its own version, which would make a bundle an
+// update of itself.
 func Draw(ctx context.Context, seed uint64) (*Task, error) {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 5)), versions: 4, provide: 22, subs: 2}
 	packages, apis := 3+d.IntN(3), 3+d.IntN(3)
@@ -78,7 +78,7 @@ func (d *drawer) chance(percent int) bool { return d.IntN(100) < percent }
 
 func (d *drawer) one(of []string) string { return of[d.IntN(len(of))] }
 
-// catalog writes a catalog; the first of a task has every package.
+// catalog returns the text of a catalog; the first of a task has every package.
 func (d *drawer) catalog(whole bool) (string, []*drawn) {
 	var b strings.Builder
 	var all []*drawn
@@ -104,7 +104,7 @@ func (d *drawer) catalog(whole bool) (string, []*drawn) {
 	return b.String(), all
 }
 
-// writer appends the documents of a catalog.
+// writer returns a function that appends documents of a catalog.
 func writer(b *strings.Builder) func(object) {
 	return func(o object) {
 		text, _ := json.Marshal(o) // plain values: cannot fail
@@ -141,7 +141,7 @@ func (d *drawer) bundle(pkg string, v int) *drawn {
 	return x
 }
 
-// span is a range of major versions that is seldom empty.
+// span returns a range of major versions that is rarely empty.
 func (d *drawer) span() string {
 	low := 1 + d.IntN(3)
 	return fmt.Sprintf(">=%d.0.0 <%d.0.0", low, low+1+d.IntN(3))

@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Verdict says what an answer of OLM's resolver is worth.
+// Verdict is how good an answer of OLM's resolver is.
 type Verdict string
 
-// The verdicts; a Fault is one, too.
+// The verdicts; a Fault is also one.
 const (
 	Same       Verdict = "the same answer"
 	OtherOrder Verdict = "the best for another order of the subscriptions"
@@ -24,22 +24,22 @@ const (
 	Failed     Verdict = "an error other than that there is no answer"
 )
 
-// Judgement is what came of one task.
+// Judgement is the outcome of one task.
 type Judgement struct {
 	Satisfiable bool               // whether there is an answer
 	Hard        bool               // a better-looking candidate had to be rejected
-	Proven      bool               // the brute force was small enough to be done
+	Proven      bool               // the brute-force search was small enough to finish
 	Peer        []Verdict          // of each run of OLM's resolver
 	Unstable    bool               // its runs differ
-	Details     map[Verdict]string // what is wrong with the first answer of a kind
+	Details     map[Verdict]string // what is wrong with the first answer of each kind
 }
 
-// limit is how many selections the brute force gives up at most.
+// limit is how many selections the brute-force search rejects at most.
 const limit = 20_000
 
-// Judge resolves a task with our resolver once and with OLM's some times. An
-// error says that ours is wrong: it breaks a rule, or is not what the brute
-// force finds, or OLM's keeps all rules and is preferred.
+// Judge resolves a task once with our resolver and several times with OLM's. An error
+// says that our answer is wrong: it breaks a rule, or is not what the brute-force
+// search finds, or OLM's keeps all rules and is preferred.
 func Judge(ctx context.Context, t *Task, runs int) (*Judgement, error) {
 	u, err := readRules(t)
 	if err != nil {
@@ -93,8 +93,8 @@ func (u *rules) ours(ctx context.Context, r *olm.Resolver) (selected []*operator
 	return u.stay(chosen), true, nil
 }
 
-// agree compares both answers to a task on a real catalog: the same, or ours is
-// preferred.
+// agree compares both answers to a task on a real catalog: they must be the same, or
+// ours the preferred one.
 func (t *Task) agree(ctx context.Context, r *olm.Resolver, resolve func() ([]*cache.Entry, error)) error {
 	res, err := r.Resolve(ctx, t.Request)
 	unsat := errors.As(err, new(*olm.UnsatError))
@@ -226,8 +226,8 @@ func (u *rules) verdict(anchors []anchor, ours []*operator, satisfiable bool, en
 	return Worse, detail, nil
 }
 
-// bestInSomeOrder reports whether an answer would be the best if the anchors
-// were served in another order: OLM's is random.
+// bestInSomeOrder reports whether an answer would be the best if the anchors were
+// served in another order, since OLM's order is random.
 func (u *rules) bestInSomeOrder(anchors []anchor, theirs []*operator) bool {
 	found := false
 	permute(anchors, 0, func(order []anchor) bool {

@@ -23,7 +23,7 @@ type operator struct {
 	entry   catalog.Entry
 }
 
-// key tells operators apart for users: a bundle that two channels offer is one.
+// key identifies an operator for users: a bundle that two channels offer is one.
 type key struct {
 	source    olm.SourceKey
 	pkg, name string
@@ -44,8 +44,8 @@ func (o *operator) String() string {
 	return fmt.Sprintf("%s/%s/%s from %s", o.pkg, o.channel, o.entry.Name, o.source.SourceKey)
 }
 
-// facts is what the properties of an operator state. The libraries that OLM
-// itself reads them with decode it.
+// facts is what the properties of an operator state. It is decoded by the libraries
+// that OLM itself uses.
 type facts struct {
 	version    *semver.Version // read tolerantly; nil if there is none
 	packages   []registry.PackageProperty
@@ -62,7 +62,7 @@ type need struct {
 	metBy func(o *operator) bool
 }
 
-// reader decodes properties. Needs of one text are one need.
+// reader decodes properties. Needs with the same text are the same need.
 type reader struct {
 	cel   *constraints.CelEnvironment
 	needs map[string]*need
@@ -128,7 +128,7 @@ func decodeTo[T any](list *[]T, value json.RawMessage) error {
 	return err
 }
 
-// predicate reads a required property; nil is for those of other types.
+// predicate reads a required property; it returns nil for other types.
 func (r *reader) predicate(p catalog.Property) (func(*operator) bool, error) {
 	var c constraints.Constraint
 	switch p.Type {

@@ -31,7 +31,7 @@ type peer struct {
 // priorities implements the resolver's SourcePriorityProvider.
 type priorities map[cache.SourceKey]int
 
-// Priority returns that of a catalog.
+// Priority returns the priority of a catalog.
 func (p priorities) Priority(k cache.SourceKey) int { return p[k] }
 
 func newPeer(global string, sources []olm.Source) (*peer, error) {
@@ -49,9 +49,9 @@ func newPeer(global string, sources []olm.Source) (*peer, error) {
 	return p, nil
 }
 
-// entriesOf turns a catalog into the resolver's entries, as its registry client
-// does, but for requirements: that client states each twice, once as a property
-// and once as a dependency.
+// entriesOf converts a catalog to the resolver's entries, as its registry client does,
+// except for requirements: that client states each twice, once as a property and once
+// as a dependency.
 func entriesOf(s *olm.Source) ([]*cache.Entry, error) {
 	var entries []*cache.Entry
 	for p := range s.Catalog.Packages() {
@@ -106,8 +106,8 @@ func peerProperties(properties []catalog.Property) []*api.Property {
 	return all
 }
 
-// prepare states a request in the resolver's terms. What it returns resolves it
-// once, and may be called any number of times.
+// prepare states a request in the resolver's terms. The function that it returns
+// resolves it once, and may be called any number of times.
 func (p *peer) prepare(req *olm.Request) (func() ([]*cache.Entry, error), error) {
 	var subs []*v1alpha1.Subscription
 	for i := range req.Subscriptions {
@@ -149,7 +149,7 @@ func peerSubscription(s *olm.Subscription) *v1alpha1.Subscription {
 	}
 }
 
-// installedEntry turns a CSV with projected properties into an entry, as the
+// installedEntry converts a CSV with projected properties to an entry, as the
 // resolver's own source of CSVs does.
 func installedEntry(csv *olm.ClusterServiceVersion, subs []*v1alpha1.Subscription) (*cache.Entry, error) {
 	var projected struct{ Properties []catalog.Property }
@@ -178,5 +178,5 @@ func installedEntry(csv *olm.ClusterServiceVersion, subs []*v1alpha1.Subscriptio
 	return e, nil
 }
 
-// unsatisfiable tells that verdict of the resolver from other errors.
+// unsatisfiable reports whether an error of the resolver is that verdict.
 func unsatisfiable(err error) bool { return errors.As(err, &peersolver.NotSatisfiable{}) }

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// goldenCase is a case on the real catalog with what OLM's resolver answers.
+// goldenCase is a case on the real catalog with the answer of OLM's resolver.
 type goldenCase struct {
 	olm.Case
 	Chosen []string
@@ -43,7 +43,7 @@ func unpacked() (string, error) {
 	return dir, nil
 }
 
-// open opens a catalog from a directory, as the one source there is.
+// open opens a catalog from a directory, as the only source.
 func open(ctx context.Context, dir string) ([]olm.Source, error) {
 	held, err := catalog.Open(ctx, os.DirFS(dir), nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func open(ctx context.Context, dir string) ([]olm.Source, error) {
 	return []olm.Source{{SourceKey: source, Catalog: held}}, nil
 }
 
-// goldenCases reads the cases of some kinds, all if none is named.
+// goldenCases reads the cases of some kinds, or all if none is named.
 func goldenCases(kinds ...string) ([]goldenCase, error) {
 	f, err := os.Open(registry.DataPath("olm-golden.jsonl.gz"))
 	if err != nil {
@@ -79,7 +79,7 @@ func goldenCases(kinds ...string) ([]goldenCase, error) {
 }
 
 // same compares our answer with the golden one. OLM updates some operators to
-// themselves, as their skipRange says; ours has nothing to do there.
+// themselves because of their skipRange; ours has nothing to do there.
 func (c *goldenCase) same(a *olm.Answer) bool {
 	itself := len(c.Installed) == 1 && len(c.Chosen) == 1 && strings.HasSuffix(c.Chosen[0], "/"+c.Installed[0]) && len(a.Chosen) == 0
 	return a.Unsatisfiable == (c.Error != "") && (itself || slices.Equal(a.Chosen, c.Chosen))
@@ -112,7 +112,7 @@ func answerGolden(ctx context.Context, dir string) error {
 	return nil
 }
 
-// fifty is a request for the first fifty packages that go together.
+// fifty returns a request for the first fifty packages that can be installed together.
 func fifty(ctx context.Context, r *olm.Resolver, held *catalog.Catalog) (*olm.Request, error) {
 	var c olm.Case
 	for p := range held.Packages() {

@@ -15,7 +15,7 @@ const (
 	tasks = 20_000
 	runs  = 3
 
-	deepRuns = 1000 // of one task that OLM's resolver is known to go astray on
+	deepRuns = 1000 // of one task on which OLM's resolver is known to go astray
 )
 
 // Report judges random tasks, and writes the outcome as a Markdown table. An
@@ -43,7 +43,7 @@ func Report(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// String is the tally as Markdown tables, with an example of each kind of wrong
+// String returns the tally as Markdown tables, with an example of each kind of wrong
 // answer.
 func (a *Tally) String() string {
 	var b strings.Builder
@@ -62,7 +62,7 @@ func (a *Tally) String() string {
 	return b.String()
 }
 
-// peers writes what OLM's answers are worth, with an example of each kind.
+// peers writes how good OLM's answers are, with an example of each kind.
 func (a *Tally) peers(w io.Writer) {
 	cost.Head(w, "OLM's answers", "runs", "of a hundred", "in namespaces")
 	verdicts := []Verdict{Same, OtherOrder, Worse, Verdict(Unserved), Verdict(Unmet), Verdict(Duplicate), Verdict(Prohibited), Verdict(Unwanted), Refused, Failed}

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// TestAgainstOLM gives random namespaces to both resolvers. It fails if ours is
-// wrong by the documented rules in any.
+// TestAgainstOLM gives random namespaces to both resolvers. It fails if ours breaks
+// the documented rules in any of them.
 func TestAgainstOLM(t *testing.T) {
 	ctx := context.Background()
 	tally, err := resolution.Run(ctx, long.N(600, 100_000), 3)
@@ -22,9 +22,9 @@ func TestAgainstOLM(t *testing.T) {
 	}
 }
 
-// TestDeepConflict: on this task OLM's resolver breaks a rule without an error,
-// now and then; ours never. Should it no longer do so with a later version, the
-// tables have to be made again.
+// TestDeepConflict: on this task OLM's resolver sometimes breaks a rule without an
+// error; ours never does. If a later version of OLM's resolver no longer does, the
+// tables must be regenerated.
 func TestDeepConflict(t *testing.T) {
 	ctx := context.Background()
 	task, err := resolution.DeepConflict(ctx)

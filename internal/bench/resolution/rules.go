@@ -15,14 +15,13 @@ import (
 
 // Task is a namespace to resolve: what both resolvers are given.
 type Task struct {
-	Global  string       // the namespace whose catalogs all others see
+	Global  string       // the namespace whose catalogs are visible in all others
 	Sources []olm.Source // in that namespace or in the request's
-	Request *olm.Request // what is asked for, and what is installed
+	Request *olm.Request // what is requested, and what is installed
 }
 
-// rules is the documented rules for one task: what may serve what, in which
-// order of preference. It is a plain reading of the text, and does everything
-// the slow way.
+// rules is the documented rules for one task: what may serve what, in which order of
+// preference. It follows the text literally, and does everything the slow way.
 type rules struct {
 	task      *Task
 	lanes     map[*olm.Source][]*lane // in order of preference
@@ -131,8 +130,8 @@ func (u *rules) readCatalog(r *reader, s *olm.Source) error {
 	return nil
 }
 
-// order walks from what nothing replaces or skips along replaces; what is
-// skipped is not offered. The channels of tasks have one head.
+// order walks along replaces, from the entry that nothing replaces or skips; skipped
+// entries are not offered. The channels of tasks have one head.
 func (l *lane) order() {
 	for _, head := range l.entries {
 		if l.any(func(e catalog.Entry) bool {
@@ -182,10 +181,10 @@ func (u *rules) current(s *olm.Subscription) *operator {
 	return nil
 }
 
-// forSubscription lists what may serve a subscription, the most wanted first,
-// what is installed last; false means that it names what is not there. One that
-// names no channel is also served by what another channel offers to another
-// subscription to the package, if its own channels offer that bundle.
+// forSubscription lists what may serve a subscription, in order of preference, with
+// what is installed last; ok is false if it names what does not exist. One that names
+// no channel is also served by what another channel offers to another subscription to
+// the package, if its own channels offer that bundle.
 func (u *rules) forSubscription(s *olm.Subscription) (candidates []*operator, ok bool) {
 	candidates, ok = u.offers(s)
 	for _, other := range u.subs {
@@ -244,7 +243,7 @@ func updates(o, current *operator) bool {
 	return err == nil && current.version != nil && versions(*current.version)
 }
 
-// forNeed lists what may meet a requirement of by, the most wanted first.
+// forNeed lists what may meet a requirement of by, in order of preference.
 func (u *rules) forNeed(by *operator, n *need) []*operator {
 	k := memoKey{by.source, n}
 	if known, ok := u.memo[k]; ok {

@@ -15,12 +15,11 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// document is a document of a catalog, of which only what names something is
-// read.
+// document is a document of a catalog, of which only the names are read.
 type document map[string]json.RawMessage
 
-// multiply writes a catalog that has every package of another once more, under
-// other names: packages, bundles and groups of APIs get a prefix.
+// multiply copies every package of a catalog from one directory to another under other
+// names: packages, bundles and groups of APIs get a prefix.
 func multiply(from, to, prefix string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -102,7 +101,7 @@ func (d document) rename(prefix string) error {
 	})
 }
 
-// renameEntry gives a channel's entry, and what it updates, their new names.
+// renameEntry renames a channel's entry and what it updates.
 func (d document) renameEntry(prefix string) error {
 	for _, key := range []string{"name", "replaces"} {
 		if err := change(d, key, func(s *string) error { *s = prefix + *s; return nil }); err != nil {
@@ -117,8 +116,8 @@ func (d document) renameEntry(prefix string) error {
 	})
 }
 
-// renameProperty gives the package and the group of an API that a property is
-// about their new names. The payload, which is most of a catalog, stays.
+// renameProperty renames the package or the API group in a property. The payload,
+// which is most of a catalog, is not changed.
 func (d document) renameProperty(prefix string) error {
 	var kind string
 	if err := json.Unmarshal(d["type"], &kind); err != nil {
@@ -138,7 +137,7 @@ func (d document) renameProperty(prefix string) error {
 	return nil
 }
 
-// change decodes a member, if it is there, has it changed, and encodes it.
+// change decodes a member if there is one, changes it with fn, and encodes it.
 func change[T any](d document, key string, fn func(*T) error) error {
 	raw, ok := d[key]
 	if !ok {
@@ -156,9 +155,9 @@ func change[T any](d document, key string, fn func(*T) error) error {
 	return err
 }
 
-// ReportScale measures both resolvers on the real catalog once, twice, four and
-// eight times over, and writes a Markdown table. The requests are the same each
-// time, and so is what they can reach. Where the data is absent it says so.
+// ReportScale measures both resolvers on one, two, four and eight copies of the real
+// catalog, and writes a Markdown table. The requests are the same each time, and so is
+// what they can reach. If the data is absent, the report says so.
 func ReportScale(ctx context.Context, w io.Writer) error {
 	dir, err := unpacked()
 	if errors.Is(err, os.ErrNotExist) {

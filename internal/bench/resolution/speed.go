@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Tasks is what is measured in a process of its own; the argument is the
+// Tasks returns what is measured in a process of its own; the argument is the
 // directory of a catalog.
 func Tasks() []cost.Task {
 	return []cost.Task{
@@ -56,7 +56,7 @@ func Tasks() []cost.Task {
 type board struct {
 	sources []olm.Source
 	ours    *olm.Resolver
-	peer    *peer // made when it is first needed
+	peer    *peer // created on first use
 }
 
 func newBoard(ctx context.Context, dir string) (*board, error) {
@@ -68,7 +68,7 @@ func newBoard(ctx context.Context, dir string) (*board, error) {
 	return &board{sources: sources, ours: r}, err
 }
 
-// spread is how long the requests of a kind take: each at its best.
+// spread is how long the requests of a kind take, each the best of several runs.
 type spread []time.Duration
 
 func (s spread) at(percent int) time.Duration {
@@ -80,8 +80,8 @@ func (s spread) String() string {
 	return fmt.Sprintf("%s, %s", cost.Duration(s.at(50)), cost.Duration(s.at(99)))
 }
 
-// best times something on the clock, and returns the shortest of some runs: the
-// one that other work on the machine has disturbed least.
+// best returns the shortest wall-clock time of several runs: that of the one least
+// affected by other load on the machine.
 func best(times int, run func() error) (time.Duration, error) {
 	shortest := time.Duration(0)
 	for i := range times {
@@ -100,12 +100,12 @@ func best(times int, run func() error) (time.Duration, error) {
 // figures is what requests of one kind cost.
 type figures struct {
 	asked        int    // how often both were asked, and their answers compared
-	first, again spread // ours, by a resolver that knows nothing yet and by one that was asked before
+	first, again spread // ours, by a new resolver and by one that was used before
 	theirs       spread
-	ours, peer   cost.Cost // of one request, on average; ours again
+	ours, peer   cost.Cost // of one request, on average; ours by a resolver that was used before
 }
 
-// requests writes cases out.
+// requests converts cases to requests.
 func (b *board) requests(cases []goldenCase) ([]*olm.Request, error) {
 	var reqs []*olm.Request
 	for i := range cases {
@@ -118,8 +118,8 @@ func (b *board) requests(cases []goldenCase) ([]*olm.Request, error) {
 	return reqs, nil
 }
 
-// compare resolves every request with ours, and every step-th with OLM's, and
-// measures both. An error says that our answer is the worse one.
+// compare resolves every request with ours and every step-th with OLM's, and measures
+// both. An error says that our answer is the worse one.
 func (b *board) compare(ctx context.Context, reqs []*olm.Request, step, times int) (*figures, error) {
 	f := &figures{}
 	for i, req := range reqs {
@@ -159,7 +159,7 @@ func (b *board) compare(ctx context.Context, reqs []*olm.Request, step, times in
 	return f, err
 }
 
-// ask has OLM's resolver answer a request, compares, and measures it.
+// ask lets OLM's resolver answer a request, compares the answers, and measures it.
 func (b *board) ask(ctx context.Context, f *figures, req *olm.Request) error {
 	if b.peer == nil {
 		var err error
@@ -190,8 +190,8 @@ func (b *board) ask(ctx context.Context, f *figures, req *olm.Request) error {
 	return nil
 }
 
-// ReportSpeed compares both resolvers on the real catalog, and writes what they
-// cost as Markdown tables. Where the data is absent it says so.
+// ReportSpeed compares both resolvers on the real catalog, and writes what they cost
+// as Markdown tables. If the data is absent, the report says so.
 func ReportSpeed(ctx context.Context, w io.Writer) error {
 	dir, err := unpacked()
 	if errors.Is(err, os.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 
 // Tally sums up many tasks.
 type Tally struct {
-	// Tasks is how many were judged; of them so many had no answer, so many were
-	// hard, and of so many it was proven.
+	// Tasks is how many were judged; the others are how many of these had no answer,
+	// were hard, and had an answer that was proven best.
 	Tasks, Unsatisfiable, Hard, Proven int
 	Unstable                           int                // tasks with runs that differ
 	Runs                               int                // of OLM's resolver
@@ -25,8 +25,8 @@ func newTally() *Tally {
 	return &Tally{Verdicts: make(map[Verdict]int), Touched: make(map[Verdict]int), Examples: make(map[Verdict]string)}
 }
 
-// Run judges the tasks of the first n seeds, on all processors. An error is a
-// mistake of ours, or says that the tasks were too easy to mean something.
+// Run judges the tasks of the first n seeds, on all processors. An error is a mistake
+// of ours, or says that the tasks were too easy to be meaningful.
 func Run(ctx context.Context, n, runs int) (*Tally, error) {
 	judgements := make([]*Judgement, n)
 	faults := make([]error, n)

@@ -1,4 +1,4 @@
-// Package table writes tables of documents from the output of Go benchmarks.
+// Package table writes the tables in documents from the output of Go benchmarks.
 package table
 
 import (
@@ -20,8 +20,7 @@ type Results struct {
 	values map[string]map[string][]float64 // by name and unit: one for each run
 }
 
-// Read reads the output of "go test -bench". Lines that are no results are passed
-// over.
+// Read reads the output of "go test -bench". Lines that are not results are skipped.
 func Read(r io.Reader) (*Results, error) {
 	all := &Results{values: make(map[string]map[string][]float64)}
 	lines := bufio.NewScanner(r)
@@ -51,7 +50,7 @@ func Read(r io.Reader) (*Results, error) {
 	return all, lines.Err()
 }
 
-// value returns the median of what was measured.
+// value returns the median of the measured values.
 func (r *Results) value(name, unit string) (v float64, ok bool) {
 	all := slices.Sorted(slices.Values(r.values[name][unit]))
 	if len(all) == 0 {
@@ -60,10 +59,10 @@ func (r *Results) value(name, unit string) (v float64, ok bool) {
 	return all[len(all)/2], true
 }
 
-// Table writes what a benchmark measured whose names are
-// BENCHMARK/SOLVER/WORKLOAD: a row for each workload, with the time of the
-// processors of each solver, bytes and allocations, how many answers of a peer are
-// wrong, and how many times the time of the first one it takes.
+// Table returns a table of the results of a benchmark, whose names are
+// BENCHMARK/SOLVER/WORKLOAD: a row for each workload, with the processor time, bytes
+// and allocations of each solver, how many of its answers are wrong, and how many times
+// as long as the first solver it takes.
 func (r *Results) Table(benchmark string) string {
 	var solvers, workloads []string
 	for _, name := range r.names {
@@ -124,9 +123,9 @@ func (r *Results) cell(name string) string {
 	return strings.Join(words, ", ")
 }
 
-// Short writes one line: how many times as long as the first solver the second one
-// takes, from the least to the most of the workloads of a kind, which is the part
-// of their names before "=".
+// Short returns one line: how many times as long as the first solver the second one
+// takes, from the lowest to the highest ratio of each kind of workload. The kind is the
+// part of a workload's name before "=".
 func (r *Results) Short(benchmark string) string {
 	var own, peer string
 	var kinds []string
@@ -170,7 +169,7 @@ func (r *Results) Short(benchmark string) string {
 	return fmt.Sprintf("- %s takes %s times as long as %s\n", peer, strings.Join(kinds, ", "), own)
 }
 
-// times writes a ratio with two digits at least.
+// times formats a ratio with at least two digits.
 func times(x float64) string {
 	if x < 10 {
 		return fmt.Sprintf("%.1f", x)
@@ -178,9 +177,9 @@ func times(x float64) string {
 	return fmt.Sprintf("%.0f", x)
 }
 
-// Update replaces, in a document, what stands between the lines
-// "<!-- table NAME -->" and "<!-- end of table -->", for every name that there are
-// results of. Instead of a name, "short NAME, NAME" gives a line for each.
+// Update replaces, in a document, the text between the lines "<!-- table NAME -->" and
+// "<!-- end of table -->", for every name with results. Instead of a name, "short NAME,
+// NAME" gives a line for each.
 func (r *Results) Update(doc string) (string, error) {
 	const begin, end = "<!-- table ", "<!-- end of table -->"
 	var out strings.Builder

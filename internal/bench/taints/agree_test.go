@@ -26,7 +26,7 @@ import (
 // inputs is how many random inputs each comparison draws.
 func inputs() int { return long.N(300_000, 10_000_000) }
 
-// draw picks from few words, so that many inputs match, and from the edges of
+// draw picks from a few words, so that many inputs match, and from the limits of
 // numbers.
 type draw struct{ *rand.Rand }
 
@@ -39,7 +39,7 @@ var values = []string{
 	"-9223372036854775808", "-9223372036854775809", "00", " 5", "1e3",
 }
 
-// value is plain twice out of three times.
+// value returns a plain value two times out of three.
 func (d draw) value() string {
 	if d.IntN(3) > 0 {
 		return d.of("", "", "v", "5", "6")
@@ -71,7 +71,8 @@ func (d draw) toleration() fairlead.Toleration {
 	return t
 }
 
-// close makes a toleration that often matches a taint: some parts are the taint's.
+// close makes a toleration that often matches a taint, since some parts are the
+// taint's.
 func (d draw) close(taint fairlead.Taint) fairlead.Toleration {
 	t := d.toleration()
 	if d.IntN(3) > 0 {
@@ -86,8 +87,8 @@ func (d draw) close(taint fairlead.Taint) fairlead.Toleration {
 	return t
 }
 
-// pools returns many taints and tolerations in both terms: drawing from them is
-// cheap.
+// pools returns many taints and tolerations in the types of both sides, since drawing
+// from them is cheap.
 func (d draw) pools() (a []fairlead.Taint, b []v1.Taint, c []fairlead.Toleration, e []v1.Toleration) {
 	for range 4000 {
 		taint := d.taint()
@@ -98,7 +99,7 @@ func (d draw) pools() (a []fairlead.Taint, b []v1.Taint, c []fairlead.Toleration
 	return a, b, c, e
 }
 
-// TestTolerates: one toleration, one taint, as the scheduler judges them.
+// TestTolerates compares one toleration and one taint, as the scheduler judges them.
 func TestTolerates(t *testing.T) {
 	d := newDraw()
 	ours, theirs, ourTolerations, theirTolerations := d.pools()
@@ -123,7 +124,7 @@ func TestTolerates(t *testing.T) {
 	share(t, tolerated, inputs())
 }
 
-// share prints how many of the answers were yes, and wants a fifth at least.
+// share logs how many of the answers were yes, and fails if fewer than a fifth were.
 func share(t *testing.T, yes, all int) {
 	t.Helper()
 	t.Logf("%d inputs, %.1f %% of them yes", all, 100*float64(yes)/float64(all))
@@ -132,8 +133,8 @@ func share(t *testing.T, yes, all int) {
 	}
 }
 
-// TestFirstUntolerated: lists of both, and what a filter keeps; the compiled
-// matcher, too.
+// TestFirstUntolerated compares lists of both, and what a filter keeps; also by the
+// compiled matcher.
 func TestFirstUntolerated(t *testing.T) {
 	d := newDraw()
 	ours, theirs, ourTolerations, theirTolerations := d.pools()
@@ -167,7 +168,7 @@ func TestFirstUntolerated(t *testing.T) {
 	share(t, all, inputs())
 }
 
-// compiled asks a matcher about what Kubernetes' filter and score look at.
+// compiled asks a matcher what Kubernetes' filter and score plugins decide.
 func compiled(t *testing.T, list []fairlead.Taint, tolerations []fairlead.Toleration, theirs []v1.Taint, theirTolerations []v1.Toleration, o *taints.Options) {
 	t.Helper()
 	m := matcher.NewMatcher(&matcher.Options{Options: *o})
@@ -186,7 +187,7 @@ func compiled(t *testing.T, list []fairlead.Taint, tolerations []fairlead.Tolera
 	}
 }
 
-// change makes a text that is often a valid change.
+// change returns a text that is often a valid change.
 func (d draw) change() string {
 	if d.IntN(2) == 0 {
 		return d.of("a", "b", "example.com/c") + d.of(":", "=:", "=v:") + d.of("NoSchedule", "NoExecute", "PreferNoSchedule") + d.of("", "", "-")
@@ -203,7 +204,7 @@ func (d draw) change() string {
 	return text
 }
 
-// TestParse: the texts of changes, one to three in a command.
+// TestParse compares the parsing of changes, one to three in a command.
 func TestParse(t *testing.T) {
 	d := newDraw()
 	accepted, rounds := 0, inputs()
@@ -216,7 +217,7 @@ func TestParse(t *testing.T) {
 		changes, ourErr := taints.ParseChanges(words)
 		var clash *taints.ChangesError
 		if errors.As(ourErr, &clash) && err == nil {
-			if !clashes(adds, removes) { // kubectl looks for that later
+			if !clashes(adds, removes) { // kubectl checks that later
 				t.Fatalf("%q: %v, and Kubernetes sees no clash", words, ourErr)
 			}
 			continue
@@ -267,8 +268,8 @@ func clashes(adds, removes []v1.Taint) bool {
 	return false
 }
 
-// TestValidation: what the API accepts. The texts of changes give keys and values
-// of every kind.
+// TestValidation compares what the API accepts. The texts of changes provide keys and
+// values of every kind.
 func TestValidation(t *testing.T) {
 	d := newDraw()
 	rounds := inputs() / 10
@@ -334,8 +335,8 @@ func sameTaints(t *testing.T, d draw) bool {
 	return got == nil
 }
 
-// TestCovers: supersets. Ours are by what is matched, theirs by what is written;
-// the test knows each kind of difference, and counts them.
+// TestCovers compares supersets. Ours are by what is matched, theirs by what is
+// written; the test counts each known kind of difference, and fails on any other.
 func TestCovers(t *testing.T) {
 	d := newDraw()
 	rounds, same, differ := inputs()/4, 0, map[string]int{}

@@ -1,3 +1,3 @@
-// Package taints puts the taints package beside Kubernetes' own code: the same
-// questions to both, answers compared, and then timed.
+// Package taints compares the taints package with Kubernetes' own code: both get the
+// same questions, their answers are compared, and then timed.
 package taints

@@ -10,21 +10,21 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// fleet is nodes and pods, in our terms and in those of Kubernetes.
+// fleet is nodes and pods, in our types and in those of Kubernetes.
 type fleet struct {
 	nodes []fairlead.Node
 	pods  []fairlead.Pod
-	// theirs are the taints of each node, and the tolerations of each pod.
+	// The taints of each node, and the tolerations of each pod, for Kubernetes.
 	taints      [][]v1.Taint
 	tolerations [][]v1.Toleration
 }
 
-// theirTaint returns a taint in the terms of Kubernetes.
+// theirTaint converts a taint to the type of Kubernetes.
 func theirTaint(t fairlead.Taint) v1.Taint {
 	return v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffect(t.Effect)}
 }
 
-// theirToleration returns a toleration in the terms of Kubernetes.
+// theirToleration converts a toleration to the type of Kubernetes.
 func theirToleration(t fairlead.Toleration) v1.Toleration {
 	return v1.Toleration{
 		Key: t.Key, Operator: v1.TolerationOperator(t.Operator), Value: t.Value, Effect: v1.TaintEffect(t.Effect),
@@ -48,8 +48,8 @@ func (f *fleet) addPod(p fairlead.Pod) {
 	f.pods, f.tolerations = append(f.pods, p), append(f.tolerations, list)
 }
 
-// rowFleet is nodes of three taints, and three pods of four tolerations: one that
-// tolerates all, one that fails at the last taint, one that fails at the first.
+// rowFleet returns nodes with three taints, and three pods with four tolerations: one
+// that tolerates all, one that fails at the last taint, one that fails at the first.
 func rowFleet(nodes int) *fleet {
 	f := &fleet{}
 	for i := range nodes {
@@ -77,8 +77,8 @@ func rowFleet(nodes int) *fleet {
 	return f
 }
 
-// matrixFleet is a large cluster: some sixty sets of taints among the nodes, and
-// some five hundred lists of tolerations among the pods.
+// matrixFleet returns a large cluster: about sixty sets of taints among the nodes, and
+// about five hundred lists of tolerations among the pods.
 func matrixFleet(nodes, pods int) *fleet {
 	r := rand.New(rand.NewPCG(1, 2))
 	var keys []string

@@ -18,7 +18,7 @@ import (
 	matcher "github.com/fairlead/fairlead/taints/fleet"
 )
 
-// The size of the cluster: the largest that Kubernetes is made for.
+// The size of the cluster: the largest that Kubernetes supports.
 const (
 	clusterNodes = 5_000
 	clusterPods  = 150_000
@@ -35,12 +35,12 @@ func Report(ctx context.Context, w io.Writer) error {
 	return reportMatrix(w)
 }
 
-// hard is what keeps new pods off.
+// hard reports whether a taint keeps new pods off a node.
 func hard(t *v1.Taint) bool {
 	return t.Effect == v1.TaintEffectNoSchedule || t.Effect == v1.TaintEffectNoExecute
 }
 
-// theirs asks Kubernetes whether a pod's tolerations open a node.
+// theirs asks Kubernetes whether a pod's tolerations admit it to a node.
 func (f *fleet) theirs(pod, node int) bool {
 	_, found := corev1.FindMatchingUntoleratedTaint(klog.Background(), f.taints[node], f.tolerations[pod], hard, false)
 	return !found
@@ -108,7 +108,7 @@ func perNode(c cost.Cost) string {
 	return fmt.Sprintf("%.1f ns, %d allocs", float64(c.Time.Nanoseconds())/clusterNodes, c.Allocs/clusterNodes)
 }
 
-// rounds is how often everything is measured; medians are told.
+// rounds is how often everything is measured; medians are reported.
 const rounds = 7
 
 // sample is how many pods Kubernetes is asked about: all would take minutes.
@@ -160,7 +160,7 @@ func reportMatrix(w io.Writer) error {
 	return err
 }
 
-// matcher takes in all nodes and pods.
+// matcher returns a matcher with all nodes and pods.
 func (f *fleet) matcher() *matcher.Matcher {
 	m := matcher.NewMatcher(nil)
 	f.load(m)
@@ -170,7 +170,7 @@ func (f *fleet) matcher() *matcher.Matcher {
 	return m
 }
 
-// load takes in all nodes.
+// load adds all nodes to a matcher.
 func (f *fleet) load(m *matcher.Matcher) {
 	for i := range f.nodes {
 		n := &f.nodes[i]
@@ -183,7 +183,7 @@ func schedulable(row *matcher.Row, node int) bool {
 	return v.Schedulable()
 }
 
-// countPods asks of each pod on how many nodes it can be placed.
+// countPods asks for each pod on how many nodes it can be placed.
 func (f *fleet) countPods(m *matcher.Matcher) (total int) {
 	for i := range f.pods {
 		total += m.Schedulable(f.pods[i].Name)
@@ -213,8 +213,8 @@ func (f *fleet) countOpen(m *matcher.Matcher) int64 {
 	return total.Load()
 }
 
-// nodeChange measures a change to a set of taints that is new to the fleet, and
-// one to a set that is there.
+// nodeChange measures a change to a set of taints that is new to the fleet, and one to
+// an existing set.
 func nodeChange(m *matcher.Matcher) ([]cost.Cost, error) {
 	const name = "node-7"
 	serial := 0

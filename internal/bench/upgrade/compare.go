@@ -20,15 +20,15 @@ import (
 	"github.com/fairlead/fairlead/solver/cudf"
 )
 
-// blockSize is how many requests a part of Compare has.
+// blockSize is the number of requests in each subtest of Compare.
 const blockSize = 10
 
-// Compare finds the best upgrade of each document, by the criteria "paranoid", by
-// "trendy" and by "-removed,-new,-changed": what it measures must be what aspcud's
-// measures, and a certificate must prove it the best. At most one version of a
-// name may be installed in the documents: where there can be several, aspcud counts
-// each. Ten requests are a test of their own, named by the first of them, so that a
-// run that was ended goes on with -run Upgrades/120.
+// Compare finds the best upgrade of each document, by the criteria "paranoid",
+// "trendy" and "-removed,-new,-changed": it must measure the same as aspcud's, and a
+// certificate must prove it the best. The documents must allow at most one installed
+// version of a name, since aspcud counts each if there can be several. Every ten
+// requests are a subtest named after the first of them, so that an interrupted run can
+// be resumed as with -run Upgrades/120.
 func Compare(t *testing.T, count int, document func(i int) *cudf.Document) {
 	path, file := Tool(t), filepath.Join(t.TempDir(), "request.cudf")
 	all := []*tally{{criteria: "paranoid"}, {criteria: "trendy"}, {criteria: "-removed,-new,-changed"}}
@@ -51,7 +51,7 @@ func Compare(t *testing.T, count int, document func(i int) *cudf.Document) {
 	}
 }
 
-// A tally is what came of all requests, by one list of criteria.
+// A tally is the outcome of all requests by one list of criteria.
 type tally struct {
 	criteria               string
 	met, better            int
@@ -63,7 +63,7 @@ func (y *tally) String() string {
 		y.met, y.better, y.ours.Round(time.Millisecond), y.theirs.Round(time.Millisecond), y.checking.Round(time.Millisecond))
 }
 
-// compare solves the request in a file, and says what is wrong, if anything.
+// compare solves the request in a file, and returns what is wrong, if anything.
 func (y *tally) compare(t *testing.T, path, file string) (what string) {
 	start := cost.CPU()
 	d, own := Solve(t, file, y.criteria)
@@ -85,8 +85,8 @@ func (y *tally) compare(t *testing.T, path, file string) (what string) {
 	case !slices.Equal(own.Values, values):
 		return fmt.Sprintf("%v, but what is installed measures %v", own.Values, values)
 	case slices.Compare(values, want) < 0 && accepts(t, path, d, y.criteria, own.Installed):
-		// What aspcud said to be the best is not: asked for ours by name, it finds it.
-		// By "trendy" it forgets versions that cannot be installed, and takes an older
+		// What aspcud considers best is not: it finds ours if asked for it by name.
+		// By "trendy" it ignores versions that cannot be installed, and takes an older
 		// one for the newest.
 		y.better++
 	case !slices.Equal(values, want):
@@ -95,7 +95,7 @@ func (y *tally) compare(t *testing.T, path, file string) (what string) {
 	return ""
 }
 
-// accepts reports whether aspcud finds what we install where just that is asked for.
+// accepts reports whether aspcud finds what we install if exactly that is requested.
 func accepts(t testing.TB, path string, d *cudf.Document, criteria string, installed []int) bool {
 	own := *d
 	in := make(map[int]bool)
@@ -117,8 +117,8 @@ func accepts(t testing.TB, path string, d *cudf.Document, criteria string, insta
 	return theirs != nil && slices.Equal(Measure(d, criteria, theirs), Measure(d, criteria, installed))
 }
 
-// Installable returns what meets n of the first variables, drawn until they can be met
-// together.
+// Installable returns a solution with n of the first variables, which are drawn at
+// random until they can be selected together.
 func Installable(t testing.TB, session *solver.Session, r *rand.Rand, variables, n int) *solver.Solution {
 	for {
 		w := &solver.WhatIf{}
@@ -155,7 +155,7 @@ func Save(t testing.TB, d *cudf.Document, file string) {
 	}
 }
 
-// Solve reads a document and solves it; the result is nil where there is no upgrade.
+// Solve reads a document and solves it; the result is nil if there is no upgrade.
 func Solve(t testing.TB, file, criteria string) (*cudf.Document, *cudf.Result) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -175,8 +175,8 @@ func Solve(t testing.TB, file, criteria string) (*cudf.Document, *cudf.Result) {
 	return d, result
 }
 
-// Aspcud returns the positions of what aspcud installs, not nil where it finds an
-// upgrade, and what it used of processor time.
+// Aspcud returns the positions of what aspcud installs, which is not nil if it finds an
+// upgrade, and the processor time that it used.
 func Aspcud(t testing.TB, path, file string, d *cudf.Document, criteria string) ([]int, time.Duration) {
 	command := exec.Command(path, "-c", criteria, file)
 	out, err := command.Output()

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/solver/cudf"
 )
 
-// Measure returns what an upgrade measures by the criteria, of which each is for
-// the least. It shares nothing with what looks for it.
+// Measure returns the values of an upgrade by the criteria, all of which are to be
+// minimized. It shares nothing with the code that finds it.
 func Measure(d *cudf.Document, criteria string, installed []int) []int64 {
 	in := make([]bool, len(d.Packages))
 	for _, i := range installed {

@@ -13,7 +13,7 @@ import (
 type DeploymentError struct {
 	Deployment string // its name, or "" if that cannot be read
 	Problem    string // what is wrong, and what to write
-	Err        error  // the cause, if there is a further one
+	Err        error  // the underlying error, or nil
 }
 
 // Error implements error.
@@ -30,12 +30,13 @@ func (e *DeploymentError) Unwrap() error { return e.Err }
 
 // Apply returns a deployment of the operator that a CSV installs, with the
 // config of its subscription and the proxy of its cluster. Both may be nil. The
-// rules stand at the fields of Config, and at Environment. Containers are those
-// of the pod but for its init containers.
+// rules are documented on the fields of Config and on Environment. They apply to
+// the pod's containers, not to its init containers.
 //
-// Members come out sorted by name, numbers as they were written. A mount of a
-// volume that the pod does not have is an error, since such a pod never starts;
-// so is a text that is no deployment. Errors are *DeploymentErrors.
+// In the result, members are sorted by name and numbers are as written. A mount
+// of a volume that the pod does not have is an error, since such a pod never
+// starts, and so is a text that is not a deployment. Errors are
+// *DeploymentErrors.
 func Apply(deployment []byte, c *Config, proxy *Proxy, csv string) ([]byte, error) {
 	var whole map[string]any
 	if err := decode(deployment, &whole); err != nil {
@@ -145,7 +146,7 @@ func (a *application) affinity() error {
 	return nil
 }
 
-// mounts returns an error for the first mount of a volume that is not there.
+// mounts returns an error for the first mount of a volume that does not exist.
 func (a *application) mounts() error {
 	var volumes []string
 	for _, v := range objects(a.pod["volumes"]) {
@@ -163,9 +164,9 @@ func (a *application) mounts() error {
 	return nil
 }
 
-// mergeNamed puts items into the list under a key: in place of those that were
-// there with the same name, or behind them in the order given. The second item
-// of a name takes the place of the second one that was there: a volume may be
+// mergeNamed merges items into the list under a key. An item replaces an
+// existing one of the same name; others are appended in the order given. The
+// second item of a name replaces the second existing one: a volume may be
 // mounted twice.
 func mergeNamed[T any](holder map[string]any, key string, items []T, name func(T) string) error {
 	list, _ := holder[key].([]any)
@@ -196,7 +197,7 @@ func named(item any, name string) bool {
 	return ok && m["name"] == name
 }
 
-// mergeEqual puts items behind the list under a key, unless it has an equal one.
+// mergeEqual appends to the list under a key the items that it does not contain.
 func mergeEqual[T any](holder map[string]any, key string, items []T) error {
 	list, _ := holder[key].([]any)
 	for _, item := range items {
@@ -214,7 +215,7 @@ func mergeEqual[T any](holder map[string]any, key string, items []T) error {
 	return nil
 }
 
-// annotate adds annotations to those of an object's metadata.
+// annotate adds annotations to an object's metadata. Existing ones are kept.
 func annotate(meta map[string]any, annotations map[string]string) {
 	all := child(meta, "annotations")
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
@@ -224,7 +225,7 @@ func annotate(meta map[string]any, annotations map[string]string) {
 	}
 }
 
-// child returns the object under a key, which it makes if there is none.
+// child returns the object under a key, and creates it if there is none.
 func child(holder map[string]any, key string) map[string]any {
 	m, ok := holder[key].(map[string]any)
 	if !ok {
@@ -246,7 +247,7 @@ func objects(list any) []map[string]any {
 	return found
 }
 
-// generic returns a value as decoding its JSON gives it.
+// generic returns a value as decoded from its JSON.
 func generic(v any) (any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -257,7 +258,7 @@ func generic(v any) (any, error) {
 	return out, err
 }
 
-// decode reads one JSON value, with numbers as they are written.
+// decode decodes one JSON value and keeps numbers as written.
 func decode(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -270,7 +271,7 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// encode writes JSON with sorted names and without a newline behind it.
+// encode returns JSON with sorted names and without a newline at the end.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -14,49 +14,49 @@ type LabelSelector = fairlead.LabelSelector
 type Toleration = fairlead.Toleration
 
 // Config is spec.config of a subscription. Its JSON form is that of the API;
-// what is passed on to the pods as it stands is kept as JSON.
+// what is passed on to the pods unchanged is kept as JSON.
 type Config struct {
 	// Selector is accepted and does nothing, as in the reference.
 	Selector *LabelSelector `json:"selector,omitempty"`
-	// Env is set in every container, in place of what has the same name.
+	// Env is set in every container and replaces variables of the same name.
 	Env []EnvVar `json:"env,omitempty"`
-	// EnvFrom are sources of the environment that every container gets, unless
-	// it has an equal one.
+	// EnvFrom are sources of environment variables. Each is added to every
+	// container that does not have an equal one.
 	EnvFrom []json.RawMessage `json:"envFrom,omitempty"`
-	// Volumes are those of the pod, in place of what has the same name.
+	// Volumes are added to the pod and replace volumes of the same name.
 	Volumes []Named `json:"volumes,omitempty"`
-	// VolumeMounts are mounted in every container, in place of what mounts a
-	// volume of the same name.
+	// VolumeMounts are added to every container and replace mounts of volumes of
+	// the same name.
 	VolumeMounts []Named `json:"volumeMounts,omitempty"`
-	// NodeSelector takes the place of the pod's, unless it is nil.
+	// NodeSelector replaces the pod's, unless it is nil.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// Affinity overrides parts of the pod's.
+	// Affinity overrides parts of the pod's affinity.
 	Affinity *Affinity `json:"affinity,omitempty"`
 	// Tolerations are added to the pod's, unless it has an equal one.
 	Tolerations []Toleration `json:"tolerations,omitempty"`
-	// Resources take the place of those of every container, unless empty.
+	// Resources replace those of every container, unless empty.
 	Resources json.RawMessage `json:"resources,omitempty"`
-	// Annotations are added to those of the deployment and its pods; what is
-	// there already stays.
+	// Annotations are added to those of the deployment and its pods; existing
+	// ones are kept.
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // EnvVar is one variable of an environment.
 type EnvVar struct {
 	Name      string          `json:"name"`                // the variable
-	Value     string          `json:"value,omitempty"`     // its value; empty also unsets a proxy
-	ValueFrom json.RawMessage `json:"valueFrom,omitempty"` // where the value comes from, in its place
+	Value     string          `json:"value,omitempty"`     // its value; an empty one unsets a proxy
+	ValueFrom json.RawMessage `json:"valueFrom,omitempty"` // where the value comes from, instead of Value
 }
 
-// Affinity is where pods like to be. A part that is nil changes nothing; an
-// empty object takes the pod's part away. Parts that are all nil take all away.
+// Affinity overrides the affinity of pods. A part that is nil changes nothing;
+// an empty object removes the pod's part. If all parts are nil, all are removed.
 type Affinity struct {
 	NodeAffinity    json.RawMessage `json:"nodeAffinity,omitempty"`    // to nodes
 	PodAffinity     json.RawMessage `json:"podAffinity,omitempty"`     // to pods
 	PodAntiAffinity json.RawMessage `json:"podAntiAffinity,omitempty"` // away from pods
 }
 
-// Named is a JSON object with a name: a volume, or the mount of one.
+// Named is a JSON object with a name: a volume or a volume mount.
 type Named struct {
 	Name string          // the volume's
 	JSON json.RawMessage // the whole object
@@ -81,7 +81,7 @@ func (n *Named) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The variables by which programs learn of a proxy.
+// The environment variables that tell programs which proxy to use.
 const (
 	HTTPProxy  = "HTTP_PROXY"
 	HTTPSProxy = "HTTPS_PROXY"
@@ -91,18 +91,18 @@ const (
 // ConditionNameVariable tells an operator the name of its OperatorCondition.
 const ConditionNameVariable = "OPERATOR_CONDITION_NAME"
 
-// Proxy is the proxy of a cluster. What is empty is not set.
+// Proxy is the proxy of a cluster. Empty fields are not set.
 type Proxy struct {
 	HTTP  string `json:"httpProxy,omitempty"`  // for http
 	HTTPS string `json:"httpsProxy,omitempty"` // for https
-	No    string `json:"noProxy,omitempty"`    // what is reached without
+	No    string `json:"noProxy,omitempty"`    // what is reached without a proxy
 }
 
 // Environment returns the variables that every container of an operator gets:
 //
 //  1. Those of the config.
-//  2. Those of the cluster's proxy, unless the config sets one of the three,
-//     also to nothing: they count as one.
+//  2. Those of the cluster's proxy, unless the config sets any of the three, even
+//     to an empty value: they count as one.
 //  3. ConditionNameVariable with the name of the CSV, unless that is "".
 func (c *Config) Environment(proxy *Proxy, csv string) []EnvVar {
 	var env []EnvVar
@@ -126,22 +126,22 @@ func (c *Config) Environment(proxy *Proxy, csv string) []EnvVar {
 	return env
 }
 
-// Where operators look for certificates, and what a config map needs for the
-// cluster to fill it with those it trusts.
+// Where operators look for certificates, and the label of a config map that the
+// cluster fills with those it trusts.
 const (
 	// TrustedCAPath is where the bundle of certificates belongs; operators that
 	// do not find it there may look in TrustedCAPathAlternative.
 	TrustedCAPath = "/etc/pki/ca-trust/extracted/pem"
 	// TrustedCAPathAlternative is where some operators look.
 	TrustedCAPathAlternative = "/etc/ssl/certs"
-	// InjectCALabel on an empty config map, with the value "true", has the
+	// InjectCALabel on an empty config map, with the value "true", makes the
 	// cluster write its bundle of certificates into it.
 	InjectCALabel = "config.openshift.io/inject-trusted-cabundle"
 )
 
 // WithTrustedCA returns the config with a volume and a mount for the
-// certificates that the cluster trusts: those of a config map that carries
-// InjectCALabel, at a path, which is TrustedCAPath if it is "". The argument is
+// certificates that the cluster trusts: those of a config map that is labelled
+// with InjectCALabel, mounted at a path; "" means TrustedCAPath. The receiver is
 // not changed.
 func (c *Config) WithTrustedCA(configMap, path string) *Config {
 	made := Config{}

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/config"
 )
 
-// The config of a subscription takes the place of the cluster's proxy.
+// The config of a subscription overrides the cluster's proxy.
 func ExampleApply() {
 	var c config.Config
 	err := json.Unmarshal([]byte(`{

@@ -13,12 +13,12 @@ import (
 // deployment; its input has one part per line:
 //
 //	pod JSON          spec.template.spec of the deployment
-//	deployment JSON   all of it, in place of pod
+//	deployment JSON   all of it, instead of pod
 //	config JSON       spec.config of the subscription
 //	proxy JSON        the cluster's
 //	csv NAME
 //
-// It prints the pod, or all if the deployment was given.
+// It prints the pod, or the whole deployment if that was given.
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {

@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Change is something that could make an object invalid which was valid
-// before, or give it another meaning.
+// Change is a change of a definition that could make a valid object invalid, or
+// change its meaning.
 type Change struct {
-	Version string // the version, or "" for what concerns the definition
+	Version string // the version, or "" for the whole definition
 	Path    string // the field, such as spec.replicas, or "" for the whole
 	Text    string // what changed
 }
@@ -28,11 +28,12 @@ func (c Change) String() string {
 	return where + ": " + c.Text
 }
 
-// Compare returns the unsafe changes from a definition to its replacement: the
-// scope; stored versions that go; and in each version of both, fields that go,
-// fields that become required, other types, defaults that come, go or change,
-// values that are not allowed any more, bounds that are tighter, and any other
-// change of validation, which is unknown. Descriptions do not count.
+// Compare returns the unsafe changes from a definition to its replacement:
+// another scope; stored versions that are removed; and in each version that both
+// have, fields that are removed or become required, other types, defaults that
+// are added, removed or changed, values that are no longer allowed, tighter
+// bounds, and any other change of validation, whose effect is unknown.
+// Descriptions do not count.
 //
 // The order is that of the versions of the old definition, then of the paths. A
 // schema that is not a JSON object is an error.
@@ -87,13 +88,13 @@ func (d *differ) add(path, format string, args ...any) {
 	d.found = append(d.found, Change{Version: d.version, Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
-// lowerBounds and upperBounds are the keywords whose growth, or fall, is a
-// tightening; so is their coming.
+// lowerBounds and upperBounds are the keywords whose increase, or decrease,
+// makes a schema stricter; so does adding one.
 var (
 	lowerBounds = []string{"minimum", "minItems", "minLength", "minProperties"}
 	upperBounds = []string{"maximum", "maxItems", "maxLength", "maxProperties"}
 	known       = slices.Concat(lowerBounds, upperBounds, []string{
-		"description", "title", "example", "externalDocs", // say nothing to machines
+		"description", "title", "example", "externalDocs", // without effect on validation
 		"type", "properties", "items", "additionalProperties", "required", "enum", "default",
 	})
 )
@@ -125,7 +126,7 @@ func (d *differ) schema(path string, a, b map[string]any) {
 	}
 }
 
-// differs says how one value became another, or "".
+// differs returns how one value became another, or "" if they are equal.
 func differs(a, b any) string {
 	x, y := text(a), text(b)
 	switch {
@@ -208,7 +209,7 @@ func (d *differ) properties(path string, a, b map[string]any) {
 	}
 }
 
-// below compares what holds for each item, or each further field.
+// below compares the schemas of items, or of additional fields.
 func (d *differ) below(path, key string, a, b any) {
 	x, xok := a.(map[string]any)
 	y, yok := b.(map[string]any)

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
-// definition reads "v1 v1beta1! v1alpha1-": "!" marks what is stored, "-" what
-// is not served. Each version has the schema.
+// definition parses "v1 v1beta1! v1alpha1-": "!" marks a stored version, "-" one
+// that is not served. Each version has the schema.
 func definition(versions, schema string) *crd.Definition {
 	d := &crd.Definition{ObjectMeta: crd.ObjectMeta{Name: "eagles.birds.com"}}
 	for _, word := range strings.Fields(versions) {
@@ -28,7 +28,7 @@ func definition(versions, schema string) *crd.Definition {
 	return d
 }
 
-// nests are the objects that exist: two in every version but v0.
+// nests is a World with two objects in every version except v0.
 type nests struct{ asked []string }
 
 func (w *nests) Objects(definition, version string) ([]crd.Object, error) {
@@ -39,7 +39,7 @@ func (w *nests) Objects(definition, version string) ([]crd.Object, error) {
 	return []crd.Object{{Namespace: "a", Name: "big", Data: json.RawMessage(`{"eggs":9}`)}, {Name: "small", Data: json.RawMessage(`{"eggs":1}`)}}, nil
 }
 
-// atMost takes objects whose eggs are no more than the schema's max.
+// atMost accepts objects with no more eggs than the schema's max.
 type atMost struct{}
 
 func (atMost) Validate(data, schema json.RawMessage) error {
@@ -107,7 +107,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// The old form of definitions, with one version.
+// The old form of a definition has one version.
 func TestReplaceV1beta1(t *testing.T) {
 	var old crd.Definition
 	if err := json.Unmarshal([]byte(`{"metadata":{"name":"eagles.birds.com"},
@@ -121,7 +121,7 @@ func TestReplaceV1beta1(t *testing.T) {
 	if v := crd.Replace(definition("v1!", ""), &old, 2, w, atMost{}, nil); !v.Allowed() {
 		t.Errorf("%v", v)
 	}
-	old.Spec.Versions = definition("v1 v2", "").Spec.Versions // the list counts where there is one
+	old.Spec.Versions = definition("v1 v2", "").Spec.Versions // the list is used if there is one
 	if v := crd.Replace(&old, definition("v1", ""), 2, w, atMost{}, nil); v.Allowed() || v.Problems[0].Version != "v2" {
 		t.Errorf("%v", v)
 	}

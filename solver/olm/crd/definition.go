@@ -13,7 +13,7 @@ type ObjectMeta = fairlead.ObjectMeta
 type Definition struct {
 	ObjectMeta `json:"metadata"`
 	Spec       Spec   `json:"spec"`   // what it defines
-	Status     Status `json:"status"` // what came of it
+	Status     Status `json:"status"` // its observed state
 }
 
 // Spec is what a definition defines.
@@ -23,8 +23,8 @@ type Spec struct {
 	Scope      string      `json:"scope,omitempty"`      // Namespaced or Cluster
 	Versions   []Version   `json:"versions,omitempty"`   // in any order
 	Conversion *Conversion `json:"conversion,omitempty"` // between versions; nil means that none is needed
-	// Version and Validation are those of v1beta1: the one version where Versions
-	// is empty, and the schema of those that have none.
+	// Version and Validation are fields of v1beta1: the only version if Versions
+	// is empty, and the schema of versions that have none.
 	Version    string      `json:"version,omitempty"`
 	Validation *Validation `json:"validation,omitempty"` // see Version
 }
@@ -45,18 +45,18 @@ type Version struct {
 
 // Validation is what objects must look like.
 type Validation struct {
-	// OpenAPIV3Schema is the schema as it stands; empty allows everything.
+	// OpenAPIV3Schema is the schema as written; an empty one allows everything.
 	OpenAPIV3Schema json.RawMessage `json:"openAPIV3Schema,omitempty"`
 }
 
-// Conversion is how objects get from version to version.
+// Conversion is how objects are converted between versions.
 type Conversion struct {
 	Strategy string `json:"strategy"` // None or Webhook
 }
 
-// Status is what came of a definition.
+// Status is the observed state of a definition.
 type Status struct {
-	// StoredVersions are the versions in which objects may lie in storage.
+	// StoredVersions are the versions in which objects may be stored.
 	StoredVersions []string `json:"storedVersions,omitempty"`
 }
 

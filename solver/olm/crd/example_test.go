@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
-// A new version of an operator drops a version of its API in which objects
-// still lie.
+// A new version of an operator drops a version of its API in which objects are
+// still stored.
 func ExampleReplace() {
 	var old, new crd.Definition
 	for text, into := range map[string]*crd.Definition{
@@ -31,7 +31,7 @@ func ExampleReplace() {
 	// CRD shops.example.com: the new one lacks version v1alpha1, in which objects may be stored; keep it, or store every object again in another version and remove v1alpha1 from status.storedVersions
 }
 
-// What could go wrong, before anyone has objects.
+// Unsafe changes can be found before anyone has objects.
 func ExampleCompare() {
 	changes, err := crd.Compare(
 		definition("v1", `{"properties":{"spec":{"properties":{"replicas":{"type":"integer","maximum":9}}}}}`),

@@ -8,8 +8,8 @@ import (
 )
 
 // lost returns the path of the first field of an object that is kept under the old
-// schema and dropped under the new one, with members in the order of their names; ""
-// if there is none. An empty schema keeps everything.
+// schema and dropped under the new one, in the order of member names, or "" if there
+// is none. An empty schema keeps everything.
 func lost(data, old, new json.RawMessage) (string, error) {
 	var parts [3]any
 	for i, text := range []json.RawMessage{data, old, new} {
@@ -65,8 +65,8 @@ func dropped(path string, value, old, new any, depth int) string {
 	return ""
 }
 
-// member returns the schema of a member, nil where all below is kept, and whether it is
-// kept.
+// member returns the schema of a member, or nil if everything below it is kept, and
+// whether the member itself is kept.
 func member(schema any, name string) (any, bool) {
 	rules, ok := schema.(map[string]any)
 	if !ok {

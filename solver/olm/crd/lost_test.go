@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
-// one is an object that exists.
+// one is a World with one object.
 type one string
 
 func (o one) Objects(string, string) ([]crd.Object, error) {
 	return []crd.Object{{Namespace: "a", Name: "b", Data: json.RawMessage(o)}}, nil
 }
 
-// What the API server would drop of an object is told by its path, unless it was dropped
-// before, too.
+// A field that the API server would drop is reported by its path, unless it was dropped
+// before as well.
 func TestNoLoss(t *testing.T) {
 	const wide = `{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"integer"},"list":{"type":"array","items":{"type":"object","properties":{"x":{"type":"integer"},"y":{"type":"integer"}}}}}}}}`
 	const narrow = `{"type":"object","properties":{"spec":{"type":"object","properties":{"list":{"type":"array","items":{"type":"object","properties":{"x":{"type":"integer"}}}}}}}}`

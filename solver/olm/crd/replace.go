@@ -8,35 +8,35 @@ import (
 
 // Object is an existing custom resource.
 type Object struct {
-	Namespace string          `json:"namespace,omitempty"` // "" for what lives in none
+	Namespace string          `json:"namespace,omitempty"` // "" if it is cluster-scoped
 	Name      string          `json:"name"`                // unique in its namespace
-	Data      json.RawMessage `json:"data,omitempty"`      // as it reads in the version that it is asked for
+	Data      json.RawMessage `json:"data,omitempty"`      // as read in the requested version
 }
 
-// World reports what exists under a definition. Implementations are for
-// users; calls come one after another.
+// World reports the existing objects of a definition. Users implement it; it is
+// never called concurrently.
 type World interface {
-	// Objects returns the objects of a definition as they read in one served
-	// version of it.
+	// Objects returns the objects of a definition as read in one of its served
+	// versions.
 	Objects(definition, version string) ([]Object, error)
 }
 
-// Validator judges objects. Implementations are for users, such as the
-// validation of the API server itself; calls come one after another.
+// Validator validates objects. Besides Structural, users may implement it, for
+// example with the API server's own validation; it is never called concurrently.
 type Validator interface {
 	// Validate returns why an object is not valid under a schema, or nil. The
 	// schema is never empty.
 	Validate(data, schema json.RawMessage) error
 }
 
-// Options say how strict Replace is. The nil and zero value is as the Operator
-// Lifecycle Manager is.
+// Options say how strict Replace is. Nil and the zero value are as strict as the
+// Operator Lifecycle Manager.
 type Options struct {
-	// TrustSoleOwner replaces a definition that one operator owns without a look
-	// at the objects that exist, as the documentation has it.
+	// TrustSoleOwner replaces a definition that one operator owns without looking
+	// at the existing objects, as documented.
 	TrustSoleOwner bool
-	// NoLoss also refuses another scope, which no API server takes, and the loss of
-	// what objects hold in fields that the new definition drops.
+	// NoLoss also refuses a change of the scope, which no API server accepts, and
+	// the loss of data in fields that the new definition drops.
 	NoLoss bool
 }
 
@@ -45,7 +45,7 @@ type Rule string
 
 // The rules.
 const (
-	StoredVersionRemoved Rule = "StoredVersionRemoved" // objects may lie in storage that nobody could read any more
+	StoredVersionRemoved Rule = "StoredVersionRemoved" // stored objects could become unreadable
 	ServedVersionRemoved Rule = "ServedVersionRemoved" // other owners may use it
 	ObjectInvalid        Rule = "ObjectInvalid"        // an existing object would not be valid
 	ObjectsUnknown       Rule = "ObjectsUnknown"       // existing objects could not be read
@@ -53,21 +53,21 @@ const (
 	FieldLost            Rule = "FieldLost"            // an existing object would lose a field; see Options.NoLoss
 )
 
-// Problem is one thing that a replacement breaks.
+// Problem is a rule that a replacement breaks, and where.
 type Problem struct {
 	Rule    Rule   // what is broken
-	Version string // the version that it is about
+	Version string // the version concerned
 	Object  string // "namespace/name" of the object, or ""
-	Text    string // says what, why and the way out
-	Err     error  // what the World or the Validator said, or nil
+	Text    string // what is wrong, why, and how to fix it
+	Err     error  // the error of the World or the Validator, or nil
 }
 
 // Verdict is whether a definition may be replaced.
 type Verdict struct {
-	// Problems forbid it: stored versions, then served ones, then objects, by
-	// the versions of the old definition and in the order of the World.
+	// Problems forbid it: the scope, then stored versions, served versions, and
+	// objects by the versions of the old definition and in the order of the World.
 	Problems []Problem
-	// Warnings are what would forbid it, were there not a conversion webhook.
+	// Warnings are what would forbid it if there were no conversion webhook.
 	Warnings []Problem
 }
 
@@ -84,23 +84,23 @@ func (v *Verdict) String() string {
 	return strings.Join(texts, "; ")
 }
 
-// Replace decides whether an existing definition may be replaced, when owners
-// installed operators own it (those of which a new version brings the
-// replacement among them):
+// Replace decides whether an existing definition may be replaced. owners is how
+// many installed operators own it, including those whose new version provides the
+// replacement:
 //
 //  1. Every version that the status of the old one lists as stored must be in
 //     the new one.
 //  2. With several owners, every version that is served must stay served.
 //  3. Every existing object must be valid under the new schema of each version
 //     that is served before and after. If the new definition converts by
-//     webhook an invalid object is only a warning, since the webhook may fix
+//     webhook, an invalid object is only a warning, since the webhook may fix
 //     it.
-//  4. With Options.NoLoss the scope stays, and no existing object has a field in
-//     such a version that the old schema keeps and the new one drops. The API server
-//     drops it without a word when the object is read.
+//  4. With Options.NoLoss the scope must stay, and no existing object may have a
+//     field in such a version that the old schema keeps and the new one drops. The
+//     API server silently drops it when the object is read.
 //
-// An old one that is nil does not exist: there is nothing to lose. World and
-// validator are asked only where rules 3 and 4 apply; the cost is theirs.
+// A nil old definition does not exist, so there is nothing to lose. The World and
+// the Validator are called only for rules 3 and 4, and account for the cost.
 func Replace(old, new *Definition, owners int, w World, v Validator, opts *Options) *Verdict {
 	if opts == nil {
 		opts = &Options{}
@@ -177,11 +177,11 @@ func (r *replacement) objects(w World, v Validator) {
 	}
 }
 
-// loss refuses what drops a field of an object.
+// loss refuses a version that drops a field of an object.
 func (r *replacement) loss(was Version, o Object, schema json.RawMessage) {
 	field, err := lost(o.Data, r.old.schema(was), schema)
 	if field == "" || err != nil {
-		return // what is no JSON is not valid
+		return // what is not JSON is not valid
 	}
 	name := ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
 	r.refuse(Problem{Rule: FieldLost, Version: was.Name, Object: name}, "the new version %s drops the field %s, which %s has; keep the field, or remove it from the object first", was.Name, field, name)

@@ -15,16 +15,16 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Structural is a [Validator] that knows the keywords of structural schemas:
+// Structural is a [Validator] that supports the keywords of structural schemas:
 // type, nullable, enum, required, properties, additionalProperties, items, the
 // bounds, multipleOf, uniqueItems, pattern, allOf, anyOf, oneOf, not, and of the
 // extensions x-kubernetes-int-or-string. A field with a default is never
-// missing. Formats and rules in CEL are not looked at: who relies on these asks
-// the API server. Fields that the schema does not know are dropped by the
-// server, and so are valid.
+// missing. Formats and CEL rules are not checked: if you rely on them, ask the
+// API server. Fields that the schema does not specify are valid, since the
+// server drops them.
 //
-// The zero value is ready; errors name the first path that is wrong, with
-// members in the order of their names.
+// The zero value is ready to use. An error names the first path that is wrong,
+// in the order of member names.
 type Structural struct{}
 
 // Validate implements Validator.
@@ -40,7 +40,7 @@ func (Structural) Validate(data, schema json.RawMessage) error {
 	return check("", value, rules, 0)
 }
 
-// maxDepth is how deep schemas are followed.
+// maxDepth is how deep values may be nested.
 const maxDepth = 500
 
 // number decodes JSON and keeps numbers exact.
@@ -93,7 +93,7 @@ func check(path string, value, schema any, depth int) error {
 	return checkSome(path, value, rules, depth)
 }
 
-// same compares values; numbers by what they are worth.
+// same compares values; numbers by value, not as written.
 func same(a, b any) bool {
 	x, xok := a.(json.Number)
 	y, yok := b.(json.Number)
@@ -104,7 +104,7 @@ func same(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// exact returns a number, or nil if its exponent is out of all proportion.
+// exact returns a number, or nil if its exponent has more than four digits.
 func exact(n json.Number) *big.Rat {
 	if _, exponent, ok := strings.Cut(strings.ToLower(n.String()), "e"); ok && len(strings.TrimLeft(exponent, "+-0")) > 4 {
 		return nil
@@ -250,7 +250,7 @@ func within(path, what string, n int, rules map[string]any, low, high string) er
 	return nil
 }
 
-// checkSome checks what several schemas say together.
+// checkSome checks the keywords that combine schemas.
 func checkSome(path string, value any, rules map[string]any, depth int) error {
 	valid := func(key string) (n, of int, last error) {
 		list, _ := rules[key].([]any)

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
-// Each keyword of a structural schema: an object that is valid and one that is
-// not, with what is said of it.
+// For each keyword of a structural schema: an object that is valid, one that is
+// not, and its error.
 func TestStructural(t *testing.T) {
 	for _, tt := range []struct{ schema, good, bad, says string }{
 		{`{"type":"object"}`, `{}`, `[]`, "the object is of type array, and must be object"},
@@ -51,7 +51,7 @@ func TestStructural(t *testing.T) {
 	}
 }
 
-// What nests deeper than the limit is refused, by members as by elements.
+// Values that are nested too deep are refused, by members as well as by elements.
 func TestStructuralDepth(t *testing.T) {
 	for _, kind := range []struct{ open, value, schema string }{
 		{`{"a":`, "}", `{"properties":{"a":`}, {"[", "]", `{"items":`},
@@ -67,7 +67,7 @@ func TestStructuralDepth(t *testing.T) {
 	}
 }
 
-// Whatever it is given, it ends and does not panic.
+// Validation ends and does not panic, whatever the input.
 func FuzzStructural(f *testing.F) {
 	f.Add([]byte(`{"a":[1,"x",null]}`), []byte(`{"properties":{"a":{"items":{"oneOf":[{"type":"string"},{"nullable":true}]}}},"not":3}`))
 	f.Add([]byte(`1e99999`), []byte(`{"multipleOf":1e-99999,"minimum":"3"}`))

@@ -7,13 +7,12 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// ReasonRequiresApproval is the phase of a plan that waits for someone to
-// approve it.
+// ReasonRequiresApproval is the phase of a plan that waits for approval.
 const ReasonRequiresApproval = "RequiresApproval"
 
-// Approval returns the approval of a plan for the subscriptions of a namespace,
-// all of them: automatic, unless one of them is manual. The names of those that
-// are come in the order given.
+// Approval returns the approval of a plan for all subscriptions of a namespace:
+// automatic, unless one of them is manual. manual contains the names of those
+// that are, in the order given.
 func Approval(subs []olm.Subscription) (approval olm.Approval, manual []string) {
 	for _, s := range subs {
 		if s.Spec.InstallPlanApproval == olm.ApprovalManual {
@@ -27,7 +26,7 @@ func Approval(subs []olm.Subscription) (approval olm.Approval, manual []string) 
 }
 
 // Approve decides whether a plan for the subscriptions of a namespace may run:
-// if its approval is automatic, or someone approved it.
+// its approval must be automatic, or the plan approved.
 func Approve(subs []olm.Subscription, approved bool) Verdict {
 	_, manual := Approval(subs)
 	if manual == nil || approved {

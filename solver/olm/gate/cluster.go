@@ -9,30 +9,29 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// MaxOpenShiftProperty is the type of the property by which an operator states
+// MaxOpenShiftProperty is the type of the property in which an operator states
 // the last minor version of the cluster that it works on.
 const MaxOpenShiftProperty = "olm.maxOpenShiftVersion"
 
-// ReasonIncompatible is the reason of a cluster update that installed operators
-// forbid.
+// ReasonIncompatible is the reason if installed operators block an update of the
+// cluster.
 const ReasonIncompatible = "IncompatibleOperatorsInstalled"
 
-// Incompatible is an installed operator that holds an update of the cluster up.
+// Incompatible is an installed operator that blocks an update of the cluster.
 type Incompatible struct {
 	Operator olm.ObjectMeta // its CSV
-	// Max is the last version that it works on, as "4.19", or "" if what it
-	// states cannot be read.
+	// Max is the last version that it works on, as in "4.19", or "" if its
+	// property cannot be read.
 	Max     string
-	Problem string // says what is wrong, and the way out
+	Problem string // what is wrong, and how to fix it
 }
 
 // MaxOpenShift returns the last minor version of the cluster that an operator
-// works on, as "4.19"; "" if it does not say. What cannot be read is an error:
-// no version, or several properties of which each says something.
+// works on, as in "4.19", or "" if it states none. It is an error if the property
+// is not a version, or if there are several.
 //
-// A number in place of a text is read as it is printed. That is wrong for 4.10,
-// which a number prints as 4.1; such a property is an error, since nobody can
-// tell.
+// A number instead of a string is read as printed. That is ambiguous for 4.1 and
+// 4.2, which may have been written as 4.10 and 4.20; these are errors.
 func MaxOpenShift(csv *olm.ClusterServiceVersion) (string, error) {
 	note, ok := csv.Annotations[olm.PropertiesAnnotation]
 	if !ok {
@@ -78,11 +77,11 @@ func readMax(value string) (string, error) {
 
 // ClusterUpdate decides whether a cluster may be updated to a version while
 // operators are installed: each that states a last version must work on it.
-// Only the minor version counts, and only updates to another minor version than
-// the current one are held up. What cannot be read counts as an operator that
-// does not work. Copies are passed over. The order is that of the CSVs.
+// Only minor versions are compared, and only updates to another minor version
+// are ever blocked. An operator whose property cannot be read counts as
+// incompatible. Copies are skipped. The order is that of the CSVs.
 //
-// A version that cannot be read is an error.
+// A current or target version that cannot be parsed is an error.
 func ClusterUpdate(current, target string, csvs []olm.ClusterServiceVersion) (Verdict, []Incompatible, error) {
 	from, err := minorOf(current)
 	if err != nil {
@@ -143,7 +142,7 @@ func incompatible(csv *olm.ClusterServiceVersion, to semverx.Version) *Incompati
 		Problem: fmt.Sprintf("works up to %s; update the operator first, or remove it", limit)}
 }
 
-// minorOf returns the version without what is behind the minor number.
+// minorOf returns the version up to its minor number.
 func minorOf(version string) (semverx.Version, error) {
 	v, err := semverx.ParseTolerant(version)
 	if err != nil {

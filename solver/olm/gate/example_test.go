@@ -8,8 +8,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/gate"
 )
 
-// An operator that is in the middle of something, and an administrator who
-// knows better.
+// An operator is not ready to be replaced, and an administrator overrides that.
 func ExampleUpgradeable() {
 	var c gate.OperatorCondition
 	err := json.Unmarshal([]byte(`{
@@ -28,7 +27,7 @@ func ExampleUpgradeable() {
 	// true
 }
 
-// Which operators have to move before the cluster does.
+// An operator must be updated before the cluster.
 func ExampleClusterUpdate() {
 	csvs := []olm.ClusterServiceVersion{{ObjectMeta: olm.ObjectMeta{
 		Name: "shop.v1.0.0", Namespace: "shop",

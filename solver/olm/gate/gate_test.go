@@ -52,7 +52,7 @@ func TestUpgradeable(t *testing.T) {
 	}
 }
 
-// The spec counts only once it was observed.
+// The spec counts only once it has been observed.
 func TestObserve(t *testing.T) {
 	c := gate.OperatorCondition{Spec: gate.OperatorConditionSpec{Conditions: upgradeable("False", 0, "")}}
 	if !gate.Upgradeable(&c).Open {

@@ -20,27 +20,27 @@ const UpgradeableCondition = "Upgradeable"
 // be replaced.
 const ReasonNotUpgradeable = "OperatorConditionNotUpgradeable"
 
-// OperatorCondition is what an operator reports about itself. It has the name and
-// the namespace of the operator's CSV.
+// OperatorCondition is what an operator reports about itself. Its name and
+// namespace are those of the operator's CSV.
 type OperatorCondition struct {
 	ObjectMeta `json:"metadata"`
-	Spec       OperatorConditionSpec   `json:"spec"`   // what was written
-	Status     OperatorConditionStatus `json:"status"` // what counts
+	Spec       OperatorConditionSpec   `json:"spec"`   // what the operator and administrators write
+	Status     OperatorConditionStatus `json:"status"` // the conditions that count
 }
 
-// OperatorConditionSpec is what was written.
+// OperatorConditionSpec is what the operator and administrators write.
 type OperatorConditionSpec struct {
 	Conditions []Condition `json:"conditions,omitempty"` // by the operator
-	Overrides  []Condition `json:"overrides,omitempty"`  // by an administrator, who has the last word
+	Overrides  []Condition `json:"overrides,omitempty"`  // by an administrator; they take precedence
 }
 
-// OperatorConditionStatus holds the conditions of the spec once they were
-// seen; see Observe.
+// OperatorConditionStatus contains the conditions of the spec once they have been
+// observed; see Observe.
 type OperatorConditionStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"` // those of the spec
 }
 
-// Observe returns the status that an object has to have: the conditions of its
+// Observe returns the status that the object must have: the conditions of its
 // spec, as written.
 func (c *OperatorCondition) Observe() OperatorConditionStatus {
 	return OperatorConditionStatus{Conditions: append([]Condition(nil), c.Spec.Conditions...)}
@@ -48,23 +48,23 @@ func (c *OperatorCondition) Observe() OperatorConditionStatus {
 
 // Verdict is whether a gate is open.
 type Verdict struct {
-	Open bool // whether to go on
-	// Reason is a word for machines, or "" if the gate is open.
+	Open bool // whether to proceed
+	// Reason is a word for programs, or "" if the gate is open.
 	Reason string
 	// Message says why the gate is shut and what opens it, or why it is open
-	// although someone would shut it.
+	// although the operator reports that it is not ready.
 	Message string
 }
 
 // Upgradeable decides whether the operator that the object belongs to may be
 // replaced:
 //
-//  1. Without an object it may: the operator makes no use of conditions.
-//  2. An override of Upgradeable decides: true opens, false shuts; one that is
-//     unknown is passed over.
-//  3. Otherwise a condition in the status that was judged by another generation
-//     of the object than the present one shuts.
-//  4. Otherwise false shuts. True, unknown and absent open.
+//  1. Without an object it may: the operator does not use conditions.
+//  2. An override of Upgradeable decides: true opens the gate, false shuts it; an
+//     unknown one is ignored.
+//  3. Otherwise a condition in the status shuts the gate if it was observed for
+//     another generation of the object than the current one.
+//  4. Otherwise false shuts the gate; true, unknown and absent open it.
 func Upgradeable(c *OperatorCondition) Verdict {
 	if c == nil {
 		return Verdict{Open: true}
@@ -104,7 +104,7 @@ func overruled(reported, o *Condition) string {
 	return "an administrator overrides that the operator is not ready" + told(reported) + told(o)
 }
 
-// told returns reason and message of a condition in brackets.
+// told returns reason and message of a condition in parentheses.
 func told(c *Condition) string {
 	switch {
 	case c.Reason == "" && c.Message == "":

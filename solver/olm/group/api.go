@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// API names a kind of objects.
+// API names a kind of object.
 type API struct {
 	Group   string `json:"group"`   // the API group
 	Version string `json:"version"` // one version of it
 	Kind    string `json:"kind"`    // as objects state it
 }
 
-// ParseAPI reads "Kind.version.group".
+// ParseAPI parses "Kind.version.group".
 func ParseAPI(text string) (API, error) {
 	kind, rest, _ := strings.Cut(text, ".")
 	version, group, _ := strings.Cut(rest, ".")
@@ -29,8 +29,8 @@ func (a API) String() string { return a.Kind + "." + a.Version + "." + a.Group }
 
 func compareAPIs(a, b API) int { return cmp.Compare(a.String(), b.String()) }
 
-// APIs is a set of APIs: sorted by their text, each once. The nil set is
-// empty. Its methods return sets of their own.
+// APIs is a set of APIs, sorted by text and without duplicates. The nil set is
+// empty. Methods return new sets.
 type APIs []API
 
 // NewAPIs returns the set of the given APIs.
@@ -40,9 +40,9 @@ func NewAPIs(apis ...API) APIs {
 	return slices.Compact(set)
 }
 
-// ParseAPIs reads the value of ProvidedAPIsAnnotation: APIs with commas between
-// them. Parts that are no API are left out of the set and returned in dropped,
-// as written, in their order.
+// ParseAPIs parses the value of ProvidedAPIsAnnotation: APIs separated by commas.
+// Parts that are not APIs are left out of the set and returned in dropped, as
+// written, in order.
 func ParseAPIs(list string) (set APIs, dropped []string) {
 	if list == "" {
 		return nil, nil

@@ -10,12 +10,12 @@ import (
 // CopiedFromLabel on a copied CSV names the namespace of the original.
 const CopiedFromLabel = "olm.copiedFrom"
 
-// DefaultCopyNamespace is the namespace that has copies of operators which
-// watch all namespaces even where copies are disabled.
+// DefaultCopyNamespace is the namespace that has copies of operators that watch
+// all namespaces even if copies are disabled.
 const DefaultCopyNamespace = "openshift"
 
 // MemberAnnotations returns the annotations of an operator's CSV as a member of
-// the group: those it has, with the group's name, its namespace and the
+// the group: those it has, plus the group's name, its namespace and the
 // namespaces that it selects.
 func (g *OperatorGroup) MemberAnnotations(op *Operator) map[string]string {
 	notes := make(map[string]string, len(op.Annotations)+3)
@@ -26,33 +26,33 @@ func (g *OperatorGroup) MemberAnnotations(op *Operator) map[string]string {
 	return notes
 }
 
-// CopyOptions say where copies go. The nil and zero value copies everywhere.
+// CopyOptions say which namespaces get copies. With nil or the zero value, all do.
 type CopyOptions struct {
-	// Disabled keeps operators that watch all namespaces from being copied, but
-	// for one namespace. It is spec.features.disableCopiedCSVs of OLMConfig.
+	// Disabled keeps operators that watch all namespaces from being copied, except
+	// to one namespace. It is spec.features.disableCopiedCSVs of OLMConfig.
 	Disabled bool
-	// Namespace is the one namespace; empty means DefaultCopyNamespace. It need
-	// not exist.
+	// Namespace is that namespace; empty means DefaultCopyNamespace. It need not
+	// exist.
 	Namespace string
 }
 
-// Copies is what has to be done so that everyone sees which operators watch
-// their namespaces. Each list is in the order of namespaces.
+// Copies is what must be done so that users see which operators watch their
+// namespaces. Each list is sorted by namespace.
 type Copies struct {
 	Create []Operator // copies that are missing
-	Update []Operator // copies as they should be that differ from their original
-	Delete []Operator // copies, as they are, that should not be
-	// Event is the warning to leave in the operator's namespace, or "".
+	Update []Operator // the new state of copies that differ from their original
+	Delete []Operator // the current state of copies that should not exist
+	// Event is the warning to report in the operator's namespace, or "".
 	Event string
 }
 
 // Copies compares the copies of one operator with what they should be. Every
-// namespace that the group selects has one, but the operator's own; if the
-// group is nil (the operator belongs to none) none has. Namespaces are those
-// that exist, existing the CSVs of the operator's name in other namespaces;
-// those that are no copies of this operator are left alone.
+// namespace that the group selects gets one, except the operator's own; if the
+// group is nil (the operator belongs to none), none does. namespaces are those
+// that exist, and existing the CSVs of the operator's name in other namespaces,
+// of which those that are not copies of this operator are left alone.
 //
-// A copy carries the original's annotations without TargetsAnnotation, so that
+// A copy has the original's annotations without TargetsAnnotation, so that
 // tenants do not learn of each other, and its phase, with ReasonCopied.
 func (g *OperatorGroup) Copies(op *Operator, namespaces []ObjectMeta, existing []Operator, opts *CopyOptions) Copies {
 	if opts == nil {
@@ -119,7 +119,7 @@ func copyOf(op *Operator, namespace string) Operator {
 	return made
 }
 
-// normal drops what does not make a copy another one.
+// normal clears the fields that may differ between a copy and its original.
 func normal(op Operator) Operator {
 	op.Generation = 0
 	op.InstallModes, op.Owned = nil, nil

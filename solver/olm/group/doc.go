@@ -6,8 +6,8 @@
 // An [OperatorGroup] selects namespaces ([OperatorGroup.Targets]); the operators
 // installed in its own namespace watch those. [Evaluate] says what that
 // means for one [Operator]: whether it fails, for which [Reason] and how to fix
-// it, and how the group's list of APIs changes. [OperatorGroup.Sync]
-// clears that list when operators go.
+// it, and how the group's list of APIs changes. [OperatorGroup.Sync] removes
+// APIs from that list when their operators are gone.
 //
 // Types have the API's JSON names. Every function is pure and does not modify its
 // arguments.

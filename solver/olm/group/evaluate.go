@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Relation is how the APIs of an operator stand to those of its group and of
-// the groups that meet it.
+// Relation is how the APIs of an operator relate to those of its group and of
+// overlapping groups.
 type Relation string
 
-// The relations. "Elsewhere" means in a group whose namespaces meet those of
-// the operator's group.
+// The relations. "Elsewhere" means in a group whose namespaces overlap with those
+// of the operator's group.
 const (
 	NoAPIConflict Relation = "NoAPIConflict" // nothing provided elsewhere, all in the group's annotation
 	AddAPIs       Relation = "AddAPIs"       // nothing provided elsewhere, some not yet in the annotation
@@ -19,15 +19,15 @@ const (
 	RemoveAPIs    Relation = "RemoveAPIs"    // some provided elsewhere, although all in the annotation
 )
 
-// Conflict is a group that provides what an operator wants to provide, where
-// both are.
+// Conflict is another group that provides APIs of an operator in some of the same
+// namespaces.
 type Conflict struct {
 	Group      ObjectMeta // the other group
 	APIs       APIs       // what both provide
-	Namespaces Namespaces // where they meet; [""] means everywhere
+	Namespaces Namespaces // where they overlap; [""] means everywhere
 }
 
-// String says who provides what where.
+// String says which group provides which APIs, and where.
 func (c Conflict) String() string {
 	where := "all namespaces"
 	if !c.Namespaces.All() {
@@ -36,10 +36,10 @@ func (c Conflict) String() string {
 	return fmt.Sprintf("operator group %s provides %s in %s", c.Group, list(c.APIs), where)
 }
 
-// Intersecting returns the groups among others whose namespaces meet those of
-// the group, in the order given. A group's own namespace counts as selected by
-// it. A group that selects nothing meets none. The group itself, if it is among
-// the others, is passed over.
+// Intersecting returns the groups among others whose namespaces overlap with those
+// of the group, in the order given. A group's own namespace counts as selected by
+// it. A group that selects nothing overlaps with none. The group itself, if it is
+// among the others, is skipped.
 func (g *OperatorGroup) Intersecting(others []OperatorGroup) []*OperatorGroup {
 	var found []*OperatorGroup
 	surface := g.Surface()
@@ -56,7 +56,7 @@ func (g *OperatorGroup) Intersecting(others []OperatorGroup) []*OperatorGroup {
 }
 
 // Relate compares the APIs of an operator with its group's annotation and with
-// those of all other groups. The conflicts come in the order of the groups.
+// those of all other groups. The conflicts are in the order of the groups.
 func (g *OperatorGroup) Relate(provided APIs, others []OperatorGroup) (Relation, []Conflict) {
 	var conflicts []Conflict
 	for _, o := range g.Intersecting(others) {
@@ -84,22 +84,22 @@ func (g *OperatorGroup) Relate(provided APIs, others []OperatorGroup) (Relation,
 type Verdict struct {
 	// Group is the group that it belongs to, or nil.
 	Group *OperatorGroup
-	// Relation is how its APIs stand to the groups'; "" if it belongs to none.
+	// Relation is how its APIs relate to the groups'; "" if they were not compared.
 	Relation Relation
 	// Reason is why it fails, or "".
 	Reason Reason
-	// Message explains Reason, and ends with the way out.
+	// Message explains Reason, and ends with how to fix it.
 	Message string
-	// Conflicts are the groups that provide the same, in the order given.
+	// Conflicts are the groups that provide the same APIs, in the order given.
 	Conflicts []Conflict
-	// CleanUp tells that the operator's deployments are to be deleted.
+	// CleanUp says that the operator's deployments must be deleted.
 	CleanUp bool
-	// Annotation is what ProvidedAPIsAnnotation of the group has to hold
-	// afterwards; it is what it holds already unless Annotate is set.
+	// Annotation is what ProvidedAPIsAnnotation of the group must contain; it is
+	// what it contains already unless Annotate is set.
 	Annotation APIs
 	Annotate   bool // see Annotation
-	// Phase is what the CSV's phase becomes: "Failed", "Pending" when what
-	// failed it is gone, or "" where the group changes nothing.
+	// Phase is what the CSV's phase becomes: "Failed", "Pending" if the cause of
+	// its failure is gone, or "" if the group does not change it.
 	Phase string
 }
 
@@ -107,16 +107,18 @@ type Verdict struct {
 //
 //  1. A copy is left alone.
 //  2. Its namespace must have exactly one group.
-//  3. The group must select namespaces, and its install modes support them.
-//  4. If its APIs are new to the group and provided nowhere that the group can
-//     reach, the group's annotation takes them in. If they are provided
-//     elsewhere it fails; if the annotation has them already, they are taken
-//     out of it, and the operator fails when it is judged next.
-//  5. Where the annotation of a static group would change, it fails. If it
-//     fails for a conflict already, that reason stays.
+//  3. The group must select namespaces, and the operator's install modes must
+//     support them.
+//  4. If some of its APIs are not in the group's annotation and no overlapping
+//     group provides any of them, they are added to the annotation. If they are
+//     provided elsewhere, the operator fails; but if the annotation already
+//     contains all of them, they are removed from it first, and the operator fails
+//     at its next evaluation.
+//  5. If the annotation of a static group would have to change, the operator
+//     fails. If it has already failed for a conflict, that reason stays.
 //
-// The group's status.namespaces must hold what Targets gives. Nothing that is
-// passed in is changed.
+// The group's status.namespaces must be what Targets returns. The arguments are
+// not modified.
 func Evaluate(op *Operator, groups []OperatorGroup) Verdict {
 	if op.Copied() {
 		return Verdict{}
@@ -124,7 +126,7 @@ func Evaluate(op *Operator, groups []OperatorGroup) Verdict {
 	g, err := Sole(groups, op.Namespace)
 	if err != nil {
 		var sole *SoleError
-		errors.As(err, &sole) // the only error that Sole has
+		errors.As(err, &sole) // the only error that Sole returns
 		return fail(op, Verdict{}, sole.Reason(), err.Error())
 	}
 	v := Verdict{Group: g, Annotation: g.Provided()}
@@ -167,8 +169,8 @@ func fail(op *Operator, v Verdict, r Reason, message string) Verdict {
 	return v
 }
 
-// accept lets an operator go on, or again. One that lost its APIs to another
-// group is judged again before it may.
+// accept lets an operator proceed, even if it had failed. One that lost its APIs to
+// another group is evaluated again first.
 func accept(op *Operator, v Verdict) Verdict {
 	if v.Relation != RemoveAPIs && op.Phase == "Failed" && op.Reason.Failure() {
 		v.Phase = "Pending"
@@ -194,7 +196,7 @@ func staticText(g *OperatorGroup, v Verdict) string {
 		g.ObjectMeta, ProvidedAPIsAnnotation, conflictText(v.Conflicts))
 }
 
-// list joins what has a text with commas.
+// list joins the texts of items with commas.
 func list[T any](items []T) string {
 	parts := make([]string, len(items))
 	for i, item := range items {

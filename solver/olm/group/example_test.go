@@ -28,8 +28,8 @@ func ExampleOperatorGroup_Targets() {
 	// shop,shop-test <nil>
 }
 
-// Two groups watch the same namespace; the second operator fails, and hears
-// what would help.
+// Two groups watch the same namespace. The second operator fails, and the message
+// says how to fix it.
 func ExampleEvaluate() {
 	groups := []group.OperatorGroup{
 		{

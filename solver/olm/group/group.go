@@ -28,7 +28,7 @@ const (
 	// NamespaceAnnotation on a CSV names its group's namespace.
 	NamespaceAnnotation = "olm.operatorNamespace"
 	// TargetsAnnotation on a CSV lists the namespaces that its operator watches,
-	// sorted, with commas. Copies do not carry it.
+	// sorted and separated by commas. Copies do not have it.
 	TargetsAnnotation = "olm.targetNamespaces"
 	// ExcludeGlobalNamespaceAnnotation on a group, with the value "true", hides
 	// the catalogs of the global namespace from its namespace.
@@ -50,14 +50,14 @@ const (
 // watch.
 type OperatorGroup struct {
 	ObjectMeta `json:"metadata"`
-	Spec       Spec   `json:"spec"`   // what it asks for
-	Status     Status `json:"status"` // what came of it so far
+	Spec       Spec   `json:"spec"`   // its desired state
+	Status     Status `json:"status"` // its observed state
 }
 
-// Spec is what an operator group asks for.
+// Spec is the desired state of an operator group.
 type Spec struct {
-	// TargetNamespaces are the namespaces to watch. If there is one, Selector
-	// does not count.
+	// TargetNamespaces are the namespaces to watch. If there are any, Selector is
+	// ignored.
 	TargetNamespaces []string `json:"targetNamespaces,omitempty"`
 	// Selector picks the namespaces to watch by their labels. An empty one means
 	// all namespaces.
@@ -65,22 +65,22 @@ type Spec struct {
 	// ServiceAccountName is the account that operators are installed as; empty
 	// means that nothing limits them.
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
-	// StaticProvidedAPIs keeps ProvidedAPIsAnnotation as it was written.
+	// StaticProvidedAPIs keeps ProvidedAPIsAnnotation as written.
 	StaticProvidedAPIs bool `json:"staticProvidedAPIs,omitempty"`
-	// UpgradeStrategy says what becomes of a failed update.
+	// UpgradeStrategy says what may happen after a failed update.
 	UpgradeStrategy UpgradeStrategy `json:"upgradeStrategy,omitempty"`
 }
 
-// Status is what was found out about a group.
+// Status is the observed state of an operator group.
 type Status struct {
 	// Namespaces are those selected, sorted; [""] means all. See
 	// OperatorGroup.Targets.
 	Namespaces []string `json:"namespaces,omitempty"`
-	// ServiceAccountRef is the account of the spec, once it was found.
+	// ServiceAccountRef is the account of the spec, once it has been found.
 	ServiceAccountRef *AccountReference `json:"serviceAccountRef,omitempty"`
 	// LastUpdated is when the status was last written.
 	LastUpdated time.Time `json:"lastUpdated,omitzero"`
-	// Conditions are those that Conditions gives.
+	// Conditions are those that OperatorGroup.Conditions returns.
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
@@ -103,15 +103,15 @@ func (g *OperatorGroup) FailsForward() bool {
 	return g != nil && g.Spec.UpgradeStrategy == UpgradeFailForward
 }
 
-// Provided returns the APIs of the group's annotation. Parts of it that are no
-// API are passed over.
+// Provided returns the APIs of the group's annotation. Parts of it that are not
+// APIs are skipped.
 func (g *OperatorGroup) Provided() APIs {
 	apis, _ := ParseAPIs(g.Annotations[ProvidedAPIsAnnotation])
 	return apis
 }
 
-// Surface returns the namespaces in which the group's operators may meet those
-// of others: its targets and its own. It is empty while nothing is selected.
+// Surface returns the namespaces in which the group's operators may conflict with
+// those of others: its targets and its own. It is empty while nothing is selected.
 func (g *OperatorGroup) Surface() Namespaces {
 	if len(g.Status.Namespaces) == 0 {
 		return nil

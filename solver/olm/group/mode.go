@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// InstallModeType is a way in which an operator can be told which namespaces
-// to watch.
+// InstallModeType is a way to select the namespaces that an operator watches.
 type InstallModeType string
 
 // The install modes, in the order in which errors list them.
@@ -51,7 +50,7 @@ type ModeError struct {
 	Problem string
 }
 
-// Error implements error. It ends with the selections that would do.
+// Error implements error. The text ends with the selections that would work.
 func (e *ModeError) Error() string {
 	var ways []string
 	for _, a := range modeAdvice {
@@ -83,10 +82,10 @@ func (m InstallModes) Check() error {
 // namespace, can watch the targets, and a *ModeError if not:
 //
 //  1. No targets: never.
-//  2. One: the own namespace needs OwnNamespace, "" needs AllNamespaces, any
-//     other SingleNamespace.
-//  3. Several need MultiNamespace; the own namespace among them needs
-//     OwnNamespace, too; "" among them never works.
+//  2. One: the operator's own namespace requires OwnNamespace, "" requires
+//     AllNamespaces, any other SingleNamespace.
+//  3. Several require MultiNamespace; the own namespace among them also requires
+//     OwnNamespace; "" among them never works.
 func (m InstallModes) Supports(namespace string, targets []string) error {
 	fail := func(mode InstallModeType, format string, args ...any) error {
 		return &ModeError{Mode: mode, Namespace: namespace, Targets: targets, Modes: m, Problem: fmt.Sprintf(format, args...)}

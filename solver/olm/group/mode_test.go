@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// modes reads "own single multi all"; a mode with "!" before it is stated as
-// not supported.
+// modes parses "own single multi all"; a mode with "!" before it is stated as not
+// supported.
 func modes(text string) group.InstallModes {
 	types := map[string]group.InstallModeType{
 		"own": group.ModeOwnNamespace, "single": group.ModeSingleNamespace,
@@ -27,7 +27,7 @@ func TestSupports(t *testing.T) {
 	for _, c := range []struct {
 		name, modes string
 		targets     []string
-		mode        group.InstallModeType // that is missing
+		mode        group.InstallModeType // the missing one
 		text        string                // of the error; "" means none
 	}{
 		{"none selected", "own single multi all", nil, "", "selects no namespaces; make the group select the operator's own namespace, or one other namespace, or several namespaces, or all namespaces"},

@@ -8,9 +8,9 @@ import (
 // AllNamespaces as a member of a set stands for every namespace.
 const AllNamespaces = ""
 
-// Namespaces is a set of namespaces: sorted, each once. The set of all
-// namespaces is [AllNamespaces], also where others were given with it. The nil
-// set is empty. Its methods return sets of their own.
+// Namespaces is a set of namespaces, sorted and without duplicates. The set of all
+// namespaces is [AllNamespaces], even if others were given with it. The nil set is
+// empty. Methods return new sets.
 type Namespaces []string
 
 // NewNamespaces returns the set of names.
@@ -23,17 +23,17 @@ func NewNamespaces(names ...string) Namespaces {
 	return slices.Compact(set)
 }
 
-// ParseNamespaces reads the value of TargetsAnnotation: names with commas
-// between them. The empty text means all namespaces.
+// ParseNamespaces parses the value of TargetsAnnotation: names separated by
+// commas. The empty text means all namespaces.
 func ParseNamespaces(list string) Namespaces {
 	return NewNamespaces(strings.Split(list, ",")...)
 }
 
-// String returns the value of TargetsAnnotation. That of the empty set is the
-// same as that of all namespaces, "".
+// String returns the value of TargetsAnnotation. It is "" both for the empty set
+// and for all namespaces.
 func (s Namespaces) String() string { return strings.Join(s, ",") }
 
-// All reports whether the set holds every namespace.
+// All reports whether the set contains every namespace.
 func (s Namespaces) All() bool { return len(s) == 1 && s[0] == AllNamespaces }
 
 // Contains reports whether a namespace is in the set.

@@ -12,8 +12,8 @@ type Operator struct {
 	InstallModes InstallModes `json:"installModes,omitempty"`
 	// Owned are the APIs that it provides, in any order.
 	Owned []Owned `json:"owned,omitempty"`
-	// Phase and Reason are those of its status; "" as phase is that of a CSV that
-	// nobody has looked at.
+	// Phase and Reason are those of its status. A CSV that has not been processed
+	// yet has the phase "".
 	Phase  string `json:"phase,omitempty"`
 	Reason Reason `json:"reason,omitempty"` // see Phase
 }
@@ -22,7 +22,7 @@ type Operator struct {
 type Owned struct {
 	API
 	Plural  string `json:"plural"`            // the name of the resource, such as prometheuses
-	Service bool   `json:"service,omitempty"` // by an aggregated API server; otherwise by a CRD
+	Service bool   `json:"service,omitempty"` // provided by an aggregated API server, not by a CRD
 }
 
 // Provided returns the APIs that the operator provides.
@@ -34,15 +34,14 @@ func (o *Operator) Provided() APIs {
 	return NewAPIs(apis...)
 }
 
-// Copied reports whether the CSV stands for an operator that runs in another
-// namespace.
+// Copied reports whether the CSV is a copy of one in another namespace.
 func (o *Operator) Copied() bool { return o.Reason == ReasonCopied }
 
 // Reason is the reason of a CSV's status.
 type Reason string
 
-// The reasons that have to do with groups. Those that fail a CSV are not final:
-// it returns to pending once the cause is gone.
+// The reasons related to groups. Those that fail a CSV are not final: it returns
+// to pending once the cause is gone.
 const (
 	// ReasonCopied marks the copy of a CSV that lives in another namespace.
 	ReasonCopied Reason = "Copied"
@@ -57,8 +56,8 @@ const (
 	// ReasonUnsupportedOperatorGroup: the operator cannot watch what the group
 	// selects.
 	ReasonUnsupportedOperatorGroup Reason = "UnsupportedOperatorGroup"
-	// ReasonInterOperatorGroupOwnerConflict: another group whose namespaces meet
-	// those of this one provides the same API.
+	// ReasonInterOperatorGroupOwnerConflict: an overlapping group provides the same
+	// API.
 	ReasonInterOperatorGroupOwnerConflict Reason = "InterOperatorGroupOwnerConflict"
 	// ReasonCannotModifyStatic: the static group's annotation would have to
 	// change.
@@ -74,7 +73,7 @@ var failures = []Reason{
 // group.
 func (r Reason) Failure() bool { return slices.Contains(failures, r) }
 
-// SoleError says that a namespace has not exactly one group.
+// SoleError says that a namespace does not have exactly one group.
 type SoleError struct {
 	Namespace string   // the namespace
 	Found     []string // the names of its groups, in the order given
@@ -97,9 +96,9 @@ func (e *SoleError) Reason() Reason {
 	return ReasonTooManyOperatorGroups
 }
 
-// Sole returns the group of a namespace among groups, pointing into them. A
-// namespace in which operators are installed must have exactly one; otherwise
-// the error is a *SoleError.
+// Sole returns the group of a namespace as a pointer into groups. A namespace in
+// which operators are installed must have exactly one; otherwise the error is a
+// *SoleError.
 func Sole(groups []OperatorGroup, namespace string) (*OperatorGroup, error) {
 	var found []string
 	var sole *OperatorGroup

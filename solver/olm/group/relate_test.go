@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// g reads "namespace/name: targets: APIs"; targets as names does, with "-" for
-// none, APIs as letters: G is Goose.v1alpha1.birds.com and so on.
+// g parses "namespace/name: targets: APIs": targets as for names, with "-" for
+// none, and APIs as letters: G is Goose.v1alpha1.birds.com and so on.
 func g(text string) group.OperatorGroup {
 	parts := strings.Split(text, ":")
 	namespace, name, _ := strings.Cut(parts[0], "/")

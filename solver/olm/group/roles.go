@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// The labels by which cluster roles take in the rules of others.
+// The labels by which cluster roles aggregate the rules of others.
 const (
 	aggregateInGroup   = "olm.opgroup.permissions/aggregate-to-"
 	aggregateInCluster = "rbac.authorization.k8s.io/aggregate-to-"
 )
 
-// The labels that tell whose a role is.
+// The labels that name the owner of a role: a CSV or a group.
 const (
-	OwnerLabel          = "olm.owner"           // the CSV's name
-	OwnerNamespaceLabel = "olm.owner.namespace" // the CSV's namespace
+	OwnerLabel          = "olm.owner"           // the owner's name
+	OwnerNamespaceLabel = "olm.owner.namespace" // the owner's namespace
 )
 
 var access = []struct {
@@ -31,7 +31,7 @@ var access = []struct {
 type ClusterRole struct {
 	ObjectMeta `json:"metadata"`
 	Rules      []PolicyRule `json:"rules,omitempty"` // what it allows
-	// AggregationRule takes in the rules of other cluster roles.
+	// AggregationRule aggregates the rules of other cluster roles.
 	AggregationRule *AggregationRule `json:"aggregationRule,omitempty"`
 }
 
@@ -42,9 +42,10 @@ type AggregationRule struct {
 }
 
 // ClusterRoles returns the three roles of a group, admin, edit and view, named
-// olm.og.GROUP-ACCESS-HASH. Each takes in the roles of the APIs in the group's
-// annotation (see Operator.ClusterRoles), sorted by label, and nothing while there is none. The hash tells groups of one name apart; it depends on
-// the group's namespace, its name and the access.
+// olm.og.GROUP-ACCESS-HASH. Each aggregates the roles of the APIs in the group's
+// annotation (see Operator.ClusterRoles), sorted by label; while there are none, it
+// has no aggregation rule. The hash distinguishes groups of the same name; it
+// depends on the group's namespace, its name and the access.
 func (g *OperatorGroup) ClusterRoles() []ClusterRole {
 	var roles []ClusterRole
 	for _, a := range access {
@@ -67,8 +68,8 @@ func (g *OperatorGroup) ClusterRoles() []ClusterRole {
 // ClusterRoles returns the roles for the APIs that an operator provides, in the
 // order of Owned, named PLURAL.GROUP-VERSION-ACCESS: admin with all verbs, edit
 // with those that write, view with those that read, and for CRDs crdview, which
-// may get the CRD itself. The roles of the cluster and of groups that provide
-// the API take their rules in.
+// may get the CRD itself. The roles of the cluster, and of groups that provide
+// the API, aggregate their rules.
 func (o *Operator) ClusterRoles() []ClusterRole {
 	var roles []ClusterRole
 	for _, owned := range o.Owned {
@@ -98,7 +99,7 @@ func (o *Operator) ClusterRoles() []ClusterRole {
 	return roles
 }
 
-// Permission is what a CSV asks for one of its service accounts.
+// Permission is what a CSV requests for one of its service accounts.
 type Permission struct {
 	ServiceAccountName string       `json:"serviceAccountName"` // in the operator's namespace
 	Rules              []PolicyRule `json:"rules"`              // what it may do
@@ -107,7 +108,7 @@ type Permission struct {
 // Grant is a role and its binding to a service account of the operator's
 // namespace.
 type Grant struct {
-	// Namespace is where it holds; "" means everywhere, by a ClusterRole and a
+	// Namespace is where it applies; "" means everywhere, by a ClusterRole and a
 	// ClusterRoleBinding.
 	Namespace string
 	Role      ObjectMeta   // name and labels of both objects
@@ -115,9 +116,9 @@ type Grant struct {
 	Rules     []PolicyRule // what it may do
 }
 
-// Grants returns what gives an operator the permissions of its CSV where its
-// group selects: cluster-wide if that is everywhere, and otherwise in each
-// namespace of the group and in the operator's own. The order is that of the
+// Grants returns what gives an operator the permissions of its CSV in the
+// namespaces of its group: cluster-wide if the group selects all, and otherwise in
+// each namespace of the group and in the operator's own. The order is that of the
 // permissions, then of the namespaces. The objects are labelled with the CSV's
 // name and namespace.
 func (g *OperatorGroup) Grants(op *Operator, permissions []Permission) []Grant {

@@ -13,20 +13,20 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// TestScripts runs the scenarios of testdata. A command is about the first
-// group or operator of its input, of which each line is one object:
+// TestScripts runs the scenarios of testdata. A command applies to the first group
+// or operator of its input, in which each line is one object:
 //
 //	group NS/NAME targets=(a,b) selector=KEY:VALUE where=KEY:OP:V1:V2 status=(a,b) apis=(K.v.g) static account=NAME
 //	operator NS/NAME phase=P reason=R modes=(own,!all) owns=(K.v.g,service:K.v.g) note=KEY:VALUE from=NS
 //	namespace NAME KEY:VALUE
 //
-// A status of "*" selects all namespaces; absent, it is what the spec selects.
+// A status of "*" selects all namespaces; the default is what the spec selects.
 // The commands:
 //
 //	targets              what the group selects
 //	judge                what the groups mean for the operator
-//	judge until=settled  the same for all operators in turn, with the
-//	                     annotations that come of it, until nothing changes
+//	judge until=settled  the same for all operators in turn, with the resulting
+//	                     annotations, until nothing changes
 //	annotations, copies, sync, roles, grants, conditions   what is generated
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// names reads "a b c"; "*" is all namespaces.
+// names parses "a b c"; "*" is all namespaces.
 func names(text string) group.Namespaces {
 	if text == "*" {
 		return group.NewNamespaces(group.AllNamespaces)
@@ -74,8 +74,8 @@ func TestNamespacesContain(t *testing.T) {
 	}
 }
 
-// What holds of sets, with the set of all namespaces as one that has every
-// member: membership is pointwise.
+// Set operations are pointwise on membership, and the set of all namespaces has
+// every member.
 func TestNamespacesPointwise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := []string{"a", "b", "c", "d"}
@@ -145,7 +145,8 @@ func TestAPISets(t *testing.T) {
 	}
 }
 
-// What a group says of catalogs and failed updates; no group says nothing.
+// A group may hide global catalogs and let failed updates be replaced; a nil group
+// does neither.
 func TestChoicesOfGroups(t *testing.T) {
 	var none *group.OperatorGroup
 	g := &group.OperatorGroup{}

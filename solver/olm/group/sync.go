@@ -12,18 +12,18 @@ import (
 const (
 	// MultipleOperatorGroup is true on each group of a namespace with several.
 	MultipleOperatorGroup = "MultipleOperatorGroup"
-	// ServiceAccountMissing is true on a group whose service account is not there.
-	// The API calls it so.
+	// ServiceAccountMissing is true on a group whose service account does not exist.
+	// The name is that of the API.
 	ServiceAccountMissing = "OperatorGroupServiceAccount"
 
 	reasonMultipleGroups  = "MultipleOperatorGroupsFound"
 	reasonAccountNotFound = "ServiceAccountNotFound"
 )
 
-// Conditions returns the conditions that a group's status has to hold: those it
-// has, with the two of this package there while they apply, and gone otherwise.
-// Groups are all of its namespace, accounts the names of the service accounts
-// there. What is passed in is not changed.
+// Conditions returns the conditions that the group's status must have: those it
+// has, with the two of this package set while they apply and removed otherwise.
+// groups are all groups of its namespace, and accounts the names of the service
+// accounts there. The arguments are not modified.
 func (g *OperatorGroup) Conditions(groups []OperatorGroup, accounts []string, now time.Time) []Condition {
 	out := slices.Clone(g.Status.Conditions)
 	report := func(applies bool, c Condition) {
@@ -48,20 +48,22 @@ func (g *OperatorGroup) Conditions(groups []OperatorGroup, accounts []string, no
 	return out
 }
 
-// Sync is what has to be done about a group's annotation.
+// Sync is what must be done about a group's annotation.
 type Sync struct {
-	// Annotation is what ProvidedAPIsAnnotation has to hold.
+	// Annotation is what ProvidedAPIsAnnotation must contain.
 	Annotation APIs
 	// Removed are the APIs that no member provides any more.
 	Removed APIs
-	// Again are the operators, in any namespace, that provide one of the removed
-	// APIs: what failed them may be gone. They are in the order given.
+	// Again are the operators to evaluate again, in the order given: those, in any
+	// namespace, that provide one of the removed APIs, since the cause of their
+	// failure may be gone.
 	Again []*Operator
 }
 
-// Sync takes APIs out of a group's annotation that no member of it provides.
-// Operators are all of the cluster. Nothing is removed from a static group, nor
-// while a member was not looked at yet or is pending; copies are no members.
+// Sync removes from the group's annotation the APIs that none of its members
+// provides. operators are all operators of the cluster. Nothing is removed from a
+// static group, nor while a member is pending or has not been processed yet.
+// Copies are not members.
 func (g *OperatorGroup) Sync(operators []Operator) Sync {
 	s := Sync{Annotation: g.Provided()}
 	if g.Spec.StaticProvidedAPIs {

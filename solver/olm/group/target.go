@@ -9,7 +9,7 @@ import (
 type TargetError struct {
 	Group   ObjectMeta // the group
 	Problem string     // what is wrong, and what to write
-	Err     error      // the cause, if there is a further one
+	Err     error      // the underlying error, or nil
 }
 
 // Error implements error.
@@ -27,10 +27,10 @@ func (e *TargetError) Unwrap() error { return e.Err }
 // Targets returns the namespaces that the group selects, for its
 // status.namespaces:
 //
-//  1. If spec.targetNamespaces names any, those. The empty name among them is
-//     refused.
-//  2. Otherwise, if spec.selector demands nothing, all: [""].
-//  3. Otherwise those of the given namespaces whose labels match, maybe none.
+//  1. If spec.targetNamespaces names any, those. An empty name among them is an
+//     error.
+//  2. Otherwise, if spec.selector is empty, all: [""].
+//  3. Otherwise those of the given namespaces whose labels match, possibly none.
 //
 // The error is a *TargetError.
 func (g *OperatorGroup) Targets(namespaces []ObjectMeta) (Namespaces, error) {

@@ -13,7 +13,7 @@ import (
 // Part is a part of a lock.
 type Part string
 
-// The parts, in the order in which differences are told.
+// The parts, in the order in which differences are reported.
 const (
 	PartNamespace    Part = "namespace"
 	PartGroup        Part = "group"
@@ -27,19 +27,19 @@ const (
 // Difference is one thing in which two locks differ.
 type Difference struct {
 	Part Part `json:"part"` // where
-	// Name is what it is about: a catalog as NAMESPACE/NAME, a subscription, a CSV,
-	// or for PartChosen a package. It is "" where there is but one, and where the
-	// order of all differs.
-	Name string `json:"name,omitempty"`
-	// Field is the JSON name of what differs: "" if the whole is in one lock only, or
+	// Name is what differs: a catalog as NAMESPACE/NAME, a subscription, a CSV, or
+	// for PartChosen a package. It is "" for a part of which there is only one, and
 	// if the order differs.
+	Name string `json:"name,omitempty"`
+	// Field is the JSON name of the field that differs: "" if the whole is in one
+	// lock only, or if the order differs.
 	Field string `json:"field,omitempty"`
-	// Was and Is are the values, "" where there is none.
+	// Was and Is are the values, "" if there is none.
 	Was string `json:"was"`
 	Is  string `json:"is"` // see Was
 }
 
-// String tells the difference in one line.
+// String returns the difference as one line.
 func (d Difference) String() string {
 	subject := string(d.Part)
 	if d.Name != "" {
@@ -60,20 +60,20 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s was %q, is %q", subject, d.Field, d.Was, d.Is)
 }
 
-// isAnswer reports whether it is the answer that differs.
+// isAnswer reports whether d is a difference of the answer.
 func (d Difference) isAnswer() bool { return d.Part == PartChosen || d.Part == PartServed }
 
 // A MismatchError says that a lock does not hold.
 type MismatchError struct {
-	// Differences are what differs, by part and then by name; at least one.
+	// Differences are what differs, in the order of Lock.Diff; at least one.
 	Differences []Difference
 }
 
-// Answer reports whether the answer differs. If not, only inputs do: what was
-// locked is still what is chosen.
+// Answer reports whether the answer differs. If not, only inputs do, and the
+// choice is still as locked.
 func (e *MismatchError) Answer() bool { return slices.ContainsFunc(e.Differences, Difference.isAnswer) }
 
-// Error lists the differences, one to a line.
+// Error lists the differences, one per line.
 func (e *MismatchError) Error() string {
 	var b strings.Builder
 	if e.Answer() {
@@ -87,9 +87,9 @@ func (e *MismatchError) Error() string {
 	return b.String()
 }
 
-// Verify resolves a request, and returns a *MismatchError if what was resolved
-// from, or what is chosen, is not what the lock says. Other errors are those of
-// New: such as *olm.UnsatError, if nothing can be chosen any more.
+// Verify resolves a request, and returns a *MismatchError if the inputs or the
+// answer differ from those of the lock. Other errors are those of New, such as
+// *olm.UnsatError if nothing can be chosen any more.
 func (l *Lock) Verify(ctx context.Context, r *olm.Resolver, req *olm.Request) error {
 	now, err := New(ctx, r, req)
 	if err != nil {
@@ -101,9 +101,9 @@ func (l *Lock) Verify(ctx context.Context, r *olm.Resolver, req *olm.Request) er
 	return nil
 }
 
-// Diff tells in what another lock differs from l, by part and then in the order
-// of l, what is new coming last. There is none if, and only if, the two have the
-// same text.
+// Diff returns how another lock differs from l, by part and then in the order of
+// l, with new elements last. There are no differences if, and only if, the two
+// have the same text.
 func (l *Lock) Diff(other *Lock) []Difference {
 	d := &differ{}
 	d.value(PartNamespace, "", "name", l.Namespace, other.Namespace)
@@ -128,15 +128,15 @@ func (d *differ) value(part Part, name, field, was, is string) {
 	}
 }
 
-// fields compares two structs of strings, numbers and truth values.
+// fields compares two structs of strings, numbers and booleans.
 func (d *differ) fields(part Part, name string, was, is reflect.Value) {
 	for i := range was.NumField() {
 		d.value(part, name, was.Type().Field(i).Tag.Get("json"), fmt.Sprint(was.Field(i)), fmt.Sprint(is.Field(i)))
 	}
 }
 
-// compare compares two lists; describe returns the name of an element, and what
-// is told of one that the other list lacks.
+// compare compares two lists. describe returns the name of an element, and the
+// text that is reported if the other list lacks it.
 func compare[T any](d *differ, part Part, was, is []T, describe func(T) (name, text string)) {
 	index := func(list []T) map[string]*T {
 		byName := make(map[string]*T, len(list))

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// digester hashes texts, each with its length, so that no two lists of texts
-// look alike.
+// digester hashes texts, each with its length, so that different lists of texts
+// are never hashed as the same bytes.
 type digester struct{ hash.Hash }
 
 func newDigester() digester { return digester{sha256.New()} }
@@ -30,8 +30,8 @@ func (d digester) add(texts ...string) {
 
 func (d digester) text() string { return "sha256:" + hex.EncodeToString(d.Sum(nil)) }
 
-// bundleDigest is the digest of what resolution and installation see of a
-// bundle. The values of properties count as JSON, without their white space.
+// bundleDigest returns the digest of what resolution and installation see of a
+// bundle. White space in the JSON values of properties does not count.
 func bundleDigest(b *catalog.Bundle) (string, error) {
 	d := newDigester()
 	d.add("bundle", b.Name(), b.Version(), b.Image())
@@ -51,7 +51,7 @@ func bundleDigest(b *catalog.Bundle) (string, error) {
 	return d.text(), nil
 }
 
-// catalogDigest is the digest of what resolution sees of a catalog.
+// catalogDigest returns the digest of what resolution sees of a catalog.
 func catalogDigest(ctx context.Context, c *catalog.Catalog) (string, error) {
 	d := newDigester()
 	for p := range c.Packages() {
@@ -77,7 +77,7 @@ func catalogDigest(ctx context.Context, c *catalog.Catalog) (string, error) {
 	return d.text(), nil
 }
 
-// installedDigest is the digest of what resolution sees of a CSV.
+// installedDigest returns the digest of what resolution sees of a CSV.
 func installedDigest(c *olm.ClusterServiceVersion) string {
 	d := newDigester()
 	note, ok := c.Annotations[olm.PropertiesAnnotation]
@@ -97,17 +97,17 @@ func installedDigest(c *olm.ClusterServiceVersion) string {
 	return d.text()
 }
 
-// inputDigest is the digest of all inputs.
+// inputDigest returns the digest of all inputs.
 func (l *Lock) inputDigest() string {
 	in := l.Inputs
 	in.Digest = ""
-	text, _ := json.Marshal(in) // strings, numbers and truth values only: cannot fail
+	text, _ := json.Marshal(in) // strings, numbers and booleans only: cannot fail
 	d := newDigester()
 	d.add("inputs", l.Namespace, string(text))
 	return d.text()
 }
 
-// catalogs writes down what a namespace sees.
+// catalogs records the catalogs that are visible in the namespace.
 func (l *Lock) catalogs(ctx context.Context, sources []olm.Source) error {
 	l.Inputs.Catalogs = []Catalog{}
 	for _, s := range sources {
@@ -123,7 +123,7 @@ func (l *Lock) catalogs(ctx context.Context, sources []olm.Source) error {
 	return nil
 }
 
-// request writes down what a request asks for, and what is installed.
+// request records what is requested, and what is installed.
 func (l *Lock) request(r *olm.Resolver, req *olm.Request) {
 	l.Inputs.Subscriptions, l.Inputs.Installed = []Subscription{}, []Installed{}
 	for _, s := range r.Order(req) {

@@ -4,12 +4,12 @@
 //
 // [New] resolves a request and makes a [Lock] of it. Its text, from [Lock.Format],
 // is canonical: equal inputs give equal bytes, and [Parse] accepts only what
-// [Lock.Format] would write. A lock holds the request and the digest of each
+// [Lock.Format] would write. A lock contains the request and the digest of each
 // catalog as resolution sees it: packages, channels, edges, and the properties and
 // images of bundles; descriptions and icons do not count.
 //
 // [Lock.Verify] resolves again and compares. It reports what differs, and whether
-// only the inputs do: then a catalog has changed without any effect on the answer.
+// only the inputs do: for example, a catalog changed without effect on the answer.
 // [Lock.Diff] compares two locks.
 //
 // Options of a resolver do not count as inputs. If they matter, they show in the

@@ -28,7 +28,7 @@ const (
 {"schema":"olm.bundle","package":"shop","name":"shop.v1.0.1","image":"example.com/shop:1.0.1","properties":[]}`
 )
 
-// A lock holds as long as the same is chosen from the same.
+// A lock holds as long as the same inputs give the same answer.
 func ExampleLock_Verify() {
 	ctx := context.Background()
 	r, err := resolver(before)
@@ -64,7 +64,7 @@ func ExampleLock_Verify() {
 	// 	served shop: operator was "shop.v1.0.0", is "shop.v1.0.1"
 }
 
-// What is not what a lock's own program would write is refused, with its place.
+// Anything that Format would not write is refused, with its position.
 func ExampleParse() {
 	_, err := lock.Parse("shop.lock", []byte("{\n  \"lockVersion\": 7\n}\n"))
 	fmt.Println(err)

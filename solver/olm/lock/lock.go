@@ -22,20 +22,20 @@ type Lock struct {
 
 // Inputs is what a resolution depends on.
 type Inputs struct {
-	// Digest is that of the namespace and of all that follows: two locks with equal
+	// Digest is that of the namespace and of all other inputs: two locks with equal
 	// digests have equal inputs.
 	Digest string `json:"digest"`
-	// Catalogs are those that the namespace sees, in the order of preference.
+	// Catalogs are those visible in the namespace, in order of preference.
 	Catalogs []Catalog `json:"catalogs"`
-	// Group is what counts of the operator group.
+	// Group is what resolution uses of the operator group.
 	Group Group `json:"group"`
 	// Subscriptions are in the order in which they are served.
 	Subscriptions []Subscription `json:"subscriptions"`
-	// Installed are by name.
+	// Installed are the installed CSVs, sorted by name.
 	Installed []Installed `json:"installed"`
 }
 
-// Catalog is a catalog that the namespace sees.
+// Catalog is a catalog that is visible in the namespace.
 type Catalog struct {
 	Name      string `json:"name"`      // unique in its namespace
 	Namespace string `json:"namespace"` // where it lives
@@ -45,21 +45,21 @@ type Catalog struct {
 
 func (c Catalog) key() string { return olm.SourceKey{Name: c.Name, Namespace: c.Namespace}.String() }
 
-// Group is what counts of an operator group.
+// Group is what resolution uses of an operator group.
 type Group struct {
 	ExcludesGlobal bool `json:"excludesGlobal"` // it hides the catalogs of the global namespace
-	FailsForward   bool `json:"failsForward"`   // what failed may be replaced
+	FailsForward   bool `json:"failsForward"`   // a failed operator may be replaced
 }
 
-// Subscription is a subscription as the request has it.
+// Subscription is a subscription of the request.
 type Subscription struct {
 	Name            string `json:"name"`            // unique in the namespace
-	Package         string `json:"package"`         // what it is for
+	Package         string `json:"package"`         // the package to install
 	Channel         string `json:"channel"`         // "" is any
 	Source          string `json:"source"`          // the catalog's name; "" is any
 	SourceNamespace string `json:"sourceNamespace"` // the catalog's namespace
 	StartingCSV     string `json:"startingCSV"`     // pins the first installation
-	InstalledCSV    string `json:"installedCSV"`    // what stands installed for it
+	InstalledCSV    string `json:"installedCSV"`    // the CSV installed for it
 }
 
 // Installed is an installed CSV.
@@ -72,8 +72,8 @@ type Installed struct {
 type Answer struct {
 	// Chosen is what is to be installed, by package.
 	Chosen []Chosen `json:"chosen"`
-	// Served tells what serves the subscriptions, in the order of Inputs. Those that
-	// nothing serves, see olm.Options.PartialOK, are left out.
+	// Served says what serves each subscription, in the order of Inputs. Those that
+	// nothing serves (see olm.Options.PartialOK) are left out.
 	Served []Served `json:"served"`
 }
 
@@ -87,17 +87,17 @@ type Chosen struct {
 	SourceNamespace string `json:"sourceNamespace"` // the catalog's namespace
 	Image           string `json:"image"`           // where its content is
 	Digest          string `json:"digest"`          // of what resolution sees of it
-	Replaces        string `json:"replaces"`        // what its CSV will say that it replaces
-	Updates         string `json:"updates"`         // the installed CSV that it takes the place of
+	Replaces        string `json:"replaces"`        // what its CSV will state in spec.replaces
+	Updates         string `json:"updates"`         // the installed CSV that it updates
 }
 
 // Served is a subscription with what serves it.
 type Served struct {
 	Subscription string `json:"subscription"` // its name
-	Operator     string `json:"operator"`     // the CSV, newly or as before
+	Operator     string `json:"operator"`     // the CSV, whether new or already installed
 }
 
-// New resolves a request and writes down the answer. Errors are those of
+// New resolves a request and records the answer. Errors are those of
 // [olm.Resolver.Resolve], and of reading a catalog.
 func New(ctx context.Context, r *olm.Resolver, req *olm.Request) (*Lock, error) {
 	res, err := r.Resolve(ctx, req)
@@ -107,7 +107,7 @@ func New(ctx context.Context, r *olm.Resolver, req *olm.Request) (*Lock, error) 
 	return Of(ctx, r, req, res)
 }
 
-// Of writes down the answer that r gave to req.
+// Of records the answer that r gave to req.
 func Of(ctx context.Context, r *olm.Resolver, req *olm.Request, res *olm.Resolution) (*Lock, error) {
 	l := &Lock{Version: FormatVersion, Namespace: req.Namespace}
 	l.Inputs.Group = Group{ExcludesGlobal: req.Group.ExcludesGlobal(), FailsForward: req.Group.FailsForward()}
@@ -142,6 +142,6 @@ func (l *Lock) Format() []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(l) // strings, numbers and truth values only: cannot fail
+	_ = e.Encode(l) // strings, numbers and booleans only: cannot fail
 	return b.Bytes()
 }

@@ -61,8 +61,8 @@ func newLock(t testing.TB, r *olm.Resolver, req *olm.Request) *lock.Lock {
 	return l
 }
 
-// TestRoundTrip writes, reads and writes a lock; equal inputs give equal bytes,
-// in whatever order they come, and what resolution does not see does not count.
+// TestRoundTrip writes, reads and writes a lock. Equal inputs give equal bytes in
+// any order, and what resolution does not see does not count.
 func TestRoundTrip(t *testing.T) {
 	r := open(t, shop, nil)
 	req := request(t, r, "shop.v1.0.0", "database.v4.2.0")
@@ -85,7 +85,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestVerify changes one input after the other.
+// TestVerify changes one input at a time.
 func TestVerify(t *testing.T) {
 	r := open(t, shop, nil)
 	installed := request(t, r, "shop.v1.0.0", "database.v4.2.0")
@@ -156,7 +156,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyUnsatisfiable returns why nothing can be chosen any more.
+// TestVerifyUnsatisfiable: the error says why nothing can be chosen any more.
 func TestVerifyUnsatisfiable(t *testing.T) {
 	r := open(t, shop, nil)
 	req := request(t, r)
@@ -169,7 +169,7 @@ func TestVerifyUnsatisfiable(t *testing.T) {
 	}
 }
 
-// TestOrder tells when two catalogs, or two subscriptions, change places.
+// TestOrder: it is a difference if two catalogs, or two subscriptions, swap places.
 func TestOrder(t *testing.T) {
 	r := open(t, shop, &olm.Options{KeepOrder: true})
 	req := request(t, r)
@@ -185,7 +185,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestParseErrors changes a good text in one place.
+// TestParseErrors changes a valid text in one place.
 func TestParseErrors(t *testing.T) {
 	r := open(t, shop, nil)
 	good := string(newLock(t, r, request(t, r)).Format())
@@ -224,7 +224,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse sees that what is taken is what would be written.
+// FuzzParse checks that a text that is accepted is what Format would write.
 func FuzzParse(f *testing.F) {
 	r := open(f, shop, nil)
 	good := newLock(f, r, request(f, r, "shop.v1.0.0")).Format()

@@ -12,14 +12,14 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// MaxSize is the largest text that Parse takes, in bytes.
+// MaxSize is the size of the largest text that Parse accepts, in bytes.
 const MaxSize = 64 << 20
 
 // A ParseError says what is wrong with the text of a lock, and where.
 type ParseError struct {
 	File    string // as passed to Parse
-	Line    int    // from 1; 0 if the text as a whole is meant
-	Column  int    // from 1, in characters; 0 as Line
+	Line    int    // from 1; 0 if the error concerns the whole text
+	Column  int    // from 1, in characters; 0 if Line is
 	Message string // what is wrong, and what to do
 }
 
@@ -32,9 +32,9 @@ func failAt(p doc.Position, format string, args ...any) error {
 	return &ParseError{File: p.File, Line: p.Line, Column: p.Column, Message: fmt.Sprintf(format, args...)}
 }
 
-// Parse reads a lock. It takes exactly what Format writes: the error, a
-// *ParseError, says where the text is malformed, of another version, changed by
-// hand, or not in its canonical form. file is what the error names.
+// Parse parses a lock. It accepts exactly what Format writes. The error is a
+// *ParseError, which says where the text is malformed, of another version, edited
+// manually, or not in canonical form. file is the name used in errors.
 func Parse(file string, text []byte) (*Lock, error) {
 	if len(text) > MaxSize {
 		return nil, failAt(doc.Position{File: file}, "the text has %d bytes, more than the limit of %d", len(text), MaxSize)
@@ -84,7 +84,7 @@ func Parse(file string, text []byte) (*Lock, error) {
 	return l, nil
 }
 
-// read takes the text apart: one JSON object, and nothing else.
+// read parses the text: one JSON object, and nothing else.
 func read(file string, text []byte) (*doc.Value, *doc.Document, error) {
 	if start := bytes.TrimLeft(text, " \t\r\n"); len(start) > 0 && start[0] != '{' {
 		return nil, nil, failAt(doc.Position{File: file, Line: 1, Column: 1}, "not a lock: it does not begin with {, as a JSON object does")
@@ -99,7 +99,7 @@ func read(file string, text []byte) (*doc.Value, *doc.Document, error) {
 		return nil, nil, failAt(fault.Pos, "%s", fault.Message)
 	case err != nil:
 		return nil, nil, failAt(doc.Position{File: file}, "%v", err)
-	case d.Format != doc.JSON: // not of what begins with {
+	case d.Format != doc.JSON: // not reached: the text begins with {
 		return nil, nil, failAt(d.Start, "not a lock: it is not written in JSON")
 	}
 	d = d.Clone()
@@ -115,7 +115,7 @@ func read(file string, text []byte) (*doc.Value, *doc.Document, error) {
 	return doc.Tree(d.JSON), d, nil
 }
 
-// nameList is a list whose elements have names of their own.
+// nameList is a list whose elements have unique names.
 type nameList struct {
 	path  []string // the keys that lead to it
 	names []string
@@ -144,7 +144,7 @@ func (l *Lock) names() []nameList {
 	return lists
 }
 
-// fill makes absent lists empty ones, as they are written.
+// fill replaces absent lists with empty ones, as Format writes them.
 func (l *Lock) fill() {
 	l.Inputs.Catalogs = orEmpty(l.Inputs.Catalogs)
 	l.Inputs.Subscriptions = orEmpty(l.Inputs.Subscriptions)
@@ -160,8 +160,8 @@ func orEmpty[T any](list []T) []T {
 	return slices.Clip(list)
 }
 
-// canonical finds the first line in which a text differs from what Format
-// writes.
+// canonical returns an error for the first line in which a text differs from what
+// Format writes.
 func canonical(file string, text, want []byte) error {
 	if bytes.Equal(text, want) {
 		return nil

@@ -52,7 +52,7 @@ func ExampleResolver_Reach() {
 	// reaches the head: false
 }
 
-// A release that takes away what others require does not pass.
+// A release that removes what others require does not pass.
 func ExampleResolver() {
 	report, err := release.Evaluate(context.Background(), open(shop+till), files(shop), &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/reach"
 )
 
-// TestPatchAsksTheResolver: an edit is no help by OLM v0 where the head that it
-// leads to requires what nobody provides. The user is told of, and an edit that
-// helps nobody is not offered.
+// TestPatchAsksTheResolver: by the rules of OLM v0, an edit does not help if the
+// head that it leads to requires what nothing provides. The user is reported, and
+// an edit that helps no one is not offered.
 func TestPatchAsksTheResolver(t *testing.T) {
 	newest := strings.Replace(shop, `"entries": [`, `"entries": [{"name": "shop.v1.2.0", "replaces": "shop.v1.1.0"}, `, 1) +
 		`{"schema": "olm.bundle", "package": "shop", "name": "shop.v1.2.0", "image": "quay.io/shop:3", "properties": [

@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Resolver answers by the rules of OLM v0. The zero value is ready, and may be
-// used by many goroutines. It keeps what it knows of the two catalogs that it was
-// asked about last, as a release has two.
+// Resolver answers by the rules of OLM v0. The zero value is ready to use. It is
+// safe for concurrent use. It caches the resolvers of the two catalogs that were
+// used last, since a release has two.
 type Resolver struct {
 	mu    sync.Mutex
-	known [2]known // the last one first
+	known [2]known // the most recent one first
 }
 
 // known is a catalog with its resolver.
@@ -29,8 +29,8 @@ const namespace = "default"
 
 // Reach looks for updates from an installed bundle to a head of a channel of the
 // catalog, in a namespace with nothing else. It returns "" if there are any, or
-// if the head is what is installed, and otherwise why there are none. The error
-// is that of ctx or of reading.
+// if the head is already installed, and otherwise why there are none. The error
+// is that of ctx or of reading the catalog.
 func (r *Resolver) Reach(ctx context.Context, c *catalog.Catalog, pkg, channel string, from catalog.Installed) (why string, err error) {
 	p, ok := c.Package(pkg)
 	if !ok {
@@ -76,7 +76,7 @@ func (r *Resolver) Reach(ctx context.Context, c *catalog.Catalog, pkg, channel s
 	return strings.Join(reasons, "; "), nil
 }
 
-// of returns the resolver of a catalog.
+// of returns the resolver of a catalog, and creates it if it is not cached.
 func (r *Resolver) of(c *catalog.Catalog) (*olm.Resolver, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/reach"
 )
 
-// smallPackages visits real packages, of which the resolver can be asked for
-// every user in little time: their updates, versions and what they require.
+// smallPackages visits real packages that are small enough to ask the resolver
+// quickly for every user. Only their updates, versions and requirements are kept.
 func smallPackages(t *testing.T, visit func(where string, c *catalog.Catalog)) {
 	t.Helper()
 	turn := -1
@@ -38,9 +38,9 @@ func smallPackages(t *testing.T, visit func(where string, c *catalog.Catalog)) {
 	}
 }
 
-// changed returns the next version of a package as a careless author may make
-// it: entries go, lose what they replace or skip, or a new head comes that leads
-// from somewhere. Without chance nothing changes.
+// changed returns the next version of a catalog as a careless author may make it:
+// entries are removed or lose what they replace or skip, or a new head is added
+// that replaces or skips the old ones. If r is nil, nothing changes.
 func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
 	var text strings.Builder
 	write := func(v any) {
@@ -78,7 +78,7 @@ func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
 			}
 			if heads := catalog.Heads(entries); len(heads) > 0 && one(2) {
 				e := catalog.Entry{Name: fresh, Replaces: heads[0], Skips: heads[1:]}
-				if one(3) { // the faulty case of authors: what is skipped is not installed
+				if one(3) { // a typical mistake: what is skipped is never installed
 					e.Replaces, e.Skips = "", heads
 				}
 				entries, added = append(entries, e), true
@@ -108,7 +108,7 @@ func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
 	return fstest.MapFS{"catalog.json": {Data: []byte(text.String())}}
 }
 
-// user is somebody who has a bundle of a package and follows a channel.
+// user is a user who has a bundle of a package installed and follows a channel.
 type user struct {
 	pkg, channel string
 	from         catalog.Installed
@@ -116,7 +116,7 @@ type user struct {
 
 func (u user) String() string { return u.channel + " " + u.from.Name }
 
-// reaching asks the resolver who of the users of a catalog reaches the head of the
+// reaching asks the resolver which users of a catalog reach the head of their
 // channel.
 func reaching(t *testing.T, c *catalog.Catalog) (all []user) {
 	t.Helper()
@@ -131,8 +131,8 @@ func reaching(t *testing.T, c *catalog.Catalog) (all []user) {
 	return slices.DeleteFunc(all, func(u user) bool { return slices.Contains(left, u.String()) })
 }
 
-// lost asks the resolver which of the users do not reach the head in a catalog,
-// sorted.
+// lost asks the resolver which of the users do not reach the head in a catalog.
+// The result is sorted.
 func lost(t *testing.T, c *catalog.Catalog, users []user) (list []string) {
 	t.Helper()
 	r := &reach.Resolver{}
@@ -149,18 +149,18 @@ func lost(t *testing.T, c *catalog.Catalog, users []user) (list []string) {
 	return slices.Compact(list)
 }
 
-// TestReleases: of random releases of real packages the gate says what asking
-// the resolver for every user says, by the rules of v0; and a patch that is
-// offered helps all but those that it says it does not. (Who does not get what
-// the operators require from the old catalog alone is told by the graph, and
-// cannot be asked for.)
+// TestReleases: for random releases of real packages, the gate agrees with asking
+// the resolver for every user, by the rules of v0; and a patch that is offered
+// helps all users except those that it lists. (Users who do not get what their
+// operators require even from the old catalog are judged by the graph alone: the
+// resolver cannot be asked about them.)
 func TestReleases(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	ctx := t.Context()
 	done, stranding, patched := 0, 0, 0
 	smallPackages(t, func(where string, before *catalog.Catalog) {
 		users := reaching(t, before)
-		asked := &reach.Resolver{} // which keeps what it knows of before
+		asked := &reach.Resolver{} // which caches the resolver of before
 		for range long.N(2, 24) {
 			if done >= 2_000 {
 				return

@@ -7,11 +7,11 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// judge tells which olm.constraint properties some operator meets before a
+// judge finds the olm.constraint properties that some operator meets before a
 // removal, and none after it.
 type judge struct {
 	gone, staying []*rule.Properties
-	compiler      *rule.Compiler // nil until it is needed: making one is costly
+	compiler      *rule.Compiler // nil until needed, since creating one is expensive
 }
 
 func newJudge(gone, staying []*olm.ClusterServiceVersion) *judge {
@@ -27,8 +27,8 @@ func prepare(csvs []*olm.ClusterServiceVersion) []*rule.Properties {
 	return all
 }
 
-// properties returns those of a CSV's annotation; what cannot be read counts as
-// absent.
+// properties returns those of a CSV's annotation; one that cannot be parsed counts
+// as absent.
 func properties(c *olm.ClusterServiceVersion) []rule.Property {
 	props, err := olm.ParseProperties(c.Annotations[olm.PropertiesAnnotation])
 	if err != nil {
@@ -41,8 +41,8 @@ func properties(c *olm.ClusterServiceVersion) []rule.Property {
 	return all
 }
 
-// unmet returns the constraints of an operator that only what goes meets. One
-// that cannot be read was met by nobody.
+// unmet returns the constraints of an operator that only the removed operators
+// meet. A constraint that cannot be parsed was never met.
 func (j *judge) unmet(c *olm.ClusterServiceVersion) []string {
 	var all []string
 	for _, p := range properties(c) {

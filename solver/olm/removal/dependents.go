@@ -45,11 +45,11 @@ func dependents(w *World, gone []*olm.ClusterServiceVersion) []Dependent {
 	return found
 }
 
-// interests returns what a CSV provides and requires, each sorted and once:
-// APIs as Kind.version.group, packages as "package NAME". The annotation with
-// the properties counts where there is one, and the APIs of the spec count
-// always. A property that cannot be read counts as absent; constraints are
-// judged apart, by judge.
+// interests returns what a CSV provides and requires, sorted and without
+// duplicates: APIs as Kind.version.group, packages as "package NAME". The
+// properties of the annotation are used if there is one, and the APIs of the spec
+// always. A property that cannot be parsed counts as absent; constraints are left
+// to judge.
 func interests(c *olm.ClusterServiceVersion) (provided, required []string) {
 	for _, d := range c.Spec.CustomResourceDefinitions.Owned {
 		provided = append(provided, crdName(d))

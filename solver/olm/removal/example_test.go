@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/removal"
 )
 
-// What goes with a database, and who misses it.
+// What is removed with a database, and which operator still requires it.
 func ExampleUninstall() {
 	csv := func(name string, properties string) olm.ClusterServiceVersion {
 		return olm.ClusterServiceVersion{ObjectMeta: olm.ObjectMeta{Name: name, Namespace: "shops",

@@ -12,7 +12,7 @@ import (
 type Object struct {
 	Group     string `json:"group,omitempty"`     // the API group; "" is the core group
 	Kind      string `json:"kind"`                // as the object states it
-	Namespace string `json:"namespace,omitempty"` // "" for what lives in none
+	Namespace string `json:"namespace,omitempty"` // "" if it is cluster-scoped
 	Name      string `json:"name"`                // unique in its namespace
 }
 
@@ -21,7 +21,7 @@ func (o Object) String() string {
 	return o.Kind + " " + olm.ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
 }
 
-// Verb is what becomes of an object.
+// Verb is what is done to an object.
 type Verb string
 
 // The verbs.
@@ -31,23 +31,23 @@ const (
 	Delete Verb = "delete"
 )
 
-// Step is one thing to do.
+// Step is one step of a plan.
 type Step struct {
 	Verb   Verb   `json:"verb"`   // what to do
 	Object Object `json:"object"` // to what
 	Why    string `json:"why"`    // a sentence
 }
 
-// Remnant is something that stays.
+// Remnant is an object that stays.
 type Remnant struct {
 	Object Object `json:"object"` // what stays
-	Why    string `json:"why"`    // why, and how it would go
+	Why    string `json:"why"`    // why, and how to remove it
 }
 
-// Dependent is an operator that requires something which goes.
+// Dependent is an operator that requires something that is removed.
 type Dependent struct {
 	Operator string `json:"operator"` // its CSV
-	// Requires is what nobody else provides: APIs as Kind.version.group, packages
+	// Requires is what nothing else provides: APIs as Kind.version.group, packages
 	// as "package NAME", then olm.constraint properties in words, in the order of
 	// the CSV's properties.
 	Requires []string `json:"requires"`
@@ -55,45 +55,46 @@ type Dependent struct {
 
 // Plan says what a removal does.
 type Plan struct {
-	// Steps are to be done in this order.
+	// Steps must be taken in this order.
 	Steps []Step `json:"steps"`
-	// Stays are what is left, in the order: subscriptions, CRDs, custom resources.
+	// Stays is what stays, in this order: CSVs, subscriptions, CRDs, custom
+	// resources.
 	Stays []Remnant `json:"stays,omitempty"`
-	// Dependents are the operators that lose something, by name. They go on, but
-	// do not get what they require.
+	// Dependents are the operators that lose something, by name. They keep running,
+	// but without what they require.
 	Dependents []Dependent `json:"dependents,omitempty"`
 }
 
-// World is a namespace, with what of the cluster has to do with it.
+// World is a namespace, with the objects of the cluster that are related to it.
 type World struct {
 	// Subscriptions and CSVs are those of the namespace, in any order.
 	Subscriptions []olm.Subscription
 	CSVs          []olm.ClusterServiceVersion // see Subscriptions
-	// Objects are the objects that belong to each CSV, by its name: deployments,
-	// roles, and the optional objects of its bundle.
+	// Objects are the objects that belong to each CSV, by the CSV's name:
+	// deployments, roles, and the optional objects of its bundle.
 	Objects map[string][]Object
-	// CRDs are the names of the CRDs that each CSV brought, by its name.
+	// CRDs are the names of the CRDs that each CSV provides, by the CSV's name.
 	CRDs map[string][]string
-	// Resources counts the custom resources of each CRD, by its name.
+	// Resources counts the custom resources of each CRD, by the CRD's name.
 	Resources map[string]int
 	// Unpackings are the jobs that fetched bundles, and the config maps that they
 	// wrote, in the namespaces of catalogs.
 	Unpackings []Unpacking
 }
 
-// Unpacking is an attempt to fetch a bundle: a job and a config map of one
+// Unpacking is an attempt to fetch a bundle: a job and a config map of the same
 // name.
 type Unpacking struct {
 	Namespace string // of the catalog
 	Name      string // of the job and of the config map
-	Bundle    string // the CSV that the bundle brings
+	Bundle    string // the CSV in the bundle
 	Failed    bool   // whether the attempt failed
 }
 
 // NotFoundError says that there is no such subscription.
 type NotFoundError struct {
-	Subscription string   // what was asked for
-	Known        []string // the names of those that are there, sorted
+	Subscription string   // the requested one
+	Known        []string // the names of those that exist, sorted
 }
 
 // Error implements error.
@@ -116,8 +117,8 @@ func (w *World) find(name string) (*olm.Subscription, error) {
 	return nil, &NotFoundError{Subscription: name, Known: known}
 }
 
-// csvs returns the CSVs of a subscription that exist: the one on its way, then
-// the installed one, then those they replace.
+// csvs returns the existing CSVs of a subscription: the current one, then the
+// installed one, then those that they replace.
 func (w *World) csvs(sub *olm.Subscription) []*olm.ClusterServiceVersion {
 	var found []*olm.ClusterServiceVersion
 	names := []string{sub.Status.CurrentCSV, sub.Status.InstalledCSV}
@@ -132,13 +133,13 @@ func (w *World) csvs(sub *olm.Subscription) []*olm.ClusterServiceVersion {
 	return found
 }
 
-// Uninstall plans to take the operator of a subscription away:
+// Uninstall plans the removal of a subscription's operator:
 //
-//  1. The subscription goes first, or the operator would come back.
-//  2. Its CSVs follow: the one on its way before the installed one.
-//  3. With each CSV go the objects that belong to it, in the order of World.
+//  1. The subscription is deleted first, or the operator would be reinstalled.
+//  2. Its CSVs follow: the current one before the installed one.
+//  3. Each CSV is followed by the objects that belong to it, in the order of World.
 //
-// CRDs and custom resources stay, as do subscriptions that were made for what
+// CRDs and custom resources stay, as do subscriptions that were created for what
 // the operator required. Another subscription to the package stays, with its
 // CSV, and so does a CSV that another subscription refers to. The error is a
 // *NotFoundError.
@@ -152,10 +153,10 @@ func Uninstall(w *World, subscription string) (*Plan, error) {
 	return p, nil
 }
 
-// Refresh plans to begin a failed subscription again: as Uninstall, then the jobs
-// and config maps of failed attempts to fetch its bundles go, so that those are
-// fetched again, and last the subscription is made again as it was asked for,
-// without status. The error is a *NotFoundError.
+// Refresh plans to start a failed subscription over. The steps are those of
+// Uninstall; then the jobs and config maps of failed attempts to fetch its bundles
+// are deleted, so that the bundles are fetched again; and finally the subscription
+// is created again with its spec and without status. The error is a *NotFoundError.
 func Refresh(w *World, subscription string) (*Plan, *olm.Subscription, error) {
 	sub, err := w.find(subscription)
 	if err != nil {
@@ -221,8 +222,8 @@ func (w *World) user(csv string, sub *olm.Subscription) *olm.Subscription {
 	return nil
 }
 
-// generated lists the subscriptions that look as if they were made for what an
-// operator requires: such have their package, channel and catalog as name.
+// generated lists the subscriptions that seem to have been created for what an
+// operator requires: their names consist of package, channel and catalog.
 func (p *Plan) generated(w *World, sub *olm.Subscription) {
 	for i := range w.Subscriptions {
 		s := &w.Subscriptions[i]

@@ -1,14 +1,15 @@
 package removal
 
-// Replace says what becomes of the optional objects of a bundle when another
-// one takes its place:
+// Replace returns what happens to the optional objects of a bundle when another
+// bundle replaces it:
 //
-//  1. What the new bundle has under the same name is updated, and what it has
-//     besides is created, in the order of the new bundle.
-//  2. What only the old one has is deleted, in the order of the old bundle. An
-//     object that changes its name is therefore made again.
+//  1. Objects that the old bundle has under the same name are updated, and other
+//     objects of the new bundle are created, in the order of the new bundle.
+//  2. Objects that only the old bundle has are deleted, in its order. An object
+//     that is renamed is therefore created anew.
 //
-// With no new objects all go, as with the CSV. CRDs are passed over: they stay.
+// Without new objects all are deleted, as with the CSV. CRDs are skipped: they
+// stay.
 func Replace(old, new []Object) []Step {
 	var steps []Step
 	had, has := index(old), index(new)

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/removal"
 )
 
-// TestScripts runs the scenarios of testdata. The commands uninstall, refresh
-// and replace take one thing per line, all in namespace ops:
+// TestScripts runs the scenarios of testdata. The input of the commands uninstall,
+// refresh and replace has one item per line, all in namespace ops:
 //
 //	sub NAME package=P current=CSV installed=CSV channel=C source=S
 //	csv NAME replaces=CSV owns=K.v.g needs=K.v.g provides=P requires=P copied

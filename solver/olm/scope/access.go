@@ -25,13 +25,13 @@ func (a Account) String() string { return "system:serviceaccount:" + a.Namespace
 // Role is a Role, or a ClusterRole if it has no namespace.
 type Role struct {
 	ObjectMeta `json:"metadata"`
-	Rules      []PolicyRule `json:"rules"` // what it gives
+	Rules      []PolicyRule `json:"rules"` // what it grants
 }
 
 // Binding is a RoleBinding, or a ClusterRoleBinding if it has no namespace.
 type Binding struct {
 	ObjectMeta `json:"metadata"`
-	RoleRef    RoleRef   `json:"roleRef"`  // what it gives
+	RoleRef    RoleRef   `json:"roleRef"`  // what it grants
 	Subjects   []Subject `json:"subjects"` // to whom
 }
 
@@ -41,7 +41,7 @@ type RoleRef struct {
 	Name string `json:"name"` // its name
 }
 
-// Subject is someone who gets a role.
+// Subject is an account, a user or a group that gets a role.
 type Subject struct {
 	Kind      string `json:"kind"`                // ServiceAccount, User or Group
 	Name      string `json:"name"`                // of the account, user or group
@@ -55,10 +55,10 @@ type Access struct {
 }
 
 // Rules returns what an account may do in a namespace, by every binding that
-// names it, its user name or one of the groups of all service accounts; in the
-// order of the bindings. The namespace "" stands for what does not live in one:
-// only cluster role bindings count there. A binding to a role that does not
-// exist gives nothing.
+// names it, its user name or one of the groups of all service accounts, in the
+// order of the bindings. The namespace "" stands for cluster-scoped objects, for
+// which only cluster role bindings count. A binding to a role that does not exist
+// grants nothing.
 func (a *Access) Rules(account Account, namespace string) []PolicyRule {
 	var rules []PolicyRule
 	for _, b := range a.Bindings {
@@ -85,7 +85,7 @@ func (a *Access) role(b *Binding) (*Role, bool) {
 	return nil, false
 }
 
-// is reports whether a subject stands for the account.
+// is reports whether a subject includes the account.
 func (a Account) is(s Subject) bool {
 	switch s.Kind {
 	case "ServiceAccount":
@@ -98,13 +98,14 @@ func (a Account) is(s Subject) bool {
 	return false
 }
 
-// covers reports whether any of the rules allows all that one rule of one verb,
-// group, resource and name (or URL) allows.
+// covers reports whether one of the rules allows everything that want does, which
+// has one verb, group, resource and name (or URL).
 func covers(rules []PolicyRule, want PolicyRule) bool {
 	return slices.ContainsFunc(rules, func(r PolicyRule) bool { return allows(&r, &want) })
 }
 
-// allows reports whether r allows all that want, which is single, does.
+// allows reports whether r allows everything that want does, which is one of the
+// results of single.
 func allows(r, want *PolicyRule) bool {
 	if !has(r.Verbs, want.Verbs[0]) {
 		return false
@@ -125,7 +126,8 @@ func has(list []string, want string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, want)
 }
 
-// hasResource knows that "*/scale" stands for that part of every resource.
+// hasResource is has, except that "*/scale" also stands for the subresource scale
+// of every resource.
 func hasResource(list []string, want string) bool {
 	if has(list, want) {
 		return true
@@ -141,8 +143,8 @@ func matchURL(pattern, want string) bool {
 	return pattern == want
 }
 
-// single breaks a rule up into those of one verb, group, resource and name (or
-// URL), in the order in which it lists them.
+// single splits a rule into rules of one verb, group, resource and name (or URL),
+// in the order in which it lists them.
 func single(rule PolicyRule) []PolicyRule {
 	var parts []PolicyRule
 	for _, verb := range rule.Verbs {
@@ -165,7 +167,8 @@ func single(rule PolicyRule) []PolicyRule {
 	return parts
 }
 
-// parts returns how many rules single makes of one, or more than MaxParts.
+// parts returns how many rules single makes of a rule. Above MaxParts it is
+// inexact.
 func parts(r PolicyRule) int {
 	resources := product(len(r.APIGroups), product(len(r.Resources), max(1, len(r.ResourceNames))))
 	return product(len(r.Verbs), len(r.NonResourceURLs)+resources)

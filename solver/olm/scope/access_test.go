@@ -13,7 +13,7 @@ func rule(verbs, resources string, names ...string) scope.PolicyRule {
 	return scope.PolicyRule{Verbs: strings.Fields(verbs), APIGroups: []string{""}, Resources: strings.Fields(resources), ResourceNames: names}
 }
 
-// Bindings of others and to roles that do not exist give nothing, and end nothing.
+// Bindings of others, and to roles that do not exist, are skipped.
 func TestRulesOfAccount(t *testing.T) {
 	account := scope.Account{Namespace: "ops", Name: "scoped"}
 	subject := []scope.Subject{{Kind: "ServiceAccount", Name: "scoped", Namespace: "ops"}}
@@ -34,7 +34,7 @@ func TestRulesOfAccount(t *testing.T) {
 	}
 }
 
-// What is missing is told once each, part by part, and as much as may be looked at.
+// Each missing part is reported once.
 func TestMissing(t *testing.T) {
 	for _, c := range []struct {
 		have, want []scope.PolicyRule
@@ -58,7 +58,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Sixteen bits of parts are looked at, of rules together, and no more.
+// No more than 1<<16 parts are looked at, of all rules together.
 func TestMissingLimit(t *testing.T) {
 	words := func(n int) string {
 		var all []string

@@ -10,16 +10,16 @@ import (
 
 // Step is what an install plan does to one object.
 type Step struct {
-	// Group, Resource (the plural) and Kind tell what it is.
+	// Group, Resource (the plural) and Kind are the type of the object.
 	Group, Resource, Kind string
-	// Namespace and Name tell which one; the namespace is "" for what lives in
-	// none.
+	// Namespace and Name identify the object; the namespace is "" if it is
+	// cluster-scoped.
 	Namespace, Name string
-	// Exists tells that the object is there, and would be updated.
+	// Exists says that the object exists, and would be updated.
 	Exists bool
-	// Rules are what a Role or ClusterRole gives.
+	// Rules are what a Role or ClusterRole grants.
 	Rules []PolicyRule
-	// RoleRef is what a RoleBinding or ClusterRoleBinding gives, or nil.
+	// RoleRef is what a RoleBinding or ClusterRoleBinding grants, or nil.
 	RoleRef *RoleRef
 }
 
@@ -32,26 +32,27 @@ func (s *Step) String() string {
 	return text
 }
 
-// MaxParts is how many permissions, each of one verb on one resource, a rule of
-// a role may stand for. A longer one is refused unjudged.
+// MaxParts is the maximum number of permissions, each of one verb on one resource,
+// that a rule of a role may expand to. A rule with more is refused without being
+// evaluated.
 const MaxParts = 1 << 16
 
-// Refusal is a step that the account may not make.
+// Refusal is a step that the account may not take.
 type Refusal struct {
 	Step Step
 	// Missing are the rules that the account lacks for it, each of one verb on
-	// one resource: first those on the object, then those that a role would give.
-	// A rule that stands for more than MaxParts of these is there as a whole.
+	// one resource: first those on the object, then those that a role would grant.
+	// A rule that expands to more than MaxParts of these is listed as a whole.
 	Missing []PolicyRule
 	// Namespace is where they are missing; "" means in the whole cluster, by a
 	// ClusterRole.
 	Namespace string
 }
 
-// RefusedError says that an account may not make steps of a plan. Nothing of
-// the plan is to be applied.
+// RefusedError says that an account may not take steps of a plan. No part of the
+// plan may then be applied.
 type RefusedError struct {
-	Account  Account   // as whom the plan runs
+	Account  Account   // the account that the plan runs as
 	Refusals []Refusal // in the order of the steps
 }
 
@@ -91,7 +92,7 @@ func ruleText(r PolicyRule) string {
 	return text
 }
 
-// AccountError says that the service account of a group is not there.
+// AccountError says that the service account of a group does not exist.
 type AccountError struct {
 	Group   ObjectMeta // the operator group
 	Account Account    // that it names
@@ -105,18 +106,20 @@ func (e *AccountError) Error() string {
 
 // Check decides whether a plan of a namespace may be applied at all:
 //
-//  1. The namespace must have exactly one group; else a *group.SoleError.
-//  2. If the group names no service account nothing limits the plan.
-//  3. The account must be among accounts; else an *AccountError.
+//  1. The namespace must have exactly one group; otherwise the error is a
+//     *group.SoleError.
+//  2. If the group names no service account, nothing limits the plan.
+//  3. The account must be among accounts; otherwise the error is an *AccountError.
 //  4. The account must be allowed to create what is new and to get and update
-//     what exists. CustomResourceDefinitions and APIServices are left out: those
-//     are applied with the permissions of the cluster's administrator.
-//  5. For a role it must have every permission that the role gives, unless it
-//     may escalate; for a binding every one of the role that is bound, unless it
-//     may bind that role. A role that the plan brings counts as its step says.
+//     what exists. CustomResourceDefinitions and APIServices are exempt: they are
+//     applied with the permissions of the cluster's administrator.
+//  5. For a role, it must have every permission that the role grants, unless it
+//     may escalate; for a binding, every permission of the role that is bound,
+//     unless it may bind that role. A role in the plan counts with the rules of
+//     its step.
 //
-// All steps that break 4 or 5 are reported, in a *RefusedError. Operators that run
-// already are not judged: what changed counts from the next plan on.
+// All steps that break 4 or 5 are reported, in a *RefusedError. Operators that
+// already run are not checked: changed permissions matter from the next plan on.
 func Check(groups []group.OperatorGroup, namespace string, accounts []Account, access *Access, steps []Step) error {
 	g, err := group.Sole(groups, namespace)
 	if err != nil {
@@ -165,7 +168,7 @@ func (c *checker) missing(s *Step) []PolicyRule {
 			need(PolicyRule{Verbs: []string{verb}, APIGroups: []string{s.Group}, Resources: []string{s.Resource}, ResourceNames: []string{s.Name}})
 		}
 	} else {
-		// A rule on names does not allow to create: the name is not known then.
+		// A rule on names does not allow create: the name is not known then.
 		need(PolicyRule{Verbs: []string{"create"}, APIGroups: []string{s.Group}, Resources: []string{s.Resource}})
 	}
 	for _, rule := range c.given(s, have) {
@@ -180,7 +183,7 @@ func (c *checker) missing(s *Step) []PolicyRule {
 	return missing
 }
 
-// given returns the rules that a step hands out and that the account must have
+// given returns the rules that a step grants and that the account must have
 // itself.
 func (c *checker) given(s *Step, have []PolicyRule) []PolicyRule {
 	may := func(verb, resource, name string) bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
-// A plan that wants more than the service account has is refused as a whole.
+// A plan that needs more than the service account has is refused as a whole.
 func ExampleCheck() {
 	groups := []group.OperatorGroup{{
 		ObjectMeta: group.ObjectMeta{Name: "scoped", Namespace: "scoped"},
@@ -35,7 +35,7 @@ func ExampleCheck() {
 	// ClusterRole "shop": user "system:serviceaccount:scoped:scoped" may not create clusterroles in API group "rbac.authorization.k8s.io", nor list nodes in API group "", at the cluster scope; give it by a ClusterRole and a ClusterRoleBinding
 }
 
-// The step that a manifest of a bundle stands for.
+// The step that applies a manifest of a bundle.
 func ExampleStepOf() {
 	step, err := scope.StepOf([]byte(`{"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "shop"}}`), "shops", false)
 	fmt.Println(&step, step.Resource, err)

@@ -9,8 +9,8 @@ import (
 )
 
 // StepOf returns the step that applies a manifest, one JSON object. An object
-// without a namespace of its own lives in the given one, unless that is "" too.
-// The resource is what Plural makes of the kind. A text that is not an object with
+// without a namespace of its own gets the given one; "" means cluster-scoped. The
+// resource is what Plural returns for the kind. A text that is not an object with
 // apiVersion, kind and name is an error.
 func StepOf(text []byte, namespace string, exists bool) (Step, error) {
 	var o struct {
@@ -43,8 +43,8 @@ func StepOf(text []byte, namespace string, exists bool) (Step, error) {
 	return s, nil
 }
 
-// Plural returns the resource that the API server most probably calls a kind:
-// in lower case, with the English plural.
+// Plural returns the most likely resource name of a kind: its English plural in
+// lower case.
 func Plural(kind string) string {
 	name := strings.ToLower(kind)
 	switch {

@@ -1,9 +1,9 @@
 package scope
 
-// Missing returns what of some rules others do not allow, as rules of one verb,
-// group, resource and name (or URL) each, in the order in which they are listed
-// and each once. It returns at most MaxParts; more says that there is more than
-// was looked at.
+// Missing returns what want allows and have does not, as rules of one verb, group,
+// resource and name (or URL) each, in the order in which want lists them and
+// without duplicates. It looks at no more than MaxParts permissions; more reports
+// whether there are others.
 func Missing(have, want []PolicyRule) (missing []PolicyRule, more bool) {
 	total := 0
 	for _, rule := range want {

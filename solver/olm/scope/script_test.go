@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
-// TestScripts runs the scenarios of testdata. The command check asks for the
-// plan of namespace ops; its input has one object per line:
+// TestScripts runs the scenarios of testdata. The command check checks the plan of
+// namespace ops; its input has one object per line:
 //
 //	group NS/NAME [ACCOUNT]
 //	account NS/NAME
 //	role NS/NAME RULE... and clusterrole NAME RULE...
 //	bind NS KIND/NAME SUBJECT    a RoleBinding; NS "-" makes it cluster-wide
-//	new KIND RESOURCE.GROUP NS/NAME [KIND/NAME or RULE...]   a step, and what it binds or gives
-//	old ...                      the same of an object that exists
+//	new KIND RESOURCE.GROUP NS/NAME [KIND/NAME or RULE...]   a step, and what it binds or grants
+//	old ...                      the same for an existing object
 //
 // A RULE is VERB,VERB:RESOURCE,RESOURCE:GROUP[:NAME], or VERB:/URL; NS "-" is
 // none, GROUP "-" the core group. A SUBJECT is NS/ACCOUNT, user:NAME or
@@ -157,7 +157,7 @@ func TestStepOf(t *testing.T) {
 	}
 }
 
-// A rule that stands for billions of permissions is refused at once.
+// A rule that expands to billions of permissions is refused at once.
 func TestCheckHugeRule(t *testing.T) {
 	many := make([]string, 5000)
 	for i := range many {

@@ -18,21 +18,21 @@ type Toleration = fairlead.Toleration
 const (
 	// ImageTemplateAnnotation is an image with variables; see Image.
 	ImageTemplateAnnotation = "olm.catalogImageTemplate"
-	// PriorityClassAnnotation names the priority class of the pod, and goes
-	// before the one of the spec.
+	// PriorityClassAnnotation names the priority class of the pod, and overrides
+	// the one in the spec.
 	PriorityClassAnnotation = "operatorframework.io/priorityclass"
-	// ManagedByAnnotation names who keeps the object as it is.
+	// ManagedByAnnotation names the operator that manages the object.
 	ManagedByAnnotation = "operatorframework.io/managed-by"
 )
 
-// marketplace is the operator that keeps the default catalogs.
+// marketplace is the operator that manages the default catalogs.
 const marketplace = "marketplace-operator"
 
-// CatalogSource is a catalog of operators as a cluster knows it.
+// CatalogSource is a catalog of operators in a cluster.
 type CatalogSource struct {
 	ObjectMeta `json:"metadata"`
-	Spec       Spec   `json:"spec"`   // what it asks for
-	Status     Status `json:"status"` // what came of it so far
+	Spec       Spec   `json:"spec"`   // its desired state
+	Status     Status `json:"status"` // its observed state
 }
 
 // Type says where the content of a catalog comes from.
@@ -42,10 +42,10 @@ type Type string
 const (
 	TypeGRPC      Type = "grpc"      // an image that serves it, or the address of a server
 	TypeConfigMap Type = "configmap" // a config map; a pod serves it
-	TypeInternal  Type = "internal"  // the same by its old name
+	TypeInternal  Type = "internal"  // the old name of configmap
 )
 
-// Spec is what a CatalogSource asks for.
+// Spec is the desired state of a CatalogSource.
 type Spec struct {
 	SourceType  Type   `json:"sourceType"`            // see Check
 	Image       string `json:"image,omitempty"`       // for grpc; see CatalogSource.Image
@@ -56,50 +56,49 @@ type Spec struct {
 	// Priority decides between catalogs; higher is preferred, 0 is the default.
 	Priority       int             `json:"priority,omitempty"`
 	GRPCPodConfig  *PodConfig      `json:"grpcPodConfig,omitempty"`  // for grpc with an image
-	UpdateStrategy *UpdateStrategy `json:"updateStrategy,omitempty"` // nil: the image is never pulled again
+	UpdateStrategy *UpdateStrategy `json:"updateStrategy,omitempty"` // if nil, the image is never pulled again
 }
 
-// PodConfig overrides how the pod of a catalog runs. What is nil is not
-// overridden.
+// PodConfig overrides how the pod of a catalog runs. Nil fields override nothing.
 type PodConfig struct {
 	NodeSelector          map[string]string `json:"nodeSelector,omitempty"`          // where it may run
-	Tolerations           []Toleration      `json:"tolerations,omitempty"`           // where it may run, too
-	PriorityClassName     *string           `json:"priorityClassName,omitempty"`     // "" asks for the cluster's default
+	Tolerations           []Toleration      `json:"tolerations,omitempty"`           // where it may run as well
+	PriorityClassName     *string           `json:"priorityClassName,omitempty"`     // "" means the cluster's default
 	SecurityContextConfig SecurityMode      `json:"securityContextConfig,omitempty"` // empty means SecurityLegacy
 }
 
-// SecurityMode says with which rights the pod of a catalog runs.
+// SecurityMode says with which privileges the pod of a catalog runs.
 type SecurityMode string
 
 // The modes of the API.
 const (
-	SecurityLegacy     SecurityMode = "legacy"     // with what old images need
-	SecurityRestricted SecurityMode = "restricted" // as the restricted security standard of pods has it
+	SecurityLegacy     SecurityMode = "legacy"     // with the privileges that old images need
+	SecurityRestricted SecurityMode = "restricted" // by the restricted pod security standard
 )
 
 // UpdateStrategy says how a catalog is kept up to date.
 type UpdateStrategy struct {
-	RegistryPoll *RegistryPoll `json:"registryPoll,omitempty"` // by asking for the image
+	RegistryPoll *RegistryPoll `json:"registryPoll,omitempty"` // by polling the registry
 }
 
-// RegistryPoll says how often the registry is asked for an image.
+// RegistryPoll says how often the registry is polled for a new image.
 type RegistryPoll struct {
 	Interval string `json:"interval,omitempty"` // such as 30m or 1h30m0s
 }
 
-// Status is what came of a CatalogSource.
+// Status is the observed state of a CatalogSource.
 type Status struct {
 	Message                 string           `json:"message,omitempty"`                // explains Reason
-	Reason                  string           `json:"reason,omitempty"`                 // a word for machines
-	ConnectionState         *ConnectionState `json:"connectionState,omitempty"`        // nil until a connection was tried
-	LatestImageRegistryPoll time.Time        `json:"latestImageRegistryPoll,omitzero"` // when the registry was asked last
+	Reason                  string           `json:"reason,omitempty"`                 // a word for programs
+	ConnectionState         *ConnectionState `json:"connectionState,omitempty"`        // nil before the first attempt to connect
+	LatestImageRegistryPoll time.Time        `json:"latestImageRegistryPoll,omitzero"` // when the registry was last polled
 }
 
-// ConnectionState is how the connection to a catalog's server stands.
+// ConnectionState is the state of the connection to a catalog's server.
 type ConnectionState struct {
 	Address           string    `json:"address,omitempty"`           // of the server
-	LastObservedState State     `json:"lastObservedState,omitempty"` // as it was seen last
-	LastConnect       time.Time `json:"lastConnect,omitzero"`        // when LastObservedState came about
+	LastObservedState State     `json:"lastObservedState,omitempty"` // as last observed
+	LastConnect       time.Time `json:"lastConnect,omitzero"`        // when LastObservedState began
 }
 
 // State is the state of a gRPC connection.
@@ -107,11 +106,11 @@ type State string
 
 // The states.
 const (
-	StateIdle             State = "IDLE"              // nobody asks for anything
+	StateIdle             State = "IDLE"              // there are no requests
 	StateConnecting       State = "CONNECTING"        // it is being set up
 	StateReady            State = "READY"             // it works
-	StateTransientFailure State = "TRANSIENT_FAILURE" // it failed, and is tried again
-	StateShutdown         State = "SHUTDOWN"          // it is over
+	StateTransientFailure State = "TRANSIENT_FAILURE" // it failed, and is retried
+	StateShutdown         State = "SHUTDOWN"          // it was closed
 )
 
 // Key returns the name by which subscriptions refer to the catalog.
@@ -148,9 +147,9 @@ func (c *CatalogSource) Check() error {
 	return nil
 }
 
-// Err returns nil if the catalog can be used, and else an error that says why
-// not: a spec that Check refuses, or a connection that is not ready. It is what
-// olm.Source.Err takes.
+// Err returns nil if the catalog can be used, and otherwise an error that says why
+// not: a spec that Check refuses, or a connection that is not ready. It is a value
+// for olm.Source.Err.
 func (c *CatalogSource) Err() error {
 	if err := c.Check(); err != nil {
 		return err
@@ -171,8 +170,8 @@ func (c *CatalogSource) Health() olm.CatalogHealth {
 	return olm.CatalogHealth{Source: c.Key(), Healthy: c.Err() == nil}
 }
 
-// Connect returns the state of the connection after it was seen in a state: the
-// instant changes with the state or the address, not with every look.
+// Connect returns the state of the connection after an observation. LastConnect
+// changes with the state or the address, not with every observation.
 func (s *Status) Connect(address string, seen State, now time.Time) *ConnectionState {
 	if old := s.ConnectionState; old != nil && old.Address == address && old.LastObservedState == seen {
 		same := *old

@@ -1,6 +1,6 @@
 // Package source decides what a CatalogSource means: which image it runs
 // ([CatalogSource.Image]), where ([CatalogSource.Placement]), when its registry is
-// asked again ([CatalogSource.Poll]), and whether its catalog can be used
+// polled next ([CatalogSource.Poll]), and whether its catalog can be used
 // ([CatalogSource.Err]). An OperatorHub says which default catalogs a cluster has
 // ([Hub.Plan]).
 //

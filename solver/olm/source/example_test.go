@@ -23,7 +23,7 @@ func ExampleCatalogSource_Image() {
 	// catalog source shops/example: template "quay.io/example/catalog:v{kube_major_version}.{kube_minor_version}" gives no image: {kube_major_version} is not known, since the cluster's version is ""; correct the annotation olm.catalogImageTemplate, or set spec.image to fall back to
 }
 
-// When the registry is asked again.
+// When the registry is polled next.
 func ExampleCatalogSource_Poll() {
 	c := source.CatalogSource{
 		Spec: source.Spec{

@@ -8,36 +8,36 @@ import (
 	"strings"
 )
 
-// Hub is a cluster's OperatorHub, of which there is one, named cluster: which of
-// the default catalogs a cluster has.
+// Hub is a cluster's only OperatorHub, which is named cluster. It says which of the
+// default catalogs the cluster has.
 type Hub struct {
 	ObjectMeta `json:"metadata"`
-	Spec       HubSpec   `json:"spec"`   // what is asked for
-	Status     HubStatus `json:"status"` // what came of it
+	Spec       HubSpec   `json:"spec"`   // its desired state
+	Status     HubStatus `json:"status"` // its observed state
 }
 
 // HubSpec says which default catalogs a cluster has.
 type HubSpec struct {
-	// DisableAllDefaultSources takes away every default catalog but those that
+	// DisableAllDefaultSources disables every default catalog except those that
 	// Sources names as not disabled.
 	DisableAllDefaultSources bool `json:"disableAllDefaultSources,omitempty"`
-	// Sources says it of single ones, and goes before the former. The last one of
-	// a name counts.
+	// Sources overrides DisableAllDefaultSources for single catalogs. Of entries
+	// with the same name the last one counts.
 	Sources []HubSource `json:"sources,omitempty"`
 }
 
-// HubSource says of a default catalog whether the cluster has it.
+// HubSource says whether the cluster has a default catalog.
 type HubSource struct {
 	Name     string `json:"name"`     // of the catalog
 	Disabled bool   `json:"disabled"` // the cluster does not have it
 }
 
-// HubStatus is what came of the spec.
+// HubStatus is the observed state of an OperatorHub.
 type HubStatus struct {
 	Sources []HubSourceStatus `json:"sources,omitempty"` // by name
 }
 
-// HubSourceStatus is what came of one catalog.
+// HubSourceStatus is the observed state of one catalog.
 type HubSourceStatus struct {
 	HubSource
 	Status  string `json:"status,omitempty"`  // Success or Error
@@ -51,7 +51,7 @@ const marketplaceNamespace = "openshift-marketplace"
 // a version of the cluster as in the tags of their images, such as v4.19.
 //
 // They are those of the marketplace operator at commit 1b7ac84, as far as [Spec]
-// knows their fields.
+// has their fields.
 func DefaultSources(tag string) []CatalogSource {
 	source := func(name, image, display string, priority int) CatalogSource {
 		return CatalogSource{
@@ -70,7 +70,7 @@ func DefaultSources(tag string) []CatalogSource {
 	}
 }
 
-// marketplacePods is how the pods of default catalogs run.
+// marketplacePods returns the configuration of the pods of default catalogs.
 func marketplacePods() *PodConfig {
 	class, wait := "system-cluster-critical", int64(120)
 	gone := func(key string) Toleration {
@@ -86,21 +86,21 @@ func marketplacePods() *PodConfig {
 	}
 }
 
-// HubPlan is what is done so that a cluster has the default catalogs that its
-// OperatorHub asks for.
+// HubPlan is what must be done so that a cluster has the default catalogs that its
+// OperatorHub requests. The lists are sorted by name.
 type HubPlan struct {
-	Create []CatalogSource // that are not there, by name
-	Update []CatalogSource // as they are to be: the default, with what the cluster has of metadata, by name
-	Delete []CatalogSource // that are disabled, as the cluster has them, by name
+	Create []CatalogSource // those that are missing
+	Update []CatalogSource // those that differ, as they must be: the default, with the metadata in the cluster
+	Delete []CatalogSource // those that are disabled, as in the cluster
 	Status HubStatus       // to be written once that is done
 }
 
-// Plan decides which catalogs are created, put back to their default or deleted.
-// A nil hub has every default catalog. Left alone are catalogs of other names, and
-// one with the name of a disabled default that is not managed by the marketplace
-// operator (see ManagedByAnnotation): it is somebody's own. One that is being
-// deleted is created when it has gone. Arguments are not changed; what is returned
-// shares memory with them.
+// Plan decides which catalogs are created, reset to their default or deleted. With
+// a nil hub the cluster has every default catalog. Catalogs of other names are left
+// alone, and so is one with the name of a disabled default that is not managed by
+// the marketplace operator (see ManagedByAnnotation): it belongs to a user. One
+// that is being deleted is created once it is gone. The arguments are not modified;
+// the result shares memory with them.
 func (h *Hub) Plan(defaults, have []CatalogSource) HubPlan {
 	var p HubPlan
 	disabled := map[string]bool{}
@@ -139,8 +139,8 @@ func (h *Hub) Plan(defaults, have []CatalogSource) HubPlan {
 	return p
 }
 
-// restored returns a catalog of the cluster as the default is, nil if it is so: the
-// case of letters does not count.
+// restored returns a catalog of the cluster reset to its default, or nil if it
+// already matches. The case of letters does not count.
 func (c *CatalogSource) restored(have *CatalogSource) *CatalogSource {
 	if have.Annotations[ManagedByAnnotation] == marketplace && reflect.DeepEqual(folded(c.Spec), folded(have.Spec)) {
 		return nil
@@ -163,8 +163,8 @@ func folded(s Spec) Spec {
 	return s
 }
 
-// lastOfEach drops all but the last of the entries with one name, which stand
-// together.
+// lastOfEach drops all but the last of the entries with the same name, which are
+// adjacent.
 func lastOfEach(list []HubSourceStatus) []HubSourceStatus {
 	kept := list[:0]
 	for i, s := range list {

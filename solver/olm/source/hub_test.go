@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
-// The documentation's example: no default catalog but one.
+// The example of the documentation: all default catalogs but one are disabled.
 func ExampleHub_Plan() {
 	var hub source.Hub
 	err := json.Unmarshal([]byte(`{"apiVersion": "config.openshift.io/v1", "kind": "OperatorHub", "metadata": {"name": "cluster"},
@@ -20,7 +20,7 @@ func ExampleHub_Plan() {
 		return
 	}
 	defaults := source.DefaultSources("v4.19")
-	plan := hub.Plan(defaults, defaults[:1]) // the cluster has certified-operators alone
+	plan := hub.Plan(defaults, defaults[:1]) // the cluster has only certified-operators
 	for _, c := range plan.Create {
 		fmt.Println("create", c.Key(), c.Spec.Image)
 	}
@@ -38,14 +38,14 @@ func ExampleHub_Plan() {
 	// redhat-operators true Success
 }
 
-// TestHub: each rule of the marketplace operator. A line of have is a catalog of
-// the cluster with what is particular about it.
+// TestHub tests each rule of the marketplace operator. A word of have is a catalog
+// of the cluster, with how it differs from the default.
 func TestHub(t *testing.T) {
 	const all = "certified-operators community-operators redhat-operators"
 	for _, c := range []struct {
 		spec, have             string
 		create, update, delete string
-		status                 string // D and the name of disabled ones, and of errors with !
+		status                 string // names, with D before disabled ones and ! before errors
 	}{
 		{`{}`, "", all, "", "", all},
 		{`{}`, all, "", "", "", all},

@@ -16,7 +16,7 @@ type ImageReason string
 const (
 	ImageStated       ImageReason = "Stated"       // there is no template
 	ImageFromTemplate ImageReason = "FromTemplate" // the template could be filled in
-	ImageFallback     ImageReason = "Fallback"     // it could not, and spec.image stands in
+	ImageFallback     ImageReason = "Fallback"     // it could not, and spec.image is used
 )
 
 // ImageError says that a catalog has no image to run.
@@ -46,9 +46,10 @@ var (
 //  3. Otherwise spec.image.
 //  4. If that is empty, an *ImageError: the catalog is left as it is.
 //
-// The version is that of Kubernetes, not of the cluster's distribution, such as
-// v1.32.5; what stands behind a plus sign in its parts does not count. A
-// variable whose part the version lacks cannot be filled in.
+// The version is that of Kubernetes, such as v1.32.5, not of the cluster's
+// distribution. Build metadata after a plus sign does not count, and a missing
+// minor or patch is 0. If the version cannot be parsed, no variable can be filled
+// in.
 func (c *CatalogSource) Image(kubeVersion string) (string, ImageReason, error) {
 	template, ok := c.Annotations[ImageTemplateAnnotation]
 	if !ok {

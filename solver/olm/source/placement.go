@@ -11,16 +11,16 @@ type Placement struct {
 	Tolerations  []Toleration      `json:"tolerations,omitempty"` // taints that the node may have
 	// PriorityClassName is the pod's; "" is the cluster's default.
 	PriorityClassName string       `json:"priorityClassName"`
-	Security          SecurityMode `json:"securityContextConfig"` // its rights
+	Security          SecurityMode `json:"securityContextConfig"` // its privileges
 	// Warning says why the placement may not last, or is "".
 	Warning string `json:"-"`
 }
 
-// Placement decides where the pod of a catalog runs. It is false for catalogs
-// that need no pod of an image. Without an override the node must run Linux,
-// no taints are tolerated, and the priority class is DefaultPriorityClass; each
-// part of spec.grpcPodConfig overrides its own, PriorityClassAnnotation comes
-// before the class there. The result shares nothing with the catalog source.
+// Placement decides where the pod of a catalog runs. It returns false for catalogs
+// that need no pod that runs an image. By default, the node must run Linux, no
+// taints are tolerated, and the priority class is DefaultPriorityClass; the fields
+// of spec.grpcPodConfig override these, and PriorityClassAnnotation overrides the
+// class there. The map and the slice of the result are copies.
 func (c *CatalogSource) Placement() (Placement, bool) {
 	if !c.runsImage() {
 		return Placement{}, false

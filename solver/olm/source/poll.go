@@ -5,28 +5,27 @@ import (
 	"time"
 )
 
-// DefaultPoll is how often a registry is asked where the interval cannot be
-// read.
+// DefaultPoll is how often a registry is polled if the interval is invalid.
 const DefaultPoll = 15 * time.Minute
 
-// Poll is when a registry is asked for an image again.
+// Poll is when a registry is next polled for an image.
 type Poll struct {
-	// Due tells that it is to be asked now.
+	// Due says that it must be polled now.
 	Due bool
-	// Next is when, if not now; zero if it is never asked.
+	// Next is when to poll it if that is not now; zero if it is never polled.
 	Next time.Time
-	// Interval is the time between two questions; zero if none is asked.
+	// Interval is the time between two polls; zero if it is never polled.
 	Interval time.Duration
-	// Problem says why DefaultPoll stands in for the interval of the spec; ""
-	// if it does not.
+	// Problem says why DefaultPoll is used instead of the interval of the spec, or
+	// is "".
 	Problem string
 }
 
-// Poll decides when the registry is asked for a newer image of the catalog:
-// an interval after it was asked last, or after the catalog source was made.
-// Only grpc catalogs with an image and with an interval are asked for.
+// Poll decides when the registry is polled for a newer image of the catalog: an
+// interval after the last poll, or after the catalog source was created. Only grpc
+// catalogs with an image and an interval are polled.
 //
-// An interval that cannot be read, or is not positive, counts as DefaultPoll.
+// An interval that cannot be parsed, or is not positive, counts as DefaultPoll.
 func (c *CatalogSource) Poll(now time.Time) Poll {
 	u := c.Spec.UpdateStrategy
 	if c.Spec.SourceType != TypeGRPC || !c.runsImage() || u == nil || u.RegistryPoll == nil || u.RegistryPoll.Interval == "" {
@@ -53,7 +52,7 @@ func (c *CatalogSource) Poll(now time.Time) Poll {
 	return p
 }
 
-// runsImage reports whether the catalog is served by a pod of an image.
+// runsImage reports whether the catalog is served by a pod that runs an image.
 func (c *CatalogSource) runsImage() bool {
 	return c.Spec.SourceType == TypeGRPC && (c.Spec.Image != "" || c.Annotations[ImageTemplateAnnotation] != "")
 }

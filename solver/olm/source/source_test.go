@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
-// documented is the example of the documentation.
+// documented is the example in the documentation.
 const documented = `{
 	"metadata": {"name": "example-catalog", "namespace": "openshift-marketplace", "generation": 1, "creationTimestamp": "2021-08-26T16:16:37Z",
 		"annotations": {"olm.catalogImageTemplate": "quay.io/example-org/example-catalog:v{kube_major_version}.{kube_minor_version}.{kube_patch_version}"}},

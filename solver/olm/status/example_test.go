@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/status"
 )
 
-// A subscription whose plan someone has to approve.
+// A subscription whose install plan waits for approval.
 func ExampleUpdate() {
 	sub := olm.Subscription{
 		ObjectMeta: olm.ObjectMeta{Name: "shop", Namespace: "shops"},
@@ -33,7 +33,7 @@ func ExampleUpdate() {
 	// InstallPlanPending=True RequiresApproval: install plan install-abcde waits for approval; set its spec.approved to true
 }
 
-// The reason tells what may be tried again from what waits for a change.
+// The reason distinguishes what may be retried from what waits for a change.
 func ExampleUpdate_resolutionFailed() {
 	var sub olm.Subscription
 	got := status.Update(&sub, &status.Facts{

@@ -10,16 +10,16 @@ import (
 // The conditions of a subscription.
 const (
 	CatalogSourcesUnhealthy = "CatalogSourcesUnhealthy" // a catalog used in resolution is not healthy
-	InstallPlanMissing      = "InstallPlanMissing"      // the plan that the subscription refers to is not there
-	InstallPlanPending      = "InstallPlanPending"      // the plan is not done
+	InstallPlanMissing      = "InstallPlanMissing"      // the plan that the subscription refers to does not exist
+	InstallPlanPending      = "InstallPlanPending"      // the plan is not complete
 	InstallPlanFailed       = "InstallPlanFailed"       // the plan failed
 	ResolutionFailed        = "ResolutionFailed"        // no operator could be chosen
 	BundleUnpacking         = "BundleUnpacking"         // a chosen bundle is being fetched
 	BundleUnpackFailed      = "BundleUnpackFailed"      // a chosen bundle could not be fetched
 	PackageDeprecated       = "PackageDeprecated"       // the package is deprecated
 	ChannelDeprecated       = "ChannelDeprecated"       // the channel is deprecated
-	BundleDeprecated        = "BundleDeprecated"        // the bundle that is installed is deprecated
-	Deprecated              = "Deprecated"              // one of the three, with all messages
+	BundleDeprecated        = "BundleDeprecated"        // the installed bundle is deprecated
+	Deprecated              = "Deprecated"              // any of the three, with all messages
 )
 
 // The reasons of conditions.
@@ -34,8 +34,8 @@ const (
 	ReasonPlanNotYetReconciled = "InstallPlanNotYetReconciled"
 	ReasonPlanFailed           = "InstallPlanFailed"
 	ReasonNotSatisfiable       = "ConstraintsNotSatisfiable" // final until something changes
-	ReasonErrorPrevented       = "ErrorPreventedResolution"  // anything else; to be tried again
-	ReasonErrorPreventedUnpack = "ErrorPreventedUnpacking"   // an unpacking could not be begun
+	ReasonErrorPrevented       = "ErrorPreventedResolution"  // any other error; to be retried
+	ReasonErrorPreventedUnpack = "ErrorPreventedUnpacking"   // an unpacking could not be started
 	ReasonUnpackFailed         = "BundleUnpackFailed"        // an unpacking failed
 	ReasonEnsurePlanFailed     = "EnsureInstallPlanFailed"   // the plan could not be written
 	reasonUnpacking            = "UnpackingInProgress"
@@ -45,26 +45,27 @@ const (
 	textAllHealthy             = "all available catalogs are healthy"
 )
 
-// Facts is what was found out about a subscription.
+// Facts is what is known about a subscription.
 type Facts struct {
-	// Catalogs are those that the subscription's namespace sees, in any order.
+	// Catalogs are those visible in the subscription's namespace, in any order.
 	Catalogs []olm.CatalogHealth
-	// CatalogsUnknown tells that nobody looked: nothing is said of catalogs then.
+	// CatalogsUnknown says that the catalogs were not checked. What the status says
+	// of catalogs then does not change.
 	CatalogsUnknown bool
 	// Resolution is why the subscription cannot be served, or nil.
 	Resolution *Refusal
 	// Plan is the install plan that status.installPlanRef names, or nil if there
 	// is none of that name.
 	Plan *Plan
-	// Bundles are those that were chosen for the namespace and are not at hand
-	// yet.
+	// Bundles are those that were chosen for the namespace and have not been
+	// fetched yet.
 	Bundles []Unpack
 	// Deprecations are those that concern the subscription; see Deprecations.
 	Deprecations []catalog.Deprecation
 	// CSVs are the names of the CSVs that exist in the namespace.
 	CSVs []string
 	// Next is the name of the CSV that the subscription is to be updated to, or
-	// "" if it stands at the best that is known.
+	// "" if it is at the latest that is known.
 	Next string
 }
 
@@ -78,7 +79,7 @@ type Refusal struct {
 type Plan struct {
 	// Phase is "", Planning, RequiresApproval, Installing, Complete or Failed.
 	Phase string
-	// Reason and Message are those of the plan's condition where it failed.
+	// Reason and Message are those of the plan's condition if it failed.
 	Reason, Message string
 }
 
@@ -86,9 +87,9 @@ type Plan struct {
 type Unpack struct {
 	Bundle string // its name or image
 	// Reason is why fetching it failed: ReasonErrorPreventedUnpack,
-	// ReasonUnpackFailed or ReasonEnsurePlanFailed; "" while it goes on.
+	// ReasonUnpackFailed or ReasonEnsurePlanFailed; "" while it is in progress.
 	Reason  string
-	Message string // what is known beyond that
+	Message string // further details
 }
 
 // Deprecations returns what a package's deprecations mean for a subscription,

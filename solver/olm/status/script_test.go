@@ -28,13 +28,13 @@ const world = `
 `
 
 // TestScripts runs the scenarios of testdata: each command is one Update at
-// second 200, of a status of which the conditions began at second 100. Its
-// input describes the subscription and the facts, one per line:
+// second 200, of a status whose conditions began at second 100. Its input
+// describes the subscription and the facts, one per line:
 //
 //	sub KEY=VALUE...       source, channel, current, installed, state, plan
 //	has TYPE STATUS        a condition that it has
-//	knew NS/NAME           a catalog whose health it had
-//	catalog NS/NAME [ill]  a catalog that the namespace sees
+//	knew NS/NAME           a catalog whose health it has
+//	catalog NS/NAME [ill]  a catalog that is visible in the namespace
 //	plan PHASE [REASON MESSAGE]
 //	bundle NAME [REASON MESSAGE]
 //	csv NAME               a CSV that exists
@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// steady reports whether the second update changed nothing but the reason of
+// steady reports whether the second update changed nothing except the reason of
 // healthy catalogs, which reports a change only once.
 func steady(a, b *olm.SubscriptionStatus) bool {
 	if len(a.Conditions) != len(b.Conditions) || a.State != b.State {

@@ -11,24 +11,24 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Update returns what the status of a subscription has to be:
+// Update returns what the status of a subscription must be:
 //
-//  1. Conditions: CatalogSourcesUnhealthy is always there, but for
-//     Facts.CatalogsUnknown; the others only
-//     while they are true. A condition keeps its instant while its status
-//     stays. Conditions of other types are kept.
-//  2. The plan: InstallPlanMissing if the status refers to one that is not
-//     there. If the subscription waits for that plan the reference is dropped
-//     instead, with the CSV that the plan was to bring, so that the namespace
+//  1. Conditions: CatalogSourcesUnhealthy is always set, except with
+//     Facts.CatalogsUnknown; the others are set only while they are true. A
+//     condition keeps its transition time while its status does not change.
+//     Conditions of other types are kept.
+//  2. The plan: InstallPlanMissing if the status refers to one that does not
+//     exist. If the subscription waits for that plan, the reference is removed
+//     instead, with the CSV that the plan was to install, so that the namespace
 //     is resolved again.
-//  3. State: UpgradeFailed while the plan has failed; UpgradePending while the
-//     CSV that was chosen last is not there; else UpgradeAvailable if a newer
-//     one is known, and AtLatestKnown if not. Once the chosen CSV is there it
-//     counts as installed.
+//  3. State: UpgradeFailed while the plan has failed; none if no CSV was chosen;
+//     UpgradePending while the chosen CSV does not exist; otherwise
+//     UpgradeAvailable if a newer one is known, and AtLatestKnown if not. Once
+//     the chosen CSV exists it counts as installed.
 //  4. The health of the catalogs, by namespace and name.
 //
-// LastUpdated changes only with something else. What is passed in is not
-// changed.
+// LastUpdated changes only if something else does. The arguments are not
+// modified.
 func Update(sub *olm.Subscription, facts *Facts, now time.Time) olm.SubscriptionStatus {
 	u := update{now: now, out: sub.Status}
 	u.out.Conditions = slices.Clone(sub.Status.Conditions)

@@ -1,6 +1,6 @@
-// Package nodes lets Kubernetes' own node lifecycle controller and ours live through
-// the same histories of a cluster's nodes, with a clock of their own, and compares
-// when which node has which taints.
+// Package nodes runs Kubernetes' own node lifecycle controller and ours through the
+// same histories of a cluster's nodes, in virtual time, and compares when which node
+// has which taints.
 package nodes
 
 import (
@@ -39,11 +39,11 @@ import (
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
-	utilruntime.ErrorHandlers = nil // one of them waits by the time of the process, and not of the test
+	utilruntime.ErrorHandlers = nil // one of them waits in the time of the process, not of the test
 	os.Exit(m.Run())
 }
 
-// What a node does from an instant on.
+// What a node does from a given time on.
 const (
 	ready    = "ready"
 	notReady = "not ready"
@@ -60,12 +60,12 @@ type event struct {
 
 // The kinds of histories.
 const (
-	plain   = "plain"   // in each zone one node at a time is not ready, and long enough for a token to come back
+	plain   = "plain"   // in each zone one node at a time is not ready, long enough for a token to be refilled
 	waiting = "waiting" // some nodes of a zone are not ready at the same time, to the end; each zone stays in its normal mode
 	wild    = "wild"    // anything
 )
 
-// history is nodes in zones and what they do; all are ready at first.
+// history is nodes in zones and what they do; initially all are ready.
 type history struct {
 	kind   string
 	zones  []string // by node
@@ -120,10 +120,11 @@ func (h *history) add(at, node int, does string) {
 
 func name(node int) string { return fmt.Sprint("n", node) }
 
-// seen is, by node and effect, which taints it has from when on: "12 key key".
+// seen lists, by node and effect, which taints a node has from which second on, as in
+// "12 key key".
 type seen map[string][]string
 
-// note adds what a node has at a second, if that has changed.
+// note adds what a node has at a given second, if that has changed.
 func (s seen) note(at, node int, taints []string) {
 	for _, effect := range []string{"NoExecute", "NoSchedule"} {
 		var keys []string
@@ -142,7 +143,7 @@ func (s seen) note(at, node int, taints []string) {
 	}
 }
 
-// withREST is a fake client whose events go nowhere.
+// withREST is a fake client that discards events.
 type withREST struct{ kubernetes.Interface }
 
 type core struct{ corev1.CoreV1Interface }
@@ -155,12 +156,12 @@ func (core) RESTClient() rest.Interface {
 	})}
 }
 
-// look is how often Kubernetes' controller looks at the nodes. Its taints are written
-// every 100 milliseconds, from a cache: at the same instant as it looks, a node that it
-// has just found silent would spend the token of its zone as one that is ready.
+// look is how often Kubernetes' controller checks the nodes. Its taints are written
+// every 100 milliseconds, from a cache: if that coincided with a check, a node that was
+// just found silent would spend the token of its zone as one that is ready.
 const look = 1033 * time.Millisecond
 
-// conditions are what a kubelet reports.
+// conditions returns what a kubelet reports.
 func conditions(does string, old []v1.NodeCondition, now metav1.Time) []v1.NodeCondition {
 	want := []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionTrue}, {Type: v1.NodeMemoryPressure, Status: v1.ConditionFalse}, {Type: v1.NodeDiskPressure, Status: v1.ConditionFalse}, {Type: v1.NodePIDPressure, Status: v1.ConditionFalse}}
 	switch does {
@@ -180,7 +181,7 @@ func conditions(does string, old []v1.NodeCondition, now metav1.Time) []v1.NodeC
 	return want
 }
 
-// theirs plays the history to the controller of Kubernetes.
+// theirs runs the controller of Kubernetes through the history.
 func (h *history) theirs(t *testing.T) seen {
 	all := seen{}
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +196,7 @@ func (h *history) theirs(t *testing.T) seen {
 		bare := fake.NewSimpleClientset(objects...)
 		client := withREST{bare}
 		ctx, cancel := context.WithCancel(t.Context())
-		factory := informers.NewSharedInformerFactory(bare, 0) // which says of itself that it lists before it watches
+		factory := informers.NewSharedInformerFactory(bare, 0) // which declares that it lists before it watches
 		c, err := nodelifecycle.NewNodeLifecycleController(ctx, factory.Coordination().V1().Leases(), factory.Core().V1().Pods(), factory.Core().V1().Nodes(), factory.Apps().V1().DaemonSets(),
 			client, look, time.Minute, 50*time.Second, 0.1, 0.01, 50, 0.55)
 		if err != nil {
@@ -219,7 +220,7 @@ func (h *history) theirs(t *testing.T) seen {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(500 * time.Millisecond) // between two looks of the controller
+		time.Sleep(500 * time.Millisecond) // between two checks of the controller
 		h.play(report, func(at int) {
 			time.Sleep(time.Second)
 			synctest.Wait()
@@ -242,8 +243,8 @@ func (h *history) theirs(t *testing.T) seen {
 	return all
 }
 
-// play reports what each node reports, every ten seconds and when it does something
-// else, and then has a second pass.
+// play reports what each node reports, every ten seconds and when that changes, and
+// then lets a second pass.
 func (h *history) play(report func(node int, does string), pass func(at int)) {
 	doing := make([]string, len(h.zones))
 	for i := range doing {
@@ -265,7 +266,7 @@ func (h *history) play(report func(node int, does string), pass func(at int)) {
 	}
 }
 
-// ours plays the history to our engine.
+// ours runs our engine through the history.
 func (h *history) ours(t *testing.T) seen {
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
@@ -279,7 +280,7 @@ func (h *history) ours(t *testing.T) seen {
 		t.Fatal(err)
 	}
 	all := seen{}
-	fresh := true // at every node: something has been reported
+	fresh := true // something has been reported
 	var wake time.Time
 	h.play(func(i int, does string) {
 		b.Report(name(i), does != notReady)
@@ -322,8 +323,8 @@ func (h *history) ours(t *testing.T) seen {
 	return all
 }
 
-// pass looks at everything once, and returns when to look again, and whether something
-// was done.
+// pass reconciles everything once, and returns when to do it again, and whether
+// something was done.
 func (h *history) pass(t *testing.T, r *eviction.Runner) (wake time.Time, acted bool) {
 	merge := func(w time.Time, actions int) {
 		if acted = acted || actions > 0; !w.IsZero() && (wake.IsZero() || w.Before(wake)) {
@@ -345,15 +346,15 @@ func (h *history) pass(t *testing.T, r *eviction.Runner) (wake time.Time, acted 
 	return wake, acted
 }
 
-// apart is how many seconds the two may be apart: the reference learns of a report when
-// it looks.
+// apart is how many seconds the two may be apart: the reference notices a report at its
+// next check.
 const apart = 3
 
 // grace is for how many seconds a node may be silent.
 const grace = 50
 
-// same compares what two have seen of a node. What lasts for a moment only does not
-// count; what lasts hardly longer may do for one of them.
+// same compares what the two have seen of a node. What lasts only for a moment does not
+// count; what lasts slightly longer may count for only one of them.
 func (h *history) same(theirs, ours []string) bool {
 	for _, k := range []int{apart, 2 * apart} {
 		for _, m := range []int{apart, 2 * apart} {
@@ -366,8 +367,8 @@ func (h *history) same(theirs, ours []string) bool {
 }
 
 // near compares two changes. In wild histories one of the two may find a silent node later:
-// as its zones stop being dark all nodes get their grace period again, and zones that are dark
-// for a moment only may be so for one of them.
+// when zones stop being dark, all nodes get a new grace period, and zones that are dark only
+// for a moment may be so for only one of the two.
 func (h *history) near(theirs, ours string) bool {
 	var t, u int
 	fmt.Sscan(theirs, &t)
@@ -379,7 +380,7 @@ func (h *history) near(theirs, ours string) bool {
 	return max(t-u, u-t) <= most && strings.TrimLeft(theirs, "0123456789") == strings.TrimLeft(ours, "0123456789")
 }
 
-// lasting leaves out what lasts no longer than some seconds.
+// lasting leaves out what lasts no longer than the given seconds.
 func lasting(list []string, most int) (kept []string) {
 	last := ""
 	for i, x := range list {
@@ -417,11 +418,11 @@ func (h *history) starts(s seen, zone string) (all []string) {
 	return all
 }
 
-// TestNodes: NoSchedule taints come and go at the same time in all histories. So do
-// NoExecute taints where one node of a zone is not ready at a time. Where some wait for
-// their turn the turns come at the same time, and who is first may differ. In wild
-// histories NoExecute taints may differ by the rows of docs/compatibility.md on turns,
-// tokens and dark zones; they are counted.
+// TestNodes: NoSchedule taints are added and removed at the same time in all histories.
+// So are NoExecute taints if one node of a zone at a time is not ready. If some wait for
+// their turn, the turns come at the same time, but which node is first may differ. In
+// wild histories NoExecute taints may differ as listed in docs/compatibility.md under
+// turns, tokens and dark zones; these are counted.
 func TestNodes(t *testing.T) {
 	count := map[string]int{}
 	wrong := 0

@@ -1,6 +1,6 @@
-// Package timing lets Kubernetes' own taint eviction controller and ours live
-// through the same histories of one node, with a clock of their own, and compares
-// when which pod is evicted.
+// Package timing runs Kubernetes' own taint eviction controller and ours through
+// the same histories of one node, in virtual time, and compares when which pod is
+// evicted.
 package timing
 
 import (
@@ -29,19 +29,19 @@ import (
 
 // event is what happens to the node, or to a pod on it.
 type event struct {
-	after       time.Duration // since the event before
+	after       time.Duration // since the previous event
 	taints      []fairlead.Taint
 	pod         string // empty for the node
 	tolerations []fairlead.Toleration
 }
 
-// history is pods with what they tolerate at first, and what happens then.
+// history is pods with their initial tolerations, and what happens then.
 type history struct {
 	pods   map[string][]fairlead.Toleration
 	events []event
 	// plain says that nothing happens for which docs/compatibility.md names a
-	// difference: one taint comes, with one value, stays or goes for good, and
-	// tolerations stay as they are.
+	// difference: one taint is added, with one value, and stays or is removed for
+	// good, and tolerations do not change.
 	plain bool
 }
 
@@ -100,10 +100,10 @@ func newHistory(seed uint64) *history {
 	return h
 }
 
-// first returns when Kubernetes' controller evicts a pod, by its rule in a few
-// lines: where tolerations end, the wait that was begun first counts, whatever
-// taints and tolerations change meanwhile, until no taint is left, all are tolerated
-// for good, or one is not tolerated at all.
+// first returns when Kubernetes' controller evicts a pod, by its rule in a few lines:
+// if tolerations are limited, the wait that began first counts, however taints and
+// tolerations change meanwhile, until no taint is left, all are tolerated for good, or
+// one is not tolerated at all.
 func (h *history) first(pod string) (at time.Duration, gone bool) {
 	list, taints := h.pods[pod], []fairlead.Taint(nil)
 	now, begun, due, waits := time.Duration(0), time.Duration(0), time.Duration(0), false
@@ -145,7 +145,7 @@ func (h *history) first(pod string) (at time.Duration, gone bool) {
 		case !ends:
 			waits = false
 		case waits && begun+least < now+least:
-			// the wait that was begun first goes on
+			// the wait that began first goes on
 		default:
 			begun, due, waits = now, now+least, true
 			if least == 0 {
@@ -256,7 +256,7 @@ func (h *history) ours() map[string]time.Duration {
 	gone := map[string]time.Duration{}
 	var state eviction.State
 	now := begin
-	// live lets time pass until an instant.
+	// live lets time pass until the given time.
 	live := func(until time.Time) {
 		for {
 			d := eviction.Step(state, w, now, nil)
@@ -296,11 +296,11 @@ func (h *history) ours() map[string]time.Duration {
 	return gone
 }
 
-// TestTimes: on plain histories each pod leaves at the same instant. On the others
-// Kubernetes evicts by the rule of first, which is checked for each pod, and we by
-// another one: each taint by its own time. Pods that leave at another instant, or
-// with one of the two alone, are those that docs/compatibility.md names with that
-// rule; they are counted.
+// TestTimes: in plain histories each pod is evicted at the same time. In the others
+// Kubernetes evicts by the rule of first, which is checked for each pod, and ours by
+// another one: each taint has its own deadline. Pods that are evicted at different
+// times, or by only one of the two, are those that docs/compatibility.md names with
+// that rule; they are counted.
 func TestTimes(t *testing.T) {
 	plain, pods, same, earlier, later, onlyTheirs, onlyOurs, unexplained := 0, 0, 0, 0, 0, 0, 0, 0
 	for seed := range uint64(long.N(300, 10_000)) {

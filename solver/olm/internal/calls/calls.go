@@ -1,4 +1,4 @@
-// Package calls says what it takes that the API server can call the pods of an
+// Package calls provides what the API server needs to call the pods of an
 // operator, for its webhooks and API services: names of services and of their
 // certificates, ports, the entries of webhook configurations, and where pods find
 // their certificate. The names and paths are those of the Operator Lifecycle Manager,
@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Deployments are those of a CSV whose pods are called, sorted.
+// Deployments returns the names of a CSV's deployments whose pods are called, sorted.
 func Deployments(c *olm.ClusterServiceVersion) []string {
 	var names []string
 	for i := range c.Spec.WebhookDefinitions {
@@ -27,7 +27,7 @@ func Deployments(c *olm.ClusterServiceVersion) []string {
 	return slices.Compact(names)
 }
 
-// Misdefined says what is wrong with the webhooks and API services of a CSV, or "".
+// Misdefined returns what is wrong with the webhooks and API services of a CSV, or "".
 // all says whether the operator watches all namespaces.
 func Misdefined(c *olm.ClusterServiceVersion, all bool) string {
 	deploys := func(name string) bool {
@@ -64,7 +64,7 @@ func Misdefined(c *olm.ClusterServiceVersion, all bool) string {
 	return ""
 }
 
-// forbidden names what no webhook may be asked about, if one of the rules is for that.
+// forbidden returns the API group in the rules that no webhook may intercept, or "".
 func forbidden(rules json.RawMessage) string {
 	var all []struct {
 		APIGroups []string `json:"apiGroups"`
@@ -91,23 +91,23 @@ func forbidden(rules json.RawMessage) string {
 	return ""
 }
 
-// Service names the service before the pods of a deployment.
+// Service returns the name of the service for the pods of a deployment.
 func Service(deployment string) string {
 	const most = 63 - len("-service")
 	name := strings.ReplaceAll(deployment, ".", "-")
 	return strings.TrimRight(name[:min(len(name), most)], "-") + "-service"
 }
 
-// Secret names the certificate of the pods of a deployment.
+// Secret returns the name of the secret with the certificate of a deployment's pods.
 func Secret(deployment string) string { return Service(deployment) + "-cert" }
 
-// Hosts are the names by which the API server calls a service.
+// Hosts returns the host names by which the API server calls a service.
 func Hosts(service, namespace string) []string {
 	name := service + "." + namespace
 	return []string{name + ".svc", name + ".svc.cluster.local", name}
 }
 
-// Port is that of the service, where a definition names none.
+// Port returns the port of a service: the one that a definition names, or 443.
 func Port(named int32) int32 {
 	if named == 0 {
 		return 443
@@ -115,7 +115,7 @@ func Port(named int32) int32 {
 	return named
 }
 
-// ServiceSpec is the spec of the service that leads to the pods of a deployment.
+// ServiceSpec returns the spec of the service for the pods of a deployment.
 func ServiceSpec(c *olm.ClusterServiceVersion, deployment string) map[string]any {
 	type servicePort struct {
 		Name       string `json:"name"`
@@ -146,7 +146,7 @@ func ServiceSpec(c *olm.ClusterServiceVersion, deployment string) map[string]any
 	return map[string]any{"ports": ports, "selector": podsOf(c, deployment).Selector.MatchLabels}
 }
 
-// Account names the service account of the pods of a deployment.
+// Account returns the name of the service account of a deployment's pods.
 func Account(c *olm.ClusterServiceVersion, deployment string) string {
 	if name := podsOf(c, deployment).Template.Spec.Account; name != "" {
 		return name
@@ -154,7 +154,7 @@ func Account(c *olm.ClusterServiceVersion, deployment string) string {
 	return "default"
 }
 
-// pods are what is read of a deployment's spec.
+// pods is the part of a deployment's spec that is read.
 type pods struct {
 	Selector struct {
 		MatchLabels map[string]string `json:"matchLabels"`
@@ -175,7 +175,7 @@ func podsOf(c *olm.ClusterServiceVersion, deployment string) (p pods) {
 	return p
 }
 
-// Configuration is the kind of the configuration that a webhook is listed in, "" for
+// Configuration returns the kind of the configuration that lists a webhook, or "" for
 // one that converts.
 func Configuration(w *olm.WebhookDescription) string {
 	switch w.Type {
@@ -187,14 +187,14 @@ func Configuration(w *olm.WebhookDescription) string {
 	return ""
 }
 
-// ServiceOf is how a webhook is reached.
+// ServiceOf returns the reference to the service of a webhook.
 func ServiceOf(w *olm.WebhookDescription, namespace string) map[string]any {
 	return map[string]any{"namespace": namespace, "name": Service(w.DeploymentName), "path": w.Path, "port": Port(w.ContainerPort)}
 }
 
-// Hook is the entry of a webhook in its configuration, asked about objects of some
-// namespaces; none, or "" among them, means all. authority is what its certificate is
-// trusted by; "" leaves that to others.
+// Hook returns the entry of a webhook in its configuration, for objects of the watched
+// namespaces; none, or "" among them, means all. authority is the CA bundle that
+// verifies its certificate; "" leaves the bundle to others.
 func Hook(w *olm.WebhookDescription, name, namespace, authority string, watched []string) map[string]any {
 	config := map[string]any{"service": ServiceOf(w, namespace)}
 	if authority != "" {

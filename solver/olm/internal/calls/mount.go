@@ -2,9 +2,10 @@ package calls
 
 import "slices"
 
-// Mount gives the containers of a pod's spec the certificate in a secret, at the
-// paths where operators look for it. What the spec has there itself gives way, with
-// its volume: the secret of that would never be made, and the pod wait for it.
+// Mount mounts the certificate in a secret into the containers of a pod's spec, at
+// the paths where operators look for it. Mounts that the spec itself has there are
+// removed with their volumes: those secrets would never be created, and the pod would
+// wait for them.
 func Mount(pod map[string]any, secret string) {
 	places := []struct{ volume, path, cert, key string }{
 		{"apiservice-cert", "/apiserver.local.config/certificates", "apiserver.crt", "apiserver.key"},
@@ -48,7 +49,7 @@ func Mount(pod map[string]any, secret string) {
 	}
 }
 
-// objects are the elements of a list that are objects.
+// objects returns the elements of a list that are objects.
 func objects(list any) []map[string]any {
 	var found []map[string]any
 	all, _ := list.([]any)

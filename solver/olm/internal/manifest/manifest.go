@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Fields are those of an object, decoded; numbers as they are written.
+// Fields are the decoded fields of an object, with numbers as written.
 type Fields map[string]any
 
 // Decode reads one JSON object.
@@ -27,10 +27,10 @@ func Decode(text []byte) (Fields, error) {
 	return f, nil
 }
 
-// Text returns the text under a key, "" if there is none.
+// Text returns the text under a key, or "" if there is none.
 func (f Fields) Text(key string) string { s, _ := f[key].(string); return s }
 
-// Child returns the object under a key, which it creates.
+// Child returns the object under a key, and creates it if there is none.
 func (f Fields) Child(key string) Fields {
 	c, ok := f[key].(map[string]any)
 	if !ok {
@@ -50,7 +50,7 @@ func GroupVersion(apiVersion string) (group, version string) {
 }
 
 // Namespaced reports whether objects of a kind have a namespace. Of the kinds that a
-// bundle may hold these have none.
+// bundle may contain, only those listed have none.
 func Namespaced(kind string) bool {
 	switch kind {
 	case "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "PriorityClass",
