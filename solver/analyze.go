@@ -2,26 +2,27 @@ package solver
 
 import "slices"
 
-// analysis is what a cdcl needs to learn from a clash.
+// analysis is the working state with which a cdcl learns from a clash.
 type analysis struct {
 	seen  []bool // by variable
-	clear []Var  // those that are seen
-	why   []Lit  // of explain
-	used  []step // what the clash rests on, where there is a proof
+	clear []Var  // the variables marked in seen
+	why   []Lit  // the result of explain
+	used  []step // what the clash rests on, if there is a proof
 
-	spanned []int64 // by level: the last clause that was found to span it
-	spans   int64   // how many clauses were looked at
+	spanned []int64 // by level: the number of the last clause found to span it
+	spans   int64   // how many clauses were examined
 }
 
-// A step is one thing that a clash rests on, and where on the trail what it
-// forces is.
+// A step is a reason that a clash rests on, and the position on the trail of
+// what it forces.
 type step struct {
 	at int32
 	by reason
 }
 
-// explain returns literals that fail and, by r, force l or, where l is 0, clash.
-// Of a clause, l is among them. They are valid until the next call.
+// explain returns the failing literals through which r forces l or, if l is 0,
+// clashes. If r is a clause, l is among them. The result is valid until the
+// next call.
 func (c *cdcl) explain(r reason, l Lit) []Lit {
 	at, ok := r.limit()
 	if !ok {
@@ -40,7 +41,7 @@ func (c *cdcl) explain(r reason, l Lit) []Lit {
 	if l != 0 && l != -m.guard {
 		want = m.n
 	}
-	// A limitation of many variables is not looked through for one or two.
+	// Do not scan a limitation of many variables for one or two.
 	switch {
 	case want == 1 && (m.now == 1 || m.now == 2 && c.vars[m.first].at < before):
 		c.why = append(c.why, -Lit(m.first))
@@ -59,8 +60,8 @@ func (c *cdcl) explain(r reason, l Lit) []Lit {
 	return c.why
 }
 
-// mark notes that the clash rests on a literal that fails, and reports whether
-// that is new.
+// mark records that the clash rests on a failing literal, and reports whether
+// that is new and the literal is above level 0.
 func (c *cdcl) mark(l Lit) bool {
 	v := l.Var()
 	if c.seen[v] {
@@ -78,9 +79,9 @@ func (c *cdcl) unmark() {
 	c.clear = c.clear[:0]
 }
 
-// analyze returns a clause that follows from the constraints, and rules out what
-// clashed: its first literal is the only one of the present level (the first
-// unique implication point), its second is of the highest level below.
+// analyze returns a clause that follows from the constraints and rules out the
+// clash. Its first literal is the only one of the current level (the first
+// unique implication point); its second has the highest level of the others.
 func (c *cdcl) analyze(r reason) []Lit {
 	c.used = c.used[:0]
 	learned := []Lit{0}
@@ -125,7 +126,7 @@ func (c *cdcl) analyze(r reason) []Lit {
 	return learned
 }
 
-// shorten leaves out the literals that follow from the others.
+// shorten removes the literals that follow from the others.
 func (c *cdcl) shorten(learned []Lit) []Lit {
 	kept := learned[:1]
 	for _, m := range learned[1:] {
@@ -141,7 +142,7 @@ func (c *cdcl) shorten(learned []Lit) []Lit {
 		if c.proof != nil {
 			for _, l := range c.explain(r, -m) {
 				if l != -m {
-					c.mark(l) // those of level 0 that are new
+					c.mark(l) // only those of level 0 can be new
 				}
 			}
 		}
@@ -150,12 +151,12 @@ func (c *cdcl) shorten(learned []Lit) []Lit {
 }
 
 // blame returns a clause that follows from the constraints and denies some of
-// the decisions, which cannot be had together: because of what clashes, or, where
-// l is given, because l fails, which must not be a decision's doing alone.
+// the decisions, which are impossible together: because r clashes or, if l is
+// given, because l fails. The denial of l must not itself be a decision.
 func (c *cdcl) blame(r reason, l Lit) []Lit {
 	c.used = c.used[:0]
 	var learned []Lit
-	open := 0 // how many are marked and not met yet on the way down the trail
+	open := 0 // how many are marked and not yet reached on the way down the trail
 	mark := func(l Lit) {
 		if c.mark(l) {
 			open++
@@ -192,7 +193,7 @@ func (c *cdcl) blame(r reason, l Lit) []Lit {
 	return learned
 }
 
-// rest notes what the clash rests on.
+// rest records a reason that the clash rests on.
 func (c *cdcl) rest(r reason, l Lit) {
 	if c.proof == nil {
 		return
@@ -204,9 +205,9 @@ func (c *cdcl) rest(r reason, l Lit) {
 	c.used = append(c.used, step{at, r})
 }
 
-// learn adds a clause that follows from the constraints, after analyze or blame,
-// whose marks it wipes. The present level must be below those of its literals, or
-// that of its second.
+// learn adds a clause that follows from the constraints. It is called after
+// analyze or blame, and clears their marks. The current level must be below
+// those of all literals of the clause, or be that of the second.
 func (c *cdcl) learn(lits []Lit, lbd int32) (unit bool, r reason) {
 	from := int32(-1)
 	if c.proof != nil {
@@ -222,7 +223,7 @@ func (c *cdcl) learn(lits []Lit, lbd int32) (unit bool, r reason) {
 	return len(lits) == 1, r
 }
 
-// span returns how many levels the literals are of.
+// span returns how many distinct levels the literals have.
 func (c *cdcl) span(lits []Lit) int32 {
 	c.spans++
 	n := int32(0)
@@ -239,7 +240,7 @@ func (c *cdcl) span(lits []Lit) int32 {
 	return n
 }
 
-// fail notes that the constraints are refuted, by what clashes on level 0.
+// fail records that the constraints are refuted by r, which clashes on level 0.
 func (c *cdcl) fail(r reason) {
 	c.dead, c.clash = true, r
 }

@@ -2,10 +2,12 @@ package solver
 
 import "math/bits"
 
-// pairwiseMax is the size up to which an at-most-one is a clause for each pair.
+// pairwiseMax is the size up to which an at-most-one is encoded as a clause for
+// each pair.
 const pairwiseMax = 5
 
-// limitHelpers is how many variables atMost makes for a set of that size.
+// limitHelpers returns how many variables atMost creates for a set of the given
+// size.
 func limitHelpers(size, n int) int {
 	switch {
 	case n == 0 || n >= size:
@@ -20,7 +22,8 @@ func limitHelpers(size, n int) int {
 	return 2 * comparators(size, n+1)
 }
 
-// limitClauses is about how many clauses atMost adds for a set of that size.
+// limitClauses returns about how many clauses atMost adds for a set of the
+// given size.
 func limitClauses(size, n int) int {
 	switch {
 	case n == 0:
@@ -41,15 +44,17 @@ func counts(size, n int) bool { return (size-1)*n <= 2*comparators(size, n+1) }
 // atMost encodes that at most n of the literals are true, 0 <= n < len(lits).
 //
 //   - n = 1, few: a clause for each pair
-//   - n = 1, many: every literal implies its own number in binary, and two
-//     numbers cannot be had at once (log2 helpers, size*log2 clauses)
-//   - n small: a sequential counter (Sinz 2005), which needs size*n of both
-//   - else: a network that sorts by merging odds and evens (Batcher 1968), cut
-//     down to the first n+1 places (Asin, Nieuwenhuis, Oliveras and
-//     Rodriguez-Carbonell 2011), which needs about size*log2(n)^2 of both
+//   - n = 1, many: every literal implies its own number in binary, and no two
+//     numbers are possible at once (log2 helpers, size*log2 clauses)
+//   - n small: a sequential counter (Sinz 2005), which needs size*n helpers and
+//     as many clauses
+//   - else: a network that sorts by merging odds and evens (Batcher 1968),
+//     truncated to the first n+1 places (Asin, Nieuwenhuis, Oliveras and
+//     Rodriguez-Carbonell 2011), which needs about size*log2(n)^2 helpers and
+//     as many clauses
 //
-// In all of them, what follows from the literals that are true follows by unit
-// propagation.
+// In all of these encodings, unit propagation derives everything that follows
+// from the literals that are true.
 func (e *encoding) atMost(n int, lits []elit) {
 	switch {
 	case n == 0:
@@ -71,7 +76,7 @@ func (e *encoding) atMost(n int, lits []elit) {
 	}
 }
 
-// sorted returns the first k places of the literals in order, the true ones
+// sorted returns the first k places of the literals sorted with the true ones
 // first: place i is true if more than i of them are.
 func (e *encoding) sorted(lits []elit, k int) []elit {
 	if len(lits) == 1 || e.poll.ended {
@@ -81,7 +86,7 @@ func (e *encoding) sorted(lits []elit, k int) []elit {
 	return e.merged(e.sorted(lits[:half], k), e.sorted(lits[half:], k), k)
 }
 
-// merged returns the first k places of two sorted lists put in order.
+// merged returns the first k places of two sorted lists merged in order.
 func (e *encoding) merged(a, b []elit, k int) []elit {
 	switch {
 	case len(a) == 0:
@@ -109,7 +114,7 @@ func (e *encoding) merged(a, b []elit, k int) []elit {
 	return all[:min(k, len(all))]
 }
 
-// every2 returns the elements at every second place.
+// every2 returns every second element, beginning at from.
 func every2(lits []elit, from int) []elit {
 	var all []elit
 	for i := from; i < len(lits); i += 2 {
@@ -118,7 +123,8 @@ func every2(lits []elit, from int) []elit {
 	return all
 }
 
-// compare returns what is true if either is, and what is true if both are.
+// compare returns a literal that is true if either is, and one that is true if
+// both are.
 func (e *encoding) compare(a, b elit) (more, less elit) {
 	more, less = e.engine.fresh(), e.engine.fresh()
 	e.add(-a, more)
@@ -127,7 +133,8 @@ func (e *encoding) compare(a, b elit) (more, less elit) {
 	return more, less
 }
 
-// comparators is at least how many comparisons sorted makes.
+// comparators returns a lower bound on the number of comparisons that sorted
+// makes.
 func comparators(size, k int) int {
 	if size <= 1 {
 		return 0
@@ -136,7 +143,7 @@ func comparators(size, k int) int {
 	return comparators(half, k) + comparators(size-half, k) + merges(min(half, k), min(size-half, k))
 }
 
-// merges is at least how many comparisons merged makes.
+// merges returns a lower bound on the number of comparisons that merged makes.
 func merges(a, b int) int {
 	switch {
 	case a == 0 || b == 0:
@@ -165,7 +172,8 @@ func (e *encoding) binary(lits []elit) {
 	}
 }
 
-// counter uses row[j]: more than j of the literals so far are true.
+// counter encodes the limit as a sequential counter: row[j] says that more than
+// j of the literals so far are true.
 func (e *encoding) counter(n int, lits []elit) {
 	var row []elit
 	for i, l := range lits {

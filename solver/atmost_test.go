@@ -48,8 +48,8 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
-// TestLargeLimit has a limit that no counter can afford, with a dead end in
-// front that takes the SAT engine.
+// TestLargeLimit has a limit that is too large for a counter, and a dead end
+// that takes a search.
 func TestLargeLimit(t *testing.T) {
 	const size, n = 4000, 1999
 	p := &solver.Problem{}

@@ -13,7 +13,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// upstream makes the problem of OLM's and deppy's BenchmarkSolve, draw by draw.
+// upstream reproduces the problem of OLM's and deppy's BenchmarkSolve, draw by
+// draw.
 func upstream(n int, seed int64) func() *solver.Problem {
 	type thing struct {
 		mandatory bool
@@ -89,9 +90,10 @@ func BenchmarkUpstream(b *testing.B) {
 	}
 }
 
-// packages makes a graph of that many packages and versions: each version
-// depends on random later packages, on a window of versions of each, the newest
-// first; subscriptions to random packages; one version of a package at most.
+// packages makes a graph of the given number of packages and versions. Each
+// version depends on random later packages, on a window of versions of each,
+// newest first. There are subscriptions to random packages, and at most one
+// version of a package may be selected.
 func packages(packages, versions, deps, subscriptions, window int, seed int64) *solver.Problem {
 	r := rand.New(rand.NewSource(seed))
 	p := &solver.Problem{}
@@ -137,8 +139,8 @@ func (g graph) problem(seed int64) *solver.Problem {
 	return packages(g.packages, g.versions, g.deps, g.subscriptions, g.window, seed)
 }
 
-// BenchmarkPackages solves a round of forty graphs per operation, and reports
-// the time of one.
+// BenchmarkPackages solves forty graphs per operation, and reports the time per
+// graph.
 func BenchmarkPackages(b *testing.B) {
 	for _, g := range graphs {
 		b.Run(g.String(), func(b *testing.B) {
@@ -166,9 +168,9 @@ func BenchmarkPackages(b *testing.B) {
 	}
 }
 
-// versions is one subscription over many versions of a package, of which only
-// one may be installed, and of whose API there may be only one provider. clash
-// rules out the first candidate in a way that takes the SAT engine to see.
+// versions makes a problem of one subscription to a package with many versions,
+// of which only one may be installed and whose API may have only one provider.
+// clash rules out the first candidate in a way that only a search reveals.
 func versions(n int, clash bool) *solver.Problem {
 	p := &solver.Problem{}
 	var all []solver.Var
@@ -203,7 +205,8 @@ func BenchmarkVersions(b *testing.B) {
 	}
 }
 
-// pigeons is the classic that no resolution-based solver finishes.
+// pigeons makes the pigeonhole problem, the classic that is out of reach of
+// resolution-based solvers once it is large.
 func pigeons(pigeons, holes int) *solver.Problem {
 	p := &solver.Problem{}
 	in := make([][]solver.Var, holes)
@@ -225,8 +228,9 @@ func pigeons(pigeons, holes int) *solver.Problem {
 }
 
 // BenchmarkCancel reports how long after the end of its context Solve returns,
-// and how often it was ended: in the midst of php(10,9), of upstream's problem,
-// and of one with 60,000 candidates of which only the last can be had.
+// and how often it was ended: in the middle of php(10,9), of the upstream
+// problem, and of a problem with 60,000 candidates of which only the last is
+// possible.
 func BenchmarkCancel(b *testing.B) {
 	for _, size := range []struct {
 		name  string
@@ -261,15 +265,15 @@ func BenchmarkCancel(b *testing.B) {
 	}
 }
 
-// BenchmarkWhatIf asks, of graphs that are hard, what if each pick of the best
-// answer were forbidden, or its subscription dropped: with Solve for every
-// question, with one new session for all questions about a graph, and with one
-// that was asked all of them before.
+// BenchmarkWhatIf asks about hard graphs: what if a pick of the best answer
+// were forbidden, or a subscription dropped? It asks with Solve for every
+// question, with one new session for all questions about a graph, and with a
+// session that has already answered all of them.
 func BenchmarkWhatIf(b *testing.B) {
 	g := graphs[4]
 	var problems []*solver.Problem
 	var questions [][]*solver.WhatIf
-	var supposed [][]*solver.Problem // the problem of each question
+	var supposed [][]*solver.Problem // for each question, the changed problem
 	n := 0
 	for seed := range int64(5) {
 		p := g.problem(seed)

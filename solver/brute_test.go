@@ -14,11 +14,12 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// This file holds the oracle: a reading of the documentation of Solve that
-// tries all selections, and the random problems it is asked about.
+// This file contains the oracle, which implements the documentation of Solve by
+// trying all selections, and the random problems it is asked about.
 
-// A rule is a constraint on bit sets (bit 0 is variable 1): a set must have one
-// of yes or lack one of no; of a limitation, it must have at most n of yes.
+// A rule is a constraint on bit sets (bit 0 is variable 1): a set must contain
+// one of yes or lack one of no; for a limitation, it must contain at most n of
+// yes.
 type rule struct {
 	yes, no    uint32
 	limitation bool
@@ -48,12 +49,13 @@ func (r *rule) meets(set uint32) bool {
 	return set&r.yes|^set&r.no != 0
 }
 
-// allowed returns all selections that meet the constraints for which keep holds.
+// allowed returns all selections that meet the constraints for which keep
+// returns true.
 func allowed(p *solver.Problem, keep func(id int) bool) []uint32 {
 	return search(p, keep, 1<<20)
 }
 
-// possible reports whether there is one.
+// possible reports whether there is such a selection.
 func possible(p *solver.Problem, keep func(id int) bool) bool {
 	return len(search(p, keep, 1)) > 0
 }
@@ -70,7 +72,7 @@ func search(p *solver.Problem, keep func(id int) bool, most int) []uint32 {
 		ok := true
 		for i := range kept {
 			if ok = kept[i].meets(set); !ok {
-				kept[0], kept[i] = kept[i], kept[0] // it may well refuse the next one, too
+				kept[0], kept[i] = kept[i], kept[0] // it is likely to refuse the next set as well
 				break
 			}
 		}
@@ -81,7 +83,7 @@ func search(p *solver.Problem, keep func(id int) bool, most int) []uint32 {
 	return sets
 }
 
-// best follows the documented rule with nothing but the list of all allowed
+// best applies the documented rule, using nothing but the list of all allowed
 // selections.
 func best(p *solver.Problem, sets []uint32) uint32 {
 	var picked uint32
@@ -129,13 +131,13 @@ func best(p *solver.Problem, sets []uint32) uint32 {
 	return picked
 }
 
-// A source gives the decisions of which a problem is made: random numbers, or
-// the bytes of a fuzzer.
+// A source provides the choices from which a problem is built: random numbers,
+// or the bytes of a fuzzer.
 type source func(n int) int
 
 func randomly(r *rand.Rand) source { return r.IntN }
 
-// build makes a problem of up to that many variables of all kinds of
+// build makes a problem of up to maxVars variables with all kinds of
 // constraints.
 func build(draw source, maxVars int) *solver.Problem {
 	p := &solver.Problem{}
@@ -186,7 +188,7 @@ func describe(p *solver.Problem) string {
 	return out.String()
 }
 
-// compare solves p and compares what comes back with the oracle.
+// compare solves p and compares the outcome with the oracle.
 func compare(t testing.TB, draw source, p *solver.Problem) {
 	all := func(int) bool { return true }
 	sets := allowed(p, all)
@@ -219,8 +221,8 @@ func compare(t testing.TB, draw source, p *solver.Problem) {
 	compareCertificate(t, draw, p, s, sets)
 }
 
-// compareCore compares the core with what dropping constraint by constraint
-// leaves.
+// compareCore checks that the core cannot be met, that it can be met without
+// any one of its constraints, and that refutations are valid.
 func compareCore(t testing.TB, p *solver.Problem, unsat *solver.UnsatError) {
 	core, err := unsat.Core(context.Background())
 	if err != nil {
@@ -258,8 +260,8 @@ func compareCore(t testing.TB, p *solver.Problem, unsat *solver.UnsatError) {
 	}
 }
 
-// compareExplanation checks that the conflicts share nothing, and that no fix is
-// cheaper than the first.
+// compareExplanation checks that the conflicts share no constraint, and that
+// the fixes are the cheapest.
 func compareExplanation(t testing.TB, p *solver.Problem, unsat *solver.UnsatError) {
 	x, err := unsat.Explain(context.Background(), nil)
 	if err != nil {
@@ -332,8 +334,8 @@ func compareFixes(t testing.TB, p *solver.Problem, fixes []solver.Fix) {
 	}
 }
 
-// tangle makes a problem of choices that exclude each other, in which what is
-// possible shows only after trying.
+// tangle makes a problem of choices that exclude each other, in which only
+// trying shows what is possible.
 func tangle(draw source, maxVars int) *solver.Problem {
 	p := &solver.Problem{}
 	n := 6 + draw(maxVars-5)
@@ -364,9 +366,10 @@ func tangle(draw source, maxVars int) *solver.Problem {
 	return p
 }
 
-// TestRandomAgainstBruteForce asks the oracle about random problems of up to 14
-// variables: whether there is an answer, which, whether the certificate holds,
-// whether the core is one and minimal, whether the fixes are the cheapest.
+// TestRandomAgainstBruteForce compares Solve with the oracle on random problems
+// of up to 14 variables: whether there is an answer and which, whether the
+// certificate is valid, whether the core is a minimal contradiction, and
+// whether the fixes are the cheapest.
 func TestRandomAgainstBruteForce(t *testing.T) {
 	for seed := range uint64(long.N(3_500, 1_000_000)) {
 		make := build

@@ -2,47 +2,49 @@ package solver
 
 import "context"
 
-// A cdcl searches by conflict-driven clause learning (Marques-Silva and Sakallah
-// 1996), with two watched literals (Moskewicz et al. 2001), on the constraints of
-// an index themselves: limitations are counted, not encoded as clauses.
+// A cdcl searches by conflict-driven clause learning (Marques-Silva and
+// Sakallah 1996), with two watched literals (Moskewicz et al. 2001), directly
+// on the constraints of an index: limitations are counted, not encoded as
+// clauses.
 //
-// What it learns follows from the constraints alone, never from what is assumed,
-// and so is kept from question to question. A constraint that a question may drop
-// has a guard: a variable of the cdcl's own, which is assumed where it is in force.
+// What it learns follows from the constraints alone, never from assumptions,
+// and is therefore kept from question to question. A constraint that a question
+// may drop has a guard: a variable of the cdcl's own that is assumed if the
+// constraint is in force.
 type cdcl struct {
 	x     *index
 	vals  []int8     // by side of a literal: 1 holds, -1 fails, 0 open
 	vars  []assigned // by variable
-	trail []Lit      // what holds, in the order of assignment
+	trail []Lit      // the literals that hold, in the order of assignment
 	begin []int32    // by level, from 1: where it begins in the trail
-	done  int        // how much of the trail clauses have seen
-	told  int        // how much of it limitations have seen
+	done  int        // how much of the trail was propagated through clauses
+	told  int        // how much of the trail was propagated through limitations
 
 	lits    []Lit // of the clauses, one after the other
 	clauses []clause
-	watches [][]watch // by side: clauses to look at when it fails
+	watches [][]watch // by side: clauses to visit when it fails
 	room    []watch   // for watches to grow into
 	limits  []limitation
 	limited table[int32]  // by variable: the limitations that list it
-	added   [][]int32     // the same for those that were added later
+	added   [][]int32     // the same, for limitations that were added later
 	guarded map[Var]int32 // by the variable of a guard: the limitation that it guards
 	lazy    bool          // there are lazy limitations
-	stated  int32         // how many of the clauses are constraints: those that were learned come after them
-	learned int           // how many clauses were
-	kept    int           // how many more may be than at first, see reduce
+	stated  int32         // how many of the clauses are constraints: the learned ones come after them
+	learned int           // how many learned clauses there are
+	kept    int           // how many more there may be than at first, see reduce
 
-	cone *cone // what can be selected, or nil where that is not known
+	cone *cone // what can be selected, or nil if that is not known
 
-	dead  bool   // refuted, whatever is assumed
-	clash reason // by what, on level 0
+	dead  bool   // refuted under any assumptions
+	clash reason // what refutes it, on level 0
 	poll  poll
 
 	analysis
 	order varHeap
-	proof *proofLog // nil where nobody asks for one
+	proof *proofLog // nil unless a proof is requested
 }
 
-// assigned is how a variable got its value.
+// assigned describes how a variable got its value.
 type assigned struct {
 	level  int32
 	reason reason
@@ -62,25 +64,25 @@ func limitReason(i int32) reason { return reason(-2 - i) }
 // A clause is a range of the literals.
 type clause struct {
 	start, end int32
-	from       int32 // the constraint, or -1 - the lemma of the proof
-	next       int32 // where the last literal to watch was found, from 2; or less
-	lbd        int32 // of a learned clause: how many levels it spans; else 0
+	from       int32 // the constraint, or -1 minus the lemma of the proof
+	next       int32 // where a literal to watch was last found, from 2; less if none was
+	lbd        int32 // for a learned clause, how many levels it spans; otherwise 0
 }
 
-// A watch is a clause, and one of its other literals: where that holds there is
+// A watch is a clause and one of its other literals: while that holds, there is
 // nothing to do.
 type watch struct {
 	blocker Lit
-	clause  int32 // of a clause of two literals: -1 - its position
+	clause  int32 // its position or, for a clause of two literals, -1 minus that
 }
 
-// side is the index of a literal in a list that has two entries for each
-// variable v: 2v, and 2v-1 for its denial. It takes no branch.
+// side returns the index of a literal in a list that has two entries for each
+// variable v: 2v, and 2v-1 for its denial. It is branch-free.
 func side(l Lit) int { return int(l<<1 ^ l>>31) }
 
-// newCDCL returns one for the constraints with those IDs. Those for which guard
-// gives a variable are in force only while that is assumed. When ctx ends, it is
-// of no use.
+// newCDCL returns a cdcl for the constraints with the given IDs. Those for
+// which guard returns a variable are in force only while that is assumed. If
+// ctx ends, the cdcl is unusable.
 func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func(con int32) Var) *cdcl {
 	n := x.size + guards
 	c := &cdcl{x: x, poll: poll{ctx: ctx}}
@@ -88,7 +90,7 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 	c.watches, c.trail = list[[]watch](&c.poll, 2*n), make([]Lit, 0, min(n, pollSteps))
 	var units []Lit
 	var from []int32
-	watched := list[int32](&c.poll, 2*n) // how often, to make room at once
+	watched := list[int32](&c.poll, 2*n) // by side: how many watches there are, to make room for all at once
 	room := 0
 	for _, id := range cons {
 		if c.poll.spend(1) {
@@ -165,7 +167,7 @@ func (c *cdcl) state(k *indexed, id int32, guard Var, watched []int32) {
 	c.clauses = append(c.clauses, clause{start: start, end: int32(len(c.lits)), from: id})
 }
 
-// watch makes the lists of watches.
+// watch builds the watch lists.
 func (c *cdcl) watch(watched []int32, total int) {
 	room := list[watch](&c.poll, total)
 	for s, n := range watched {
@@ -201,7 +203,7 @@ func (c *cdcl) value(l Lit) int8 { return c.vals[side(l)] }
 
 func (c *cdcl) level() int32 { return int32(len(c.begin)) }
 
-// decide begins a level.
+// decide begins a new level by assigning l.
 func (c *cdcl) decide(l Lit) {
 	c.begin = append(c.begin, int32(len(c.trail)))
 	c.put(l, free)
@@ -213,7 +215,7 @@ func (c *cdcl) put(l Lit, r reason) {
 	c.trail = append(c.trail, l)
 }
 
-// assert takes l for true. It reports false where it fails.
+// assert makes l true. It reports false if l already fails.
 func (c *cdcl) assert(l Lit, r reason) bool {
 	if v := c.value(l); v != 0 {
 		return v > 0
@@ -222,8 +224,8 @@ func (c *cdcl) assert(l Lit, r reason) bool {
 	return true
 }
 
-// back takes back all levels above that one, or fewer when the poll is over: to go
-// on, it is called again.
+// back undoes all levels above the given one, or fewer if the poll is over;
+// calling it again continues.
 func (c *cdcl) back(level int32) {
 	if c.level() <= level {
 		return
@@ -253,8 +255,9 @@ func (c *cdcl) back(level int32) {
 	c.done, c.told = min(c.done, end), min(c.told, end)
 }
 
-// propagate draws what follows, clauses first: a limitation of many variables is
-// the dearest to draw from. It returns what clashes, or free.
+// propagate assigns what follows, through clauses first, because a limitation
+// of many variables is the most expensive to propagate. It returns what
+// clashes, or free.
 func (c *cdcl) propagate() reason {
 	for !c.poll.ended {
 		for c.done < len(c.trail) {
@@ -262,7 +265,7 @@ func (c *cdcl) propagate() reason {
 			c.poll.spend(1 + len(c.watches[side(-l)])%watchesAtOnce)
 			r := c.visit(-l)
 			if c.poll.ended {
-				return free // the rest of what watches l is still to be seen
+				return free // the remaining watches are still to be visited
 			}
 			if c.done++; r != free {
 				return r
@@ -281,16 +284,16 @@ func (c *cdcl) propagate() reason {
 	return free
 }
 
-// watchesAtOnce is how many watches are visited between two looks at the poll.
+// watchesAtOnce is how many watches are visited between two checks of the poll.
 const watchesAtOnce = 256
 
-// visit looks at the clauses that watch l, which failed, but for those that deny
-// what cannot be selected anyway: they hold.
+// visit propagates through the clauses that watch l, which has failed. It skips
+// clauses that deny what cannot be selected anyway, because they hold.
 func (c *cdcl) visit(l Lit) reason {
 	s := side(l)
 	watching := c.watches[s]
 	var aside *cone
-	if c.level() > 0 { // what is found on level 0 holds for other questions, too
+	if c.level() > 0 { // what is found on level 0 also holds for other questions
 		aside = c.cone
 	}
 	kept := 0
@@ -342,9 +345,9 @@ func (c *cdcl) visit(l Lit) reason {
 	return free
 }
 
-// rewatch finds another literal to watch in place of the second. It goes on from
-// where it was the last time (Gent 2013): long clauses would be looked through
-// from the beginning again and again.
+// rewatch finds another literal to watch in place of the second. It continues
+// from where it stopped the last time (Gent 2013); otherwise long clauses would
+// be scanned from the beginning again and again.
 func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 	k := max(1, int(own.next))
 	for n := range len(lits) - 2 {
@@ -363,8 +366,8 @@ func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 	return false
 }
 
-// addWatch adds a watch to a list. Lists grow into room that they share: there are
-// many of them, and most stay short.
+// addWatch adds a watch to a list. Lists grow into room that they share,
+// because there are many of them and most stay short.
 func (c *cdcl) addWatch(s int, w watch) {
 	all := c.watches[s]
 	if n := len(all); n == cap(all) {
@@ -377,7 +380,7 @@ func (c *cdcl) addWatch(s int, w watch) {
 	c.watches[s] = append(all, w)
 }
 
-// addVar makes a variable of the cdcl's own.
+// addVar creates a variable of the cdcl's own.
 func (c *cdcl) addVar() Var {
 	v := Var(len(c.vars))
 	c.vals = append(c.vals, 0, 0)

@@ -6,37 +6,38 @@ import (
 )
 
 // A Lemma is a clause that follows from the constraints of a problem: in every
-// selection that meets them one of its literals holds.
+// selection that meets them, at least one of its literals holds.
 //
-// The hints show it by unit propagation: where all its literals fail, the hints
-// in turn force something, until one cannot be met any more. A hint is the ID of a
-// constraint, or -1 for the first lemma of the proof, -2 for the second, and so on:
-// of those before it. A clause forces the one literal that has not failed; a
-// limitation that is used up forces all its other variables out. A hint that
-// forces nothing is passed over.
+// The hints prove this by unit propagation. If all literals of the lemma fail,
+// each hint in turn forces further literals, until one hint can no longer be
+// met. A hint is the ID of a constraint, or -1 for the first lemma of the
+// proof, -2 for the second, and so on; only earlier lemmas may be used. A
+// clause forces the one literal that has not failed; a limitation that is used
+// up forces all its other variables out. A hint that forces nothing is skipped.
 type Lemma struct {
 	// Lits are the literals of the clause, each once, in no particular order.
 	Lits []Lit `json:"lits"`
-	// Hints show that it follows.
+	// Hints prove that it follows.
 	Hints []int `json:"hints"`
 }
 
-// A Certificate is a proof that a selection is the best one. It holds nothing
-// but numbers, and can be stored and sent as JSON; [Check] verifies it.
+// A Certificate is a proof that a selection is the best one. It contains only
+// numbers, and can be stored and sent as JSON; [Check] verifies it.
 type Certificate struct {
-	// Lemmas are what the refusals rest on besides the constraints.
+	// Lemmas are what the refusals rest on in addition to the constraints.
 	Lemmas []Lemma `json:"lemmas,omitempty"`
-	// Steps are the choices, in their order. What they pick is the selection.
+	// Steps are the choices, in order. Their picks are the selection.
 	Steps []CertifiedStep `json:"steps"`
 }
 
 // A CertifiedStep is one choice of a [Certificate].
 type CertifiedStep struct {
-	// Demand is the ID of the constraint that is met.
+	// Demand is the ID of the constraint that the step meets.
 	Demand int `json:"demand"`
 	// Pick is the variable picked for it.
 	Pick Var `json:"pick"`
-	// Refused says for each better candidate, in order, why it is impossible.
+	// Refused gives, for each better candidate in order, the reason why it is
+	// impossible.
 	Refused []CertifiedRefusal `json:"refused,omitempty"`
 }
 
@@ -44,16 +45,16 @@ type CertifiedStep struct {
 type CertifiedRefusal struct {
 	// Var is the candidate.
 	Var Var `json:"var"`
-	// Given are positions of earlier steps, ascending, with whose picks it is
-	// impossible.
+	// Given are the positions of the earlier steps, ascending, whose picks it
+	// is impossible with.
 	Given []int `json:"given,omitempty"`
-	// Hints show it, as those of a [Lemma] do.
+	// Hints prove it, like those of a [Lemma].
 	Hints []int `json:"hints"`
 }
 
-// Core returns the IDs of the constraints that a refusal of the certificate rests
-// on, ascending: they alone rule the candidate out, together with the picks
-// given. It need not be minimal; [Refusal.Core] is.
+// Core returns the IDs of the constraints that a refusal of the certificate
+// rests on, ascending: together with the given picks, they alone rule the
+// candidate out. The set need not be minimal; [Refusal.Core] is.
 func (cert *Certificate) Core(r CertifiedRefusal) []int {
 	var core []int
 	need := make([]bool, len(cert.Lemmas))
@@ -77,15 +78,17 @@ func (cert *Certificate) Core(r CertifiedRefusal) []int {
 }
 
 // A Refutation is a proof that constraints cannot be met together, see
-// [Problem.Refute]. It holds nothing but numbers, and can be stored and sent as
+// [Problem.Refute]. It contains only numbers, and can be stored and sent as
 // JSON; [CheckRefutation] verifies it.
 type Refutation struct {
-	// Lemmas lead to the last one, which has no literals: nothing can hold.
+	// Lemmas lead to the last one, which has no literals and therefore cannot
+	// hold.
 	Lemmas []Lemma `json:"lemmas"`
 }
 
 // Core returns the IDs of the constraints that the proof uses, ascending: they
-// alone cannot be met together. It need not be minimal; [UnsatError.Core] is.
+// alone cannot be met together. The set need not be minimal; [UnsatError.Core]
+// is.
 func (r *Refutation) Core() []int {
 	var core []int
 	for _, m := range r.Lemmas {
@@ -99,19 +102,18 @@ func (r *Refutation) Core() []int {
 	return slices.Compact(core)
 }
 
-// A CertificateError reports that a certificate, or a refutation, proves
-// nothing.
+// A CertificateError reports that a certificate or refutation is not valid.
 type CertificateError struct {
 	// Lemma is the position of the lemma that is wrong, or -1.
 	Lemma int
-	// Step is the position of the step that is wrong, or -1 where it is not one
-	// step.
+	// Step is the position of the step that is wrong, or -1 if the error is not
+	// in a single step.
 	Step int
-	// What says what is wrong.
+	// What describes what is wrong.
 	What string
 }
 
-// Error says what is wrong, and where.
+// Error reports what is wrong and where.
 func (e *CertificateError) Error() string {
 	switch {
 	case e.Lemma >= 0:

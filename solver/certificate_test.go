@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// TestJudge shows the judge certificates that are wrong in one respect each.
+// TestEvaluate checks certificates that are each wrong in one respect.
 func TestEvaluate(t *testing.T) {
 	// x(1) y(2) x2(3) x1(4) y2(5) y1(6)
 	const choices = `require x
@@ -32,7 +32,7 @@ exclude x2 y2
 		{"require a\nrequire b\nlimit 1 a b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":2}]}`, "breaks constraint 2"},
 		{"require a\nrequire b\nany !a !b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":2}]}`, "breaks constraint 2"},
 		{"require a\nany", `{"steps":[{"demand":0,"pick":1}]}`, "breaks constraint 1"},
-		// The choices must be those that come up, in order.
+		// The choices must be those that arise, in order.
 		{"require a\nrequire b", `{"steps":[{"demand":1,"pick":2},{"demand":0,"pick":1}]}`, "step 0: the next choice is that of constraint 0"},
 		{"require a\na needs b", `{"steps":[{"demand":0,"pick":1},{"demand":0,"pick":2}]}`, "step 1: the next choice is that of constraint 1"},
 		{"require a\nb needs c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3}]}`, "step 1: there is no choice left"},
@@ -42,13 +42,13 @@ exclude x2 y2
 		{"require a\na needs b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3}]}`, "step 1: refusal 0 is not of candidate b"},
 		{"require a\na needs b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":2,"refused":[{"var":3}]}]}`, "step 1: 0 better candidates, 1 refusals"},
 		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":3,"hints":[2]}]}]}`, "refusal 0 is not of candidate b"},
-		// For a reason that holds.
+		// For a valid reason.
 		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2}]}]}`, "step 1: refusal 0, of b: the hints do not lead"},
 		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2,"hints":[0,1]}]}]}`, "step 1: refusal 0, of b: the hints do not lead"},
 		{"require a\na needs b c\nlimit 2 a b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2,"hints":[0,2]}]}]}`, "step 1: refusal 0, of b: the hints do not lead"},
 		{choices, strings.Replace(good, `"given":[2]`, `"given":[3]`, 1), "rests on a step that is not before it"},
 		{choices, strings.Replace(good, `"given":[2]`, `"given":[-1]`, 1), "rests on a step that is not before it"},
-		// And all of it must speak of the problem.
+		// And everything in it must refer to the problem.
 		{choices, strings.Replace(good, `"hints":[4]`, `"hints":[5]`, 1), "hint 0 (5) names nothing"},
 		{choices, strings.Replace(good, `"hints":[4]`, `"hints":[-1]`, 1), "hint 0 (-1) names nothing"},
 		{choices, strings.Replace(good, `"pick":6`, `"pick":7`, 1), "step 3: it names what is not in the problem"},
@@ -73,8 +73,8 @@ exclude x2 y2
 	}
 }
 
-// TestRefutation has refutations of what only a search can refute verified, and
-// some that are wrong in one respect each.
+// TestRefutation verifies refutations of what only a search can refute, and
+// checks small ones, most of them wrong in one respect.
 func TestRefutation(t *testing.T) {
 	ctx := context.Background()
 	for n := 2; n <= 7; n++ {
@@ -133,7 +133,8 @@ func TestRefutation(t *testing.T) {
 	}
 }
 
-// TestSharedSets verifies what rests on constraints that share their variables.
+// TestSharedSets verifies proofs that rest on constraints that share their
+// variables.
 func TestSharedSets(t *testing.T) {
 	p := &solver.Problem{}
 	v := p.NewVars(5) // 1 and 2 need one of 3, 4 and 5

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Certificate works out the proof that s is the best selection.
+// Certificate computes the proof that s is the best selection.
 //
 // Cost: a search of the parts in which a candidate was passed over, with all
-// earlier picks in place. The error is [*IncompleteError] when ctx ended first.
-// The Best of an IncompleteError has no certificate: the error says which choice
-// is not proven.
+// earlier picks fixed. The error is [*IncompleteError] if ctx ended first. The
+// Best of an IncompleteError has no certificate: the error says which choice is
+// not proven.
 func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 	p := s.problem(&poll{ctx: ctx})
 	if p == nil {
@@ -39,7 +39,7 @@ func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 }
 
 // A certifier replays the picks of a solution in a cdcl that logs what it
-// derives, and asks at each choice why the better candidates fail.
+// derives, and finds out at each choice why the better candidates fail.
 type certifier struct {
 	ctx    context.Context
 	x      *index
@@ -47,13 +47,13 @@ type certifier struct {
 	of     []int32 // by variable: 1 + its part
 	log    []decision
 	cdcl   *cdcl
-	steps  map[Var]int // by pick
-	picks  []Lit       // of the parts that the cdcl holds, so far, after what is proven to hold
-	placed int         // how many of those hold, decided
+	steps  map[Var]int // by pick: its step
+	picks  []Lit       // the picks so far in the parts that the cdcl covers, after what is proven to hold
+	placed int         // how many of picks have been decided
 
 	asked  int32         // the part that was searched last
 	roots  []int32       // its demands that nothing triggers
-	passed map[int32]int // what searches found out of long demands
+	passed map[int32]int // what searches found out about long demands
 }
 
 func (f *certifier) certify(s *Solution) (*Certificate, error) {
@@ -104,7 +104,8 @@ func (f *certifier) certify(s *Solution) (*Certificate, error) {
 	return cert, nil
 }
 
-// refuse returns why a candidate cannot be had with the picks so far.
+// refuse returns the reason why a candidate is impossible with the picks so
+// far.
 func (f *certifier) refuse(l Lit) (CertifiedRefusal, error) {
 	c := f.cdcl
 	for tries := 0; ; tries++ {
@@ -136,7 +137,7 @@ func (f *certifier) refuse(l Lit) (CertifiedRefusal, error) {
 
 var errNoSelection = errors.New("solver: internal error: the selection is impossible")
 
-// place decides the picks that are not in place yet.
+// place decides the picks that are not decided yet.
 func (f *certifier) place() error {
 	c := f.cdcl
 	for {
@@ -159,7 +160,8 @@ func (f *certifier) place() error {
 	}
 }
 
-// search refutes what is given, in the part of the last one.
+// search looks for a refutation of the given literals, in the part of the last
+// one.
 func (f *certifier) search(given []Lit) verdict {
 	last := f.of[given[len(given)-1].Var()]
 	f.placed = 0
@@ -180,13 +182,13 @@ func (f *certifier) search(given []Lit) verdict {
 	return v
 }
 
-// Refute works out a proof that the constraints with these IDs cannot be met
-// together, or, where there are none given, that all of p cannot be. It may come
-// to need only some of them: see [Refutation.Core].
+// Refute computes a proof that the constraints with the given IDs cannot be met
+// together or, if none are given, that all constraints of p cannot. The proof
+// may need only some of them: see [Refutation.Core].
 //
-// Cost: that of a search. The error is [*IncompleteError] when ctx ended first,
-// [*ProblemError] when p is malformed or there is no such constraint, and another
-// one when the constraints can be met.
+// Cost: that of a search. The error is [*IncompleteError] if ctx ended first,
+// [*ProblemError] if p is malformed or a constraint does not exist, and another
+// error if the constraints can be met.
 func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
 	if err := p.malformed(); err != nil {
 		return nil, err
@@ -239,9 +241,9 @@ func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
 	return r, nil
 }
 
-// trim returns the lemmas that the hints and the steps rest on, in order, and by
-// number of a lemma its place among those, by which it renumbers the steps' hints.
-// When the poll is over they are of no use.
+// trim returns the lemmas that the given hints and steps rest on, in order, and
+// the position of each among them, by lemma number. It renumbers the hints of
+// the steps accordingly. If the poll is over, the results are unusable.
 func trim(poll *poll, g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma, []int) {
 	number := list[int](poll, g.size)
 	need := list[bool](poll, g.size)

@@ -1,13 +1,14 @@
 package solver
 
-// A cone is what a question can come to select: the candidates of the demands that
-// nothing triggers, what those can ask for, and so on. All else stays out of every
-// answer, so a search need not find out what follows for it. Answers do not depend on
-// that: what is selected all the same has its constraints looked at then.
+// A cone is what a question can come to select: the candidates of the demands
+// that nothing triggers, what those can call for, and so on. Everything else
+// stays out of every answer, so a search need not propagate to it. Answers do
+// not depend on the cone: if something outside it is selected anyway, its
+// constraints are looked at then.
 type cone struct {
 	round int32
 	vars  []int32 // by variable: the last round in which it was reached
-	lists []int32 // by literal: the last round in which the candidates that begin there were
+	lists []int32 // by literal: the last round in which the candidates that begin there were reached
 	found []Var
 }
 
@@ -15,13 +16,14 @@ func newCone(x *index) *cone {
 	return &cone{vars: make([]int32, x.size), lists: make([]int32, len(x.lits)+1)}
 }
 
-// lacks reports whether l denies what is outside of the cone.
+// lacks reports whether l denies a variable outside the cone.
 func (c *cone) lacks(l Lit) bool {
 	return l < 0 && int(-l) < len(c.vars) && c.vars[-l] != c.round
 }
 
-// fill finds the cone of a question. Cost: what is in it. It may find more, where a
-// clause has several denials. When the poll is over it is of no use.
+// fill computes the cone of a question. Cost: the size of the cone. It may be
+// larger than necessary if a clause has several denials. If the poll is over,
+// it is unusable.
 func (c *cone) fill(poll *poll, x *index, w *change) {
 	c.round++
 	c.found = c.found[:0]

@@ -8,7 +8,7 @@ import (
 // Kind says what a [Constraint] demands.
 type Kind uint8
 
-// The kinds of constraints, each named after what makes it.
+// The kinds of constraints, each with the method that adds it.
 const (
 	Requirement Kind = iota + 1 // Require
 	Prohibition                 // Forbid
@@ -30,18 +30,18 @@ func (k Kind) String() string {
 
 // A Constraint is one demand of a [Problem], as it was added.
 type Constraint struct {
-	// ID is the constraint's position in the order of adding, from 0.
+	// ID is the constraint's position in the order of addition, from 0.
 	ID int
-	// Kind is which of the Problem's methods added it.
+	// Kind tells which of the Problem's methods added it.
 	Kind Kind
-	// Lits says what the constraint speaks of, in the order given:
+	// Lits are the literals of the constraint, in the order given:
 	//   - Requirement: the variable
 	//   - Prohibition: the denied variable
 	//   - Dependency: the denied subject, then the candidates
 	//   - Exclusion: the two denied variables
 	//   - Limitation: the variables
 	//   - Clause: the literals
-	// It belongs to the problem: do not write to it.
+	// The slice belongs to the problem: do not write to it.
 	Lits []Lit
 	// N is how many variables a Limitation allows.
 	N int
@@ -51,15 +51,14 @@ type Constraint struct {
 	problem *Problem
 }
 
-// Constraint returns the constraint with that ID, which must be at least 0 and
-// less than NumConstraints.
+// Constraint returns the constraint with the given ID, which must be at least 0
+// and less than NumConstraints.
 func (p *Problem) Constraint(id int) Constraint {
 	c := &p.cons[id]
 	return Constraint{ID: id, Kind: c.kind, Lits: p.litsOf(c), N: int(c.n), Why: p.why(id), problem: p}
 }
 
-// String returns the reason, or, where none was given, the demand in words made
-// of the names of the variables.
+// String returns the reason or, if none was given, the demand in words.
 func (c Constraint) String() string {
 	if c.Why != nil {
 		return c.Why.String()
@@ -67,7 +66,7 @@ func (c Constraint) String() string {
 	return c.Demand()
 }
 
-// Demand says in words, made of the names of the variables, what c demands.
+// Demand returns what c demands in words, using the names of the variables.
 func (c Constraint) Demand() string {
 	switch c.Kind {
 	case Requirement:

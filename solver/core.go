@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// An UnsatError reports that no selection meets all constraints. Making one is
-// cheap: its methods work out the details when they are called.
+// An UnsatError reports that no selection meets all constraints. Creating one
+// is cheap: its methods work out the details when they are called.
 type UnsatError struct {
 	base   *Problem
 	change *change
-	// suspect reports whether a variable is of a part that may have no answer.
+	// suspect reports whether a variable is in a part that may have no answer.
 	suspect func(Var) bool
 	text    func() string
 
@@ -29,15 +29,15 @@ func newUnsatError(p *Problem, w *change, suspect func(Var) bool) *UnsatError {
 	return e
 }
 
-// Problem returns the problem that was solved: with the change made, where a
-// [Session] found that it has no answer. Do not add to it.
+// Problem returns the problem that was solved. If a [Session] returned the
+// error, that is the problem with the change made. Do not add to it.
 func (e *UnsatError) Problem() *Problem {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.changed(context.Background())
 }
 
-// changed returns nil when ctx ended.
+// changed returns the problem with the change made, or nil if ctx ended.
 func (e *UnsatError) changed(ctx context.Context) *Problem {
 	if e.problem == nil {
 		if e.problem = e.base; e.change != nil {
@@ -74,14 +74,14 @@ func (e *UnsatError) pieces(ctx context.Context) (*Problem, []part, error) {
 	return p, own, nil
 }
 
-// Bounds of Error: on its work, and on the constraints that it lists.
+// Bounds on the work of Error, and on the constraints that it lists.
 const (
 	errorConflicts = 10_000
 	errorLines     = 12
 )
 
-// Error lists the first constraints of a core, see [UnsatError.Core], unless that
-// is too hard to find. It is worked out once.
+// Error lists the first constraints of a core (see [UnsatError.Core]), unless a
+// core is too hard to find. The text is computed once.
 func (e *UnsatError) Error() string { return e.text() }
 
 func (e *UnsatError) render() string {
@@ -101,16 +101,17 @@ func (e *UnsatError) render() string {
 	return what + ": " + strings.Join(all, "; ")
 }
 
-// Core returns constraints that cannot be met together, of which every one is
-// needed for that: without any one of them the others can be met. They are in
-// the order of adding.
+// Core returns a minimal set of constraints that cannot be met together:
+// without any one of them, the others can be met. They are in the order of
+// addition.
 //
-// Where there are several such sets, it is one of the independent part of the
-// problem that comes first: what remains when every constraint is dropped that
-// the contradiction does not need, from the last added to the first, or from the
-// first to the last where that leaves fewer. So it depends on the problem alone.
+// If there are several such sets, the result is from the first independent part
+// of the problem that has one: it is what remains when every constraint that
+// the contradiction does not need is dropped, from the last added to the first,
+// or from the first to the last if that leaves fewer. So it depends on the
+// problem alone.
 //
-// The error is [*IncompleteError] when ctx ended first.
+// The error is [*IncompleteError] if ctx ended first.
 func (e *UnsatError) Core(ctx context.Context) ([]Constraint, error) {
 	return e.core(ctx, &budget{})
 }
@@ -150,8 +151,8 @@ func (p *Problem) constraints(ids []int32) []Constraint {
 	return all
 }
 
-// A minimizer holds a part with a switch for every constraint. Constraints go
-// by their position in cons.
+// A minimizer is a part with a switch for every constraint. Constraints are
+// identified by their position in cons.
 type minimizer struct {
 	*encoding
 	cons     []int32
@@ -193,8 +194,8 @@ func (m *minimizer) all() []bool {
 }
 
 // smaller returns what remains of the constraints that are on when they are
-// dropped from the last to the first, or, if that is less, from the first to the
-// last; nil when they can be met.
+// dropped from the last to the first or, if that leaves fewer, from the first
+// to the last. It returns nil if they can be met.
 func (m *minimizer) smaller(ctx context.Context, on []bool) ([]int, error) {
 	m.poll.spend(2 * len(on))
 	down := make([]int, 0, len(on))
@@ -202,7 +203,7 @@ func (m *minimizer) smaller(ctx context.Context, on []bool) ([]int, error) {
 		down = append(down, i)
 	}
 	core, err := m.core(ctx, slices.Clone(on), down)
-	if err != nil || len(core) < 3 { // no core of two can be left for a smaller one
+	if err != nil || len(core) < 3 { // there is no smaller core than one of two
 		return core, err
 	}
 	slices.Reverse(down)
@@ -213,10 +214,10 @@ func (m *minimizer) smaller(ctx context.Context, on []bool) ([]int, error) {
 	return other, nil
 }
 
-// core drops, in the order given, every constraint from those that are on as
-// long as they cannot be met. It returns which of the given ones remain,
-// ascending; or nil when all can be met. A refutation that did without a
-// constraint answers for it without another run. It owns on.
+// core drops constraints from those that are on, in the given order, as long as
+// the rest cannot be met. It returns which of the given ones remain, ascending,
+// or nil if all can be met. A constraint that the last refutation did not use
+// is dropped without another run. It owns on.
 func (m *minimizer) core(ctx context.Context, on []bool, order []int) ([]int, error) {
 	used, err := m.refute(ctx, on)
 	if err != nil || used == nil {
@@ -247,7 +248,7 @@ func (m *minimizer) core(ctx context.Context, on []bool, order []int) ([]int, er
 }
 
 // refute returns which of the constraints that are on a refutation used, or nil
-// when they can be met.
+// if they can be met.
 func (m *minimizer) refute(ctx context.Context, on []bool) (used []bool, err error) {
 	assumptions := make([]elit, 0, len(m.switches))
 	for i, s := range m.switches {

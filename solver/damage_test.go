@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// compareCertificate checks the certificate; and where it is changed and passes
-// all the same, that what it claims then is true.
+// compareCertificate checks the certificate, and that a damaged certificate
+// that still passes claims nothing false.
 func compareCertificate(t testing.TB, draw source, p *solver.Problem, s *solver.Solution, sets []uint32) {
 	ctx := context.Background()
 	cert, err := s.Certificate(ctx)
@@ -67,14 +67,14 @@ func clone[T any](t testing.TB, v *T) *T {
 	return again
 }
 
-// implied reports whether each of the sets has one of the literals.
+// implied reports whether each of the sets satisfies one of the literals.
 func implied(sets []uint32, lits []solver.Lit) bool {
 	return !slices.ContainsFunc(sets, func(set uint32) bool {
 		return !slices.ContainsFunc(lits, func(l solver.Lit) bool { return set>>(l.Var()-1)&1 == 1 == l.Selects() })
 	})
 }
 
-// damage changes one thing in a certificate, and says which.
+// damage makes one change to a certificate, and returns a description of it.
 func damage(draw source, p *solver.Problem, c *solver.Certificate) string {
 	someVar := func() solver.Var { return solver.Var(1 + draw(p.NumVars())) }
 	hints := func(all *[]int) string {

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// A DIMACSError reports text that is not a problem in DIMACS form.
+// A DIMACSError reports text that is not a problem in DIMACS format.
 type DIMACSError struct {
 	Line int    // from 1
-	What string // what is wrong, and the way out
+	What string // what is wrong, and how to fix it
 }
 
-// Error says what is wrong, and in which line.
+// Error reports what is wrong, and in which line.
 func (e *DIMACSError) Error() string {
 	return fmt.Sprintf("solver: DIMACS line %d: %s", e.Line, e.What)
 }
 
-// ReadDIMACS reads a problem in the form that SAT solvers share: comment lines
-// that begin with c, a header "p cnf VARIABLES CLAUSES", then the clauses, each
-// a list of variables, negative where denied, up to a 0. The variables are named
-// by their numbers; each clause becomes an [Problem.Any], its literals in the
-// order given.
+// ReadDIMACS reads a problem in the format that SAT solvers share: comment
+// lines that begin with c, a header "p cnf VARIABLES CLAUSES", then the
+// clauses, each a list of variables, negative if denied, terminated by 0. The
+// variables are named by their numbers. Each clause becomes a [Problem.Any]
+// with its literals in the order given.
 //
 // The problem has an answer if and only if the clauses can be satisfied. The
 // answer selects no variable that is not called for.

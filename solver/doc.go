@@ -13,12 +13,12 @@
 //   - or an [*IncompleteError] if the context ended or a limit was reached, with
 //     the best selection so far and how much of it is proven.
 //
-// A [Solution] says why each variable is selected or not. Its [Certificate] proves
-// to [Check], which trusts nothing that found it, that the selection is the best. A
-// [Session] answers what-if questions about one problem and reuses what it learned
-// from earlier ones. [Minimize] puts criteria before the rule, and its [Optimum]
-// has a certificate for [CheckOptimum]. A [Lazy] solves a problem that a [Source]
-// reveals only when asked.
+// A [Solution] says why each variable is selected or not. Its [Certificate]
+// proves that the selection is the best; [Check] verifies it and trusts nothing
+// that found it. A [Session] answers what-if questions about one problem and
+// reuses what it learned from earlier ones. [Minimize] puts criteria before the
+// rule, and its [Optimum] has a certificate for [CheckOptimum]. A [Lazy] solves
+// a problem that a [Source] reveals only when asked.
 //
 // The solver picks greedily, and unit propagation rules out impossible choices. Only at a
 // dead end does it search, and only in the independent part of the problem that contains

@@ -6,11 +6,12 @@ import (
 	"strconv"
 )
 
-// WriteDRAT writes the proof in the form that checkers of SAT solvers' proofs take
-// (DRAT: Wetzler, Heule and Hunt 2014): the lemmas, each a list of variables,
-// negative where denied, up to a 0. The checker is given the problem as
-// [ReadDIMACS] reads it. It finds the hints itself, by unit propagation on clauses,
-// and so cannot follow what rests on a Limitation.
+// WriteDRAT writes the proof in the format that checkers of SAT solvers' proofs
+// read (DRAT: Wetzler, Heule and Hunt 2014): the lemmas, each a list of
+// variables, negative if denied, terminated by 0. The checker is given the
+// problem in the format that [ReadDIMACS] reads. It finds the hints itself, by
+// unit propagation on clauses, and so cannot follow steps that rest on a
+// Limitation.
 //
 // The error is that of w.
 func (r *Refutation) WriteDRAT(w io.Writer) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// numbers reads clauses, or lemmas, as texts have them.
+// numbers parses clauses or lemmas from their text form.
 func numbers(t *testing.T, text string) (all [][]int) {
 	var clause []int
 	for line := range strings.Lines(text) {
@@ -60,9 +60,9 @@ func follows(clauses [][]int, clause []int) bool {
 	return false
 }
 
-// TestDRAT has proofs of random problems without an answer checked, from their
-// texts alone: lemma by lemma, by the slowest of checkers; and by drat-trim, where
-// that is installed.
+// TestDRAT checks proofs of random problems without an answer, from their texts
+// alone: lemma by lemma with a naive checker, and with drat-trim if it is
+// installed.
 func TestDRAT(t *testing.T) {
 	trim, _ := exec.LookPath("drat-trim")
 	refuted, lemmas := 0, 0

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// An encoding is a part of a problem as clauses of a SAT engine.
+// An encoding is a part of a problem, encoded as clauses of a SAT engine.
 type encoding struct {
 	p      *Problem
 	engine engine
 	lits   []elit // by variable of the problem; 0 outside the part
 	vars   []Var
-	size   int // the engine's variables below it include those of vars
+	size   int // the engine's variables for vars are below it
 	poll   poll
 	guard  elit            // denied in every clause being added, or 0
-	limits map[string]bool // the sets that have an at-most-one already
+	limits map[string]bool // the sets that already have an at-most-one
 }
 
-// encode gives the part to a new engine as hard clauses.
+// encode adds the part to a new engine as hard clauses.
 func encode(ctx context.Context, p *Problem, q *part, lits []elit, b *budget) (*encoding, error) {
 	e, err := newEncoding(ctx, p, q, lits, 0, b)
 	if err != nil {
@@ -29,8 +29,8 @@ func encode(ctx context.Context, p *Problem, q *part, lits []elit, b *budget) (*
 	return e, e.err()
 }
 
-// newEncoding makes the variables of the part. lits may be shared by encodings
-// of different parts; extra is how many more variables there will be.
+// newEncoding creates the variables of the part. lits may be shared by
+// encodings of different parts; extra is how many more variables there will be.
 func newEncoding(ctx context.Context, p *Problem, q *part, lits []elit, extra int, b *budget) (*encoding, error) {
 	e := &encoding{p: p, vars: q.vars, lits: lits, poll: poll{ctx: ctx}}
 	helpers, clauses := e.room(q)
@@ -45,8 +45,8 @@ func newEncoding(ctx context.Context, p *Problem, q *part, lits []elit, extra in
 	return e, nil
 }
 
-// err returns the error of the context, if it ended while clauses were added.
-// The encoding is of no use then.
+// err returns the error of the context if it ended while clauses were added.
+// The encoding is unusable then.
 func (e *encoding) err() error {
 	if e.poll.ended {
 		return e.poll.ctx.Err()
@@ -54,7 +54,7 @@ func (e *encoding) err() error {
 	return nil
 }
 
-// of returns the engine's literal for one of the part.
+// of returns the engine's literal for a literal of the part.
 func (e *encoding) of(l Lit) elit {
 	if l < 0 {
 		return -e.lits[-l]
@@ -94,7 +94,7 @@ func (e *encoding) constraint(c *con) {
 		return
 	}
 	for _, l := range e.p.litsOf(c) {
-		if m := e.of(l); m != 0 { // a limitation may list what stays unselected
+		if m := e.of(l); m != 0 { // a limitation may list variables that stay unselected
 			lits = append(lits, m)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// Two programs that are required want different versions of one library.
+// Two required programs need different versions of the same library.
 func ExampleUnsatError_Explain() {
 	var p solver.Problem
 	menu, icons := p.Var("menu"), p.Var("icons")

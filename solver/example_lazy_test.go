@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// downloads is a source that would have to fetch what it tells.
+// downloads is a source that would have to fetch its answers.
 type downloads struct{}
 
 func (downloads) Candidates(_ context.Context, needs []string) ([][]solver.Candidate, error) {
@@ -33,8 +33,8 @@ func (downloads) Requirements(_ context.Context, candidates []string) ([]solver.
 	return all, nil
 }
 
-// What a version needs is known once it was downloaded: only what is selected is,
-// and what fails.
+// The needs of a version are known only once it has been downloaded. Only
+// versions that are selected, or that fail, are downloaded.
 func ExampleLazy_Solve() {
 	l := solver.NewLazy(downloads{})
 	s, err := l.Solve(context.Background(), []string{"app", "lib"}, nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A slot is a course in a room at an hour: a reason of one's own, which tells
-// what can be done about it.
+// A slot is a room at an hour. It is a custom reason, which also says what can
+// be done about it.
 type slot struct{ room, hour string }
 
 func (s slot) String() string { return s.room + " holds one course at " + s.hour }
@@ -18,7 +18,7 @@ func (s slot) Advice() (string, int) {
 	return "find a second room like " + s.room + " at " + s.hour, 30
 }
 
-// Three courses and one teacher, who has two of them: a timetable. Rooms and
+// A timetable of three courses, two of which have the same teacher. Rooms and
 // hours are preferred in the order in which they are listed.
 func Example_timetable() {
 	ctx := context.Background()

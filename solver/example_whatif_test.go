@@ -9,7 +9,7 @@ import (
 )
 
 // What would be installed if the newest version were withdrawn, and what if the
-// cache were wanted, too?
+// cache were also wanted?
 func ExampleSession_Solve() {
 	var p solver.Problem
 	app, cache := p.Var("app"), p.Var("cache")

@@ -5,20 +5,22 @@ import (
 	"slices"
 )
 
-// ExplainOptions say how an explanation is made. The zero value, like nil, is
-// good for people.
+// ExplainOptions configure an explanation. The zero value, like nil, suits
+// human readers.
 type ExplainOptions struct {
 	// Name returns the name by which the reader knows a variable. Variables with
 	// the same name are treated as one. Nil means [Problem.Name].
 	Name func(Var) string
 	// MaxConflicts is how many independent conflicts are looked for. 0 means
-	// 10, less than 0 no bound.
+	// 10; less than 0 means no bound.
 	MaxConflicts int
-	// MaxFixes is how many fixes are looked for. 0 means 3, less than 0 none.
+	// MaxFixes is how many fixes are looked for. 0 means 3; less than 0 means
+	// none.
 	MaxFixes int
-	// MaxLines is how many lines the text has at most: trees that do not fit are
-	// cut short, wide ones before deep ones, so that what is left leads to a cause.
-	// A conflict has five lines however many there are. 0 means 25.
+	// MaxLines is the maximum number of lines of the text. Trees that do not
+	// fit are cut short, wide ones before deep ones, so that what is left leads
+	// to a cause. Each conflict that is shown gets at least five lines, however
+	// many there are. 0 means 25.
 	MaxLines int
 }
 
@@ -39,14 +41,15 @@ func (o *ExplainOptions) withDefaults() ExplainOptions {
 	return opts
 }
 
-// An Explanation says why a problem has no answer, to someone who knows the
+// An Explanation says why a problem has no answer, for a reader who knows the
 // variables but nothing about solvers. It depends only on the problem and the
 // options.
 type Explanation struct {
-	// Conflicts are what has to be solved, in the order of their first
-	// constraint. No two share a constraint.
+	// Conflicts are the conflicts that must be resolved, in the order of their
+	// first constraint. No two share a constraint.
 	Conflicts []Conflict
-	// Fixes are what would help, the one that asks for the least first.
+	// Fixes are the changes that would help, the one with the least effort
+	// first.
 	Fixes []Fix
 
 	problem  *Problem
@@ -55,10 +58,11 @@ type Explanation struct {
 
 // A Conflict is a set of constraints that cannot be met together.
 type Conflict struct {
-	// Core is a minimal set, in the order of adding, see [UnsatError.Core].
+	// Core is a minimal set, in the order of addition, see [UnsatError.Core].
 	Core []Constraint
-	// Tree says the same as a story: from what is required, by way of what that
-	// needs, to the facts that clash. It states every constraint of the core once.
+	// Tree tells the same as a story: from what is required, through what that
+	// needs, to the facts that clash. It states every constraint of the core
+	// once.
 	Tree []*Statement
 }
 
@@ -66,8 +70,8 @@ type Conflict struct {
 type Statement struct {
 	// Text is the line.
 	Text string
-	// Constraints are those that it states: several where the same is said of
-	// several subjects.
+	// Constraints are the constraints that it states: several if it says the
+	// same about several subjects.
 	Constraints []Constraint
 	// Subjects are the variables that it is about: none for a Limitation.
 	Subjects []Var
@@ -82,15 +86,15 @@ type Statement struct {
 // Explain works out why the problem has no answer, and what would help.
 //
 // The conflicts are the core (see [UnsatError.Core]), then the core of what
-// remains without the constraints of the first, and so on, so that conflicts
-// that have nothing in common all are reported.
+// remains without the constraints of the first, and so on, so that all
+// conflicts that have nothing in common are reported.
 //
-// Reasons can help: where several subjects have the same reason but for the name at
-// its beginning ("kafka.v2 requires API Etcd"), it is written once for all of them,
-// and an [Adviser] knows the way out.
+// Reasons can help: if several subjects have the same reason except for the
+// name at its beginning ("kafka.v2 requires API Etcd"), it is written once for
+// all of them, and an [Adviser] says what to do.
 //
-// Cost: a run of the SAT engine for about every constraint of a core. The error
-// is [*IncompleteError] when ctx ended first.
+// Cost: about one run of the SAT engine for every constraint of a core. The
+// error is [*IncompleteError] if ctx ended first.
 func (e *UnsatError) Explain(ctx context.Context, options *ExplainOptions) (*Explanation, error) {
 	opts := options.withDefaults()
 	p, parts, err := e.pieces(ctx)

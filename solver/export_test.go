@@ -3,8 +3,8 @@ package solver
 import "context"
 
 // AtMost encodes that at most n of size variables are selected, and returns a
-// function that tells what the engine holds of a set: whether it is allowed.
-// network tells that a sorting network was used.
+// function that reports whether the engine allows a set. network reports
+// whether a sorting network was used.
 func AtMost(n, size int) (allowed func(set uint64) bool, network bool) {
 	e := &encoding{poll: poll{ctx: context.Background()}}
 	e.engine = newEngine(size+limitHelpers(size, n), size*size, &budget{})
@@ -27,9 +27,10 @@ func AtMost(n, size int) (allowed func(set uint64) bool, network bool) {
 	}, n > 1 && n < size && !counts(size, n)
 }
 
-// SolveByTrials is Solve by the letter of its rule, with the SAT engine asked
-// about every candidate: whether the constraints can be met with it and with the
-// picks before. It shares no search with Solve. It adds the runs to runs.
+// SolveByTrials implements the rule of Solve literally, by asking the SAT
+// engine about every candidate whether the constraints can be met with it and
+// the earlier picks. It shares no search with Solve. It adds the number of
+// engine runs to runs.
 func SolveByTrials(ctx context.Context, p *Problem, runs *int) (*Solution, error) {
 	x := newIndex(ctx, p)
 	whole := part{}
@@ -63,8 +64,8 @@ func SolveByTrials(ctx context.Context, p *Problem, runs *int) (*Solution, error
 	return newSolution(ctx, p, nil, s.log)
 }
 
-// Broken returns what the judge says of a selection, looking at all constraints
-// or at those only that it touches.
+// Broken returns what the judge says about a selection, looking at all
+// constraints or only at those that it touches.
 func Broken(p *Problem, picks []Var, touched bool) string {
 	var j *judge
 	if touched {

@@ -14,8 +14,8 @@ import (
 )
 
 // allFail makes a problem of one demand with n candidates, of which one may be
-// selected, and that all fail, in one of five ways: none shows by a single
-// constraint.
+// selected. All candidates fail, in one of five ways, none of which shows in a
+// single constraint.
 func allFail(n, shape int) *solver.Problem {
 	p := &solver.Problem{}
 	s, w := p.Var("s"), p.Var("w")
@@ -30,25 +30,25 @@ func allFail(n, shape int) *solver.Problem {
 	for i, v := range all {
 		x, y := p.Var(fmt.Sprintf("x%d", i)), p.Var(fmt.Sprintf("y%d", i))
 		switch shape {
-		case 0: // either of two needs what v does not go with
+		case 0: // v needs x or y; both need z, which excludes v
 			z := p.Var(fmt.Sprintf("z%d", i))
 			p.Depend(v, []solver.Var{x, y}, nil)
 			p.Depend(x, []solver.Var{z}, nil)
 			p.Depend(y, []solver.Var{z}, nil)
 			p.Exclude(z, v, nil)
-		case 1: // it needs two that do not go together
+		case 1: // v needs x and y, which exclude each other
 			p.Depend(v, []solver.Var{x}, nil)
 			p.Depend(v, []solver.Var{y}, nil)
 			p.Exclude(x, y, nil)
-		case 2: // what it needs does not go with w
+		case 2: // v needs x or y, which both exclude w
 			p.Depend(v, []solver.Var{x, y}, nil)
 			p.Exclude(x, w, nil)
 			p.Exclude(y, w, nil)
-		case 3: // what it needs, needs others of the candidates
+		case 3: // v needs x or y, which need other candidates
 			p.Depend(v, []solver.Var{x, y}, nil)
 			p.Depend(x, []solver.Var{all[(i+1)%n]}, nil)
 			p.Depend(y, []solver.Var{all[(i+2)%n]}, nil)
-		case 4: // it needs one of two, and one of two others, and each excludes each
+		case 4: // v needs x or y, and z or u; each of the former excludes each of the latter
 			z, u := p.Var(fmt.Sprintf("z%d", i)), p.Var(fmt.Sprintf("u%d", i))
 			p.Depend(v, []solver.Var{x, y}, nil)
 			p.Depend(v, []solver.Var{z, u}, nil)
@@ -60,8 +60,8 @@ func allFail(n, shape int) *solver.Problem {
 	return p
 }
 
-// BenchmarkAllFail has the time for each candidate: it does not grow with their
-// number.
+// BenchmarkAllFail reports the time per candidate, which does not grow with
+// their number.
 func BenchmarkAllFail(b *testing.B) {
 	for shape := range 5 {
 		for _, n := range []int{10_000, 100_000} {
@@ -81,8 +81,8 @@ func BenchmarkAllFail(b *testing.B) {
 }
 
 // TestEndsAtRandom ends the context at a random moment of every stage of an
-// answer. Each ends with the error of the context, or was done before; how late is
-// logged.
+// answer. Each stage returns the error of the context, unless it finished
+// before; how late it returns is logged.
 func TestEndsAtRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	failing := allFail(20_000, 1)

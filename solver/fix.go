@@ -9,16 +9,16 @@ import (
 )
 
 // A Fix is a set of constraints without which the problem has an answer. It is
-// minimal: dropping fewer of them does not help. Only constraints that the
-// reader can change are in it, see [Adviser].
+// minimal: dropping fewer of them does not help. It contains only constraints
+// that the reader can change, see [Adviser].
 type Fix struct {
-	// Drop are the constraints to do without, in the order of adding.
+	// Drop are the constraints to drop, in the order of addition.
 	Drop []Constraint
 	// Advice says what to do, one line for each of Drop.
 	Advice []string
 	// Effort is the sum of the efforts of Drop.
 	Effort int
-	// Solution is what is selected then: every fix was tried.
+	// Solution is the selection without them: every fix was tried.
 	Solution *Solution
 }
 
@@ -58,13 +58,13 @@ func fixes(ctx context.Context, parts []part, name namer, limit int) ([]Fix, err
 	return fixes, nil
 }
 
-// choiceOfDrops are constraints to drop.
+// A choiceOfDrops is a set of constraints to drop.
 type choiceOfDrops struct {
 	ids    []int32
 	effort int
 }
 
-// combine joins what helps one part with what helps another.
+// combine joins the fixes of one part with those of another.
 func combine(a, b []choiceOfDrops, limit int) []choiceOfDrops {
 	var all []choiceOfDrops
 	for _, x := range a {
@@ -76,12 +76,13 @@ func combine(a, b []choiceOfDrops, limit int) []choiceOfDrops {
 	return all[:min(limit, len(all))]
 }
 
-// A fixer looks for the cheapest sets that leave no conflict. It knows some
-// conflicts, as the sets of changeable constraints in them, tries the cheapest
-// set that solves those, and where that is not enough learns another conflict.
+// A fixer looks for the cheapest sets of constraints to drop that leave no
+// conflict. It keeps the conflicts that it has found, as the sets of changeable
+// constraints in them, tries the cheapest set that resolves all of them, and if
+// that is not enough learns another conflict.
 type fixer struct {
 	*minimizer
-	effort     []int // by position; 0 where it cannot be changed
+	effort     []int // by position; 0 if it cannot be changed
 	changeable []int // positions, the last first
 	conflicts  [][]int
 	open       attempts
@@ -93,12 +94,12 @@ type fixer struct {
 type attempt struct {
 	drop  []int // ascending
 	cost  int
-	bound int // no fix with all of drop costs less, as far as was known
+	bound int // no fix with all of drop costs less, as far as is known
 }
 
-// attempts is a heap: the attempt with the least bound comes first; among those
-// the one with the most drops, which is next to its end; among those the first
-// in order.
+// attempts is a heap: the attempt with the least bound comes first; among
+// those, the one with the most drops, which is closest to its end; among those,
+// the first in lexical order.
 type attempts []*attempt
 
 func (h attempts) Len() int      { return len(h) }
@@ -116,7 +117,7 @@ func (h *attempts) Pop() any {
 	return last
 }
 
-// Bounds of the search of a fixer: attempts tried, and attempts opened.
+// Bounds on the search of a fixer: attempts tried, and attempts opened.
 const (
 	attemptsMax = 300
 	openMax     = 20_000
@@ -142,8 +143,9 @@ func newFixer(ctx context.Context, p *Problem, q *part, lits []elit, name namer)
 	return f, nil
 }
 
-// find returns up to limit fixes of the part, the cheapest first. Past its
-// bounds it returns those found, or else one that need not be the cheapest.
+// find returns up to limit fixes of the part, the cheapest first. If it reaches
+// its bounds, it returns the fixes found so far or, if there are none, one that
+// need not be the cheapest.
 func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
 	f.open = attempts{{}}
 	for n := 0; len(f.open) > 0 && len(f.found) < limit && n < attemptsMax && len(f.seen) < openMax; n++ {
@@ -189,8 +191,8 @@ func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
 	return all, nil
 }
 
-// settle finds one minimal fix: it drops all that can be changed, and takes back
-// what it can, what asks for the most effort first.
+// settle finds one minimal fix: it drops everything that can be changed, and
+// restores what it can, the constraints with the most effort first.
 func (f *fixer) settle(ctx context.Context) error {
 	on := f.all()
 	for _, i := range f.changeable {
@@ -218,7 +220,7 @@ func (f *fixer) settle(ctx context.Context) error {
 	return nil
 }
 
-// covered reports whether a fix that was found is a part of the set.
+// covered reports whether the set includes a fix that was already found.
 func (f *fixer) covered(drop []int) bool {
 	return slices.ContainsFunc(f.found, func(fix []int) bool {
 		return !slices.ContainsFunc(fix, func(i int) bool { return !slices.Contains(drop, i) })
@@ -240,7 +242,7 @@ func meet(a, b []int) bool {
 }
 
 // learn returns the changeable constraints of a conflict that remains without
-// the set, or nil when none does.
+// the set, or nil if none remains.
 func (f *fixer) learn(ctx context.Context, drop []int) ([]int, error) {
 	on := f.all()
 	for _, i := range drop {
@@ -268,8 +270,8 @@ func (f *fixer) branch(a *attempt, conflict []int) {
 	}
 }
 
-// bound adds to the cost the cheapest drop of every conflict that is not solved
-// and shares nothing with another one counted.
+// bound returns the cost plus the cheapest drop of every unsolved conflict that
+// shares nothing with another one counted.
 func (f *fixer) bound(a *attempt) int {
 	cost := a.cost
 	var counted []int

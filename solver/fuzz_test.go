@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// bytesOf draws from bytes; past their end everything is 0.
+// bytesOf draws from bytes; past their end, it draws only 0.
 func bytesOf(data []byte) source {
 	return func(n int) int {
 		if len(data) == 0 {
@@ -23,10 +23,10 @@ func bytesOf(data []byte) source {
 	}
 }
 
-// TestEngineSurvives runs the SAT engine on ever new problems, with few and with
-// many conflicts, and afterwards has the answers checked: by Solve itself, and
-// against Solve, which searches by itself. The engine must not panic or end the
-// process, which is what it does where its own check of a model fails.
+// TestEngineSurvives runs the SAT engine on many different problems, with few
+// and with many conflicts, and checks the answers: with the judge, and against
+// Solve, which has its own search. The engine must not panic or end the
+// process, which it does if its own check of a model fails.
 func TestEngineSurvives(t *testing.T) {
 	ctx := context.Background()
 	runs, problems, told := 0, 0, 0
@@ -46,7 +46,7 @@ func TestEngineSurvives(t *testing.T) {
 			p = tangle(draw, 12+draw(40))
 		}
 		problems++
-		if runs/1_000_000 > told { // hours may pass
+		if runs/1_000_000 > told { // it may run for hours
 			told++
 			t.Logf("%d runs of the engine on %d problems so far", runs, problems)
 		}
@@ -63,8 +63,8 @@ func TestEngineSurvives(t *testing.T) {
 	t.Logf("%d runs of the engine on %d problems", runs, problems)
 }
 
-// FuzzSolve builds problems from bytes and asks the oracle about them; then it
-// asks a session about changes to them.
+// FuzzSolve builds problems from bytes and compares Solve with the oracle on
+// them; then it asks a session about changes to them.
 func FuzzSolve(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 5))
 	for range 8 {

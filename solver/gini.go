@@ -9,25 +9,25 @@ import (
 	"github.com/go-air/gini/z"
 )
 
-// giniEngine is the one place that knows gini. What it stays away from, and why:
+// giniEngine is the only code that knows gini. What it avoids, and why:
 //
-//   - Test and Untest: a Solve after a failed Test drops the assumptions
-//     silently.
-//   - Try: it leaves a stale deadline to all later calls.
-//   - Activate and Deactivate: they panic on clauses that are legitimate.
+//   - Test and Untest: a Solve after a failed Test silently drops the
+//     assumptions.
+//   - Try: it leaves a stale deadline for all later calls.
+//   - Activate and Deactivate: they panic on legitimate clauses.
 //   - Copy: it loses the constants of the decision heuristic.
-//   - Solve after a refutation, directly: gini first learns from the old
-//     conflict, and where that shows that there is no model at all it goes on as
-//     if nothing were wrong, up to a model that breaks clauses and the exit of
-//     the process. Adding any clause forgets the old conflict, so one that says
-//     nothing is added.
+//   - Solve directly after a refutation: gini first learns from the old
+//     conflict, and if that shows that there is no model at all, it continues
+//     as if nothing were wrong, until it finds a model that breaks clauses and
+//     exits the process. Adding any clause clears the old conflict, so one that
+//     always holds is added.
 //   - Solve once there is no model without assumptions: see dead.
-//   - growth beyond the capacity given at the start: it is slow, and it makes
-//     gini decide variables that nobody asked for.
+//   - Growth beyond the capacity given at the start: it is slow, and it makes
+//     gini decide variables that were never requested.
 type giniEngine struct {
-	g             *gini.Gini    // nil until it is asked for the first time
-	vars, clauses int           // the room that it is made with
-	waiting       [][]elit      // pages of clauses that it has not got yet, each with a 0 behind it
+	g             *gini.Gini    // nil until the first solve
+	vars, clauses int           // the capacity that it is created with
+	waiting       [][]elit      // pages of clauses not passed to g yet, each followed by a 0
 	counter       reflect.Value // conflicts of g so far
 	counted       int64
 	n             elit
@@ -37,14 +37,15 @@ type giniEngine struct {
 	whyFailed     []z.Lit
 }
 
-// newEngine returns an engine for about that many variables and clauses.
+// newEngine returns an engine with room for about the given number of variables
+// and clauses.
 func newEngine(vars, clauses int, b *budget) engine {
 	e := &giniEngine{vars: vars, clauses: clauses, budget: b}
 	e.add(e.fresh())
 	return e
 }
 
-// truth is always true.
+// truth is a literal that is always true.
 const truth elit = 1
 
 func (e *giniEngine) fresh() elit {
@@ -52,8 +53,9 @@ func (e *giniEngine) fresh() elit {
 	return e.n
 }
 
-// add keeps a clause for feed, which a context can stop: gini's own lists can take long
-// to grow. Pages, because one list would take long to grow, too.
+// add keeps a clause for feed, which a context can stop, because gini's own
+// lists can take long to grow. It keeps clauses in pages, because a single list
+// would also take long to grow.
 func (e *giniEngine) add(lits ...elit) {
 	if e.dead {
 		return
@@ -76,7 +78,8 @@ func (e *giniEngine) add(lits ...elit) {
 	e.refuted = false
 }
 
-// feed gives gini the clauses that are waiting, and what is assumed, unless ctx ends.
+// feed passes the waiting clauses and the assumptions to gini. It reports false
+// if ctx ends.
 func (e *giniEngine) feed(ctx context.Context, assumptions []elit) bool {
 	if e.g == nil {
 		e.g = gini.NewVc(e.vars+2, e.clauses+2)
@@ -126,9 +129,9 @@ func (e *giniEngine) solve(ctx context.Context, assumptions ...elit) verdict {
 	return unsat
 }
 
-// run calls gini. Where it may have to stop, it waits for the context too, and a
-// watcher looks at the budget at each of gini's ticks (20,000 propagations):
-// gini halts there for whoever waits in Pause.
+// run calls gini. If the run may have to stop early, run also waits for the
+// context, and a watcher checks the budget at each of gini's ticks (20,000
+// propagations): gini halts there for a caller that waits in Pause.
 func (e *giniEngine) run(ctx context.Context, assumptions []elit) (result int, ok bool) {
 	if ctx.Done() == nil && e.budget.limit == 0 {
 		e.feed(ctx, assumptions)
@@ -147,20 +150,20 @@ func (e *giniEngine) run(ctx context.Context, assumptions []elit) (result int, o
 		e.budget.spent += o.conflicts
 		return o.result, o.result != 0
 	case <-ctx.Done():
-		// gini runs on up to its next tick, or the next clauses, and nobody waits
-		// for it: an engine that was stopped is not used again.
+		// gini runs on until its next tick, or the next page of clauses, and
+		// nothing waits for it: an engine that was stopped is not used again.
 		return 0, false
 	}
 }
 
-// An outcome is what came of a run; a result of 0 says that it was stopped.
+// An outcome is the result of a run; a result of 0 means that it was stopped.
 type outcome struct {
 	result    int
 	conflicts int64
 }
 
-// watch runs gini and stops it at the end of the context, or after about that
-// many conflicts.
+// watch runs gini and stops it when the context ends, or after about left
+// conflicts.
 func (e *giniEngine) watch(ctx context.Context, assumptions []elit, left int64, done chan<- outcome) {
 	if !e.feed(ctx, assumptions) {
 		done <- outcome{}
@@ -184,8 +187,8 @@ func (e *giniEngine) watch(ctx context.Context, assumptions []elit, left int64, 
 	}
 }
 
-// conflicts returns how many there were since it was asked last. gini counts
-// them but offers no way to ask.
+// conflicts returns how many conflicts there were since the last call. gini
+// counts them but has no method that returns the count.
 func (e *giniEngine) conflicts() int64 {
 	before := e.counted
 	e.counted = e.counter.Int()

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// distribution makes up packages as a distribution of Linux has them: most need
-// a few of those before them, the first ones most of all; some can be replaced,
-// some exclude each other. It is stated in numbers.
+// distribution makes up packages like those of a Linux distribution: most need
+// a few earlier ones, the first ones most of all; some needs have alternatives,
+// and some packages exclude each other. Variables have numbers, but no names.
 func distribution(n int) func() *solver.Problem {
 	type pkg struct {
 		needs    [][]solver.Var
@@ -51,8 +51,8 @@ func distribution(n int) func() *solver.Problem {
 	}
 }
 
-// headline has the figures that the solver is judged by, on made-up problems:
-// each runs once, and returns what users count.
+// headline lists the figures by which the solver is judged, on made-up
+// problems: each function runs once, and returns what users count.
 var headline = []struct {
 	name string
 	make func() func() (count int, unit string, err error)

@@ -1,18 +1,19 @@
 package solver
 
-// A varHeap orders variables by how often they took part in clashes of late
-// (VSIDS: Moskewicz et al. 2001, decaying as in MiniSat). Only those that
-// did are in it, and only while it is awake.
+// A varHeap orders variables by how often they took part in recent clashes
+// (VSIDS: Moskewicz et al. 2001, decaying as in MiniSat). It contains only
+// those that did, and only while it is awake.
 type varHeap struct {
 	activity []float64 // by variable
 	items    []Var
 	place    []int32 // by variable: 1 + its place in items; 0 outside
-	by       float64 // what a clash adds
-	active   []Var   // those of an activity
-	on       bool    // variables that are open again are put in
+	by       float64 // how much a clash adds
+	active   []Var   // the variables that have an activity
+	on       bool    // variables that become open again are added
 }
 
-// wake makes the heap one of the active among n variables, until it rests.
+// wake fills the heap with the active ones among n variables, until rest is
+// called.
 func (h *varHeap) wake(n int) {
 	if h.activity == nil {
 		h.activity, h.place, h.by = make([]float64, n), make([]int32, n), 1
@@ -24,7 +25,7 @@ func (h *varHeap) wake(n int) {
 	}
 }
 
-// grow makes room for that many variables, if there is any yet.
+// grow makes room for n variables, if the heap was woken before.
 func (h *varHeap) grow(n int) {
 	for h.activity != nil && len(h.activity) < n {
 		h.activity, h.place = append(h.activity, 0), append(h.place, 0)
@@ -40,7 +41,8 @@ func (h *varHeap) rest() {
 	h.items = h.items[:0]
 }
 
-// put puts a variable in, unless it is, or is not active.
+// put adds a variable while the heap is awake, unless it is already there or
+// not active.
 func (h *varHeap) put(v Var) {
 	if !h.on || h.place[v] != 0 || h.activity[v] == 0 {
 		return
@@ -50,12 +52,13 @@ func (h *varHeap) put(v Var) {
 	h.up(len(h.items) - 1)
 }
 
-// forgotten is the part of a clash's worth below which a variable is not active
-// any more: that of what took part in a single one, about a hundred clashes ago.
-// Otherwise all that ever clashed would be decided after every clash.
+// forgotten is the fraction of what a clash adds below which a variable is no
+// longer active: that of one that took part in a single clash, about a hundred
+// clashes ago. Otherwise every variable that ever clashed would be decided
+// after every clash.
 const forgotten = 0.01
 
-// next takes the most active variable out, or returns 0.
+// next removes and returns the most active variable, or returns 0.
 func (h *varHeap) next() Var {
 	if len(h.items) == 0 || h.activity[h.items[0]] < forgotten*h.by {
 		return 0
@@ -88,7 +91,8 @@ func (h *varHeap) bump(v Var) {
 
 func (h *varHeap) decay() { h.by /= 0.95 }
 
-// less puts the more active variable first, and of equals the one made first.
+// less puts the more active variable first and, among equals, the one created
+// first.
 func (h *varHeap) less(i, j int) bool {
 	a, b := h.items[i], h.items[j]
 	return h.activity[a] > h.activity[b] || h.activity[a] == h.activity[b] && a < b

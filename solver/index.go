@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// An index is a problem as the search reads it. It is made once for a problem
-// and shared by all who solve it at the same time: it is never written to.
+// An index is a problem in the form that the search reads. It is built once per
+// problem and shared by all concurrent solves: it is never written to.
 //
-// Constraints are sorted by what the selection of a variable can do to them: it
-// can complete a demand (a clause with candidates, all of whose denials are
-// selected then), break a bar (a clause of denials alone), or use up a
-// limitation.
+// Constraints are classified by what the selection of a variable can do to
+// them: it can complete a demand (a clause with candidates, once all variables
+// that it denies are selected), break a bar (a clause of denials alone), or use
+// up a limitation.
 type index struct {
 	p    *Problem
-	size int       // how many variables there are, and one: they are counted from 1
+	size int       // the number of variables plus one: they are counted from 1
 	cons []indexed // by constraint
-	lits []Lit     // those of the problem, and after them clauses put into order
-	// roots are the demands that nothing triggers, ascending, with the clauses
-	// of no literals.
+	lits []Lit     // those of the problem, followed by those of reordered clauses
+	// roots are the demands that nothing triggers, ascending, including the
+	// clauses without literals.
 	roots []int32
 	// bans are the clauses of one denial, ascending; banned counts them by
-	// variable, and is nil where there are none.
+	// variable, and is nil if there are none.
 	bans   []int32
 	banned []int32
 
@@ -36,18 +36,18 @@ type index struct {
 // indexed is a constraint of an index.
 type indexed struct {
 	role role
-	head Var   // denied besides the others, or 0
+	head Var   // denied in addition to the others, or 0
 	lits int32 // where its literals begin
 	cand int32 // where the candidates, or the variables of a limitation, begin
 	end  int32
-	n    int32 // of a limitation: how many are allowed; of a clause: how many denials there are
+	n    int32 // for a limitation, how many are allowed; for a clause, how many denials there are
 }
 
 // A role is what a constraint is to the search.
 type role uint8
 
 const (
-	idle   role = iota // it cannot be broken, nor ask for anything
+	idle   role = iota // it cannot be broken and demands nothing
 	root               // a demand that nothing triggers
 	ban                // one denial
 	exact              // two denials: a pair
@@ -62,7 +62,7 @@ type pair struct {
 	con   int32
 }
 
-// A table holds lists, one after the other.
+// A table stores lists, one after the other.
 type table[T any] struct {
 	start []int32
 	items []T
@@ -78,7 +78,7 @@ func (t *table[T]) of(v Var) []T {
 // count makes room for one more item of the list.
 func (t *table[T]) count(v Var) { t.start[v+2]++ }
 
-// begin makes the lists begin where they will, and returns for how many items.
+// begin sets where the lists begin, and returns the total number of items.
 func (t *table[T]) begin(poll *poll) int {
 	total := int32(0)
 	for part := range slices.Chunk(t.start, pollSteps) {
@@ -100,8 +100,8 @@ func (t *table[T]) add(v Var, item T) {
 	*at++
 }
 
-// indexOf returns the index of p, made before if nothing was added since. It is
-// nil when ctx ended.
+// indexOf returns the index of p, which is reused if nothing was added since.
+// It returns nil if ctx ended.
 func indexOf(ctx context.Context, p *Problem) *index {
 	if x := p.index.Load(); x != nil && len(x.cons) == len(p.cons) && x.size == p.vars+1 {
 		return x
@@ -151,8 +151,8 @@ func newIndex(ctx context.Context, p *Problem) *index {
 	return x
 }
 
-// makeTables makes the lists, with the room that they need. A table that nothing is in
-// is not made: most problems have no bars.
+// makeTables allocates the lists, with the room that they need. An empty table
+// is not allocated: most problems have no bars.
 func (x *index) makeTables(poll *poll, roots, bans int) {
 	room := roots + bans
 	if bans > 0 {
@@ -183,7 +183,8 @@ func (x *index) makeTables(poll *poll, roots, bans int) {
 	x.pairs.items = list[pair](poll, x.pairs.begin(poll))
 }
 
-// enter puts a constraint into the tables that list it. Before that it is counted.
+// enter puts a constraint into the tables that list it or, if counted is false,
+// only makes room for it there.
 func (x *index) enter(poll *poll, id int32, k *indexed, counted bool) {
 	t, lits := &x.demands, x.lits[k.lits:k.cand]
 	switch k.role {
@@ -286,7 +287,8 @@ func (x *index) read(id int32) *indexed {
 }
 
 // order puts the denials of a clause before its candidates, each once. It
-// reports false when the clause denies what it selects: it always holds then.
+// reports false if the clause denies a variable that it selects, and so always
+// holds.
 func (x *index) order(k *indexed) bool {
 	lits := x.lits[k.lits:k.end]
 	n, inOrder := 0, true
@@ -336,7 +338,7 @@ func (x *index) reorder(k *indexed, lits []Lit, denied map[Var]bool) {
 	k.end = int32(len(x.lits))
 }
 
-// denials returns the literals of a clause that deny.
+// denials returns the denials of a clause.
 func (x *index) denials(k *indexed) []Lit {
 	if k.head != 0 {
 		return []Lit{k.head.No()}

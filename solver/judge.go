@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// This file is the judge of every answer. It reads the constraints as they were
-// given, one by one, and shares no code with what looks for the answer.
+// This file judges every answer. It reads the constraints as they were given,
+// one by one, and shares no code with the search.
 
-// A judge knows which constraints a selection touches.
+// A judge records which constraints a selection touches.
 //
-// Those are all there is to look at: a clause with a denial holds as long as
-// none of the variables that it denies is selected, and a limitation holds as
-// long as none of its variables is. So what a selection can break are the
-// clauses that deny one of its variables, the limitations that list one, and the
-// clauses that deny nothing, which always are looked at.
+// Only those must be checked: a clause with a denial holds as long as none of
+// the variables that it denies is selected, and a limitation holds as long as
+// none of its variables is. So a selection can only break the clauses that deny
+// one of its variables, the limitations that list one, and the clauses that
+// deny nothing, which are always checked.
 type judge struct {
 	cons    int // how many constraints there are
 	always  []int32
@@ -36,8 +36,8 @@ func (s bitset) has(v Var) bool { return s[v/64]>>(v%64)&1 != 0 }
 func (s bitset) put(v Var)      { s[v/64] |= 1 << (v % 64) }
 func (s bitset) drop(v Var)     { s[v/64] &^= 1 << (v % 64) }
 
-// judge returns the judge of p; nil at first: for one answer it is not worth
-// making. It is nil, too, when ctx ended.
+// judge returns the judge of p. It returns nil for the first answer, because
+// for a single one building a judge is not worth it, and if ctx ended.
 func (p *Problem) judge(ctx context.Context) *judge {
 	if j := p.judged.Load(); j != nil && len(j.start) == p.vars+2 && j.cons == len(p.cons) {
 		return j
@@ -52,7 +52,7 @@ func (p *Problem) judge(ctx context.Context) *judge {
 	return j
 }
 
-// newJudge is nil when ctx ended.
+// newJudge returns nil if ctx ended.
 func newJudge(ctx context.Context, p *Problem) *judge {
 	poll := poll{ctx: ctx}
 	j := &judge{cons: len(p.cons), start: list[int32](&poll, p.vars+2)}
@@ -92,7 +92,8 @@ func newJudge(ctx context.Context, p *Problem) *judge {
 	return j
 }
 
-// eachTouch visits the variables whose selection touches the constraint.
+// eachTouch calls visit for the variables whose selection touches the
+// constraint.
 func eachTouch(p *Problem, id int, visit func(Var)) {
 	c := &p.cons[id]
 	if c.subject != 0 {
@@ -106,9 +107,9 @@ func eachTouch(p *Problem, id int, visit func(Var)) {
 	}
 }
 
-// examine looks for a constraint of the changed problem that the picks break, and
-// says which, or "". Without a judge it looks at all constraints. When ctx ends it
-// returns early.
+// examine looks for a constraint of the changed problem that the picks break,
+// and returns a description of it, or "". Without a judge it checks all
+// constraints. If ctx ends, it returns early.
 func examine(ctx context.Context, p *Problem, j *judge, w *change, picks []decision) (bad string) {
 	var selected *bitset
 	if j != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// TestJudgeLooksAtEnough shows the judge selections that nobody found, right and
-// wrong ones, of constraints with sets and without: looking at what they touch it
-// says what the oracle says.
+// TestJudgeLooksAtEnough has random selections judged, right and wrong ones,
+// under constraints with and without sets: even if it looks only at what they
+// touch, the judge must agree with the oracle.
 func TestJudgeLooksAtEnough(t *testing.T) {
 	good, bad := 0, 0
 	for seed := range uint64(20_000) {
@@ -50,7 +50,7 @@ func TestJudgeLooksAtEnough(t *testing.T) {
 	}
 }
 
-// TestSetsRefuted has hints that name constraints on sets verified.
+// TestSetsRefuted verifies hints that name constraints on sets.
 func TestSetsRefuted(t *testing.T) {
 	p := &solver.Problem{}
 	v := p.NewVars(3)

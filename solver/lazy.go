@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// A Source answers questions about a registry that nobody knows as a whole. See
+// A Source answers questions about a registry that is not known as a whole. See
 // [Lazy].
 //
-// Needs and candidates are identified by texts of the source's own, such as
-// "libc >= 2" and "libc 2.36"; equal texts mean the same thing. Each method gets
-// several of them at once, and returns as many answers in the same order. Its
-// answers must not change during the life of the Lazy.
+// Needs and candidates are identified by texts that the source chooses, such as
+// "libc >= 2" and "libc 2.36"; equal texts mean the same thing. Each method is
+// given several of them at once, and returns one answer for each, in the same
+// order. Answers must not change during the life of the Lazy.
 type Source interface {
-	// Candidates returns, for each need, what meets it: the most wanted first,
-	// none where nothing does.
+	// Candidates returns, for each need, the candidates that meet it, the most
+	// preferred first; none if nothing does.
 	Candidates(ctx context.Context, needs []string) ([][]Candidate, error)
-	// Requirements returns what each of the candidates asks for.
+	// Requirements returns the requirements of each of the candidates.
 	Requirements(ctx context.Context, candidates []string) ([]Requirements, error)
 }
 
@@ -26,28 +26,29 @@ type Source interface {
 type Candidate struct {
 	// Name identifies it, to the source and in answers.
 	Name string
-	// Slot is what it takes up: of all candidates with the same one, such as the
-	// versions of a package, at most one is selected. It is "" where there is no
-	// such bound, and a candidate has the same one wherever it is named.
+	// Slot is the slot that it takes up: of all candidates with the same slot,
+	// such as the versions of a package, at most one is selected. It is "" if
+	// there is no such bound. A candidate must have the same slot wherever it
+	// is named.
 	Slot string
 }
 
-// Requirements are what a candidate asks for.
+// Requirements are what a candidate requires.
 type Requirements struct {
-	// Needs must all be met where the candidate is selected.
+	// Needs must all be met if the candidate is selected.
 	Needs []string
-	// Excludes are needs that nothing else that is selected may meet.
+	// Excludes are needs that no other selected candidate may meet.
 	Excludes []string
 }
 
 // Asked counts the questions to a [Source].
 type Asked struct {
-	Calls      int // of both methods
-	Needs      int // whose candidates are known
-	Candidates int // whose requirements are known
+	Calls      int // calls of both methods
+	Needs      int // needs whose candidates are known
+	Candidates int // candidates whose requirements are known
 }
 
-// A Lazy finds out what to select to meet needs, and asks its [Source] only for
+// A Lazy finds what to select to meet needs, and asks its [Source] only for
 // what that takes. It remembers the answers. It is not safe for concurrent use.
 type Lazy struct {
 	source     Source
@@ -56,21 +57,21 @@ type Lazy struct {
 	asked      Asked
 }
 
-// A need is one as far as it is known.
+// A need is the text of a need and, once known, its candidates.
 type need struct {
 	text  string
 	known bool
 	meets []*offered
 }
 
-// An offered is a candidate as far as it is known.
+// An offered is a candidate and, once known, its requirements.
 type offered struct {
 	Candidate
-	known           bool // what it asks for
+	known           bool // its requirements are known
 	needs, excludes []*need
 }
 
-// complete reports whether all is known of what it asks for.
+// complete reports whether everything about its requirements is known.
 func (o *offered) complete() bool {
 	unknown := func(n *need) bool { return !n.known }
 	return o.known && !slices.ContainsFunc(o.needs, unknown) && !slices.ContainsFunc(o.excludes, unknown)
@@ -81,38 +82,40 @@ func NewLazy(source Source) *Lazy {
 	return &Lazy{source: source, needs: make(map[string]*need), candidates: make(map[string]*offered)}
 }
 
-// Asked returns how much the source was asked so far.
+// Asked returns how much the source has been asked so far.
 func (l *Lazy) Asked() Asked { return l.asked }
 
-// LazyOptions say how [Lazy.Solve] asks. The zero value, like nil, asks for the
-// least.
+// LazyOptions configure how [Lazy.Solve] asks. The zero value, like nil, asks
+// as little as possible.
 type LazyOptions struct {
-	// Options bound the search: MaxConflicts each of its runs, Timeout all of it
-	// with what the source takes.
+	// Options bound the search: MaxConflicts applies to each of its runs,
+	// Timeout to the whole, including the time that the source takes.
 	Options
-	// Ahead asks at once about everything that the best selection so far holds.
-	// That takes fewer calls, but asks about some candidates that are not selected
-	// in the end. Without it, each call asks about what is in every selection that
-	// meets the needs, as far as is known, and about the first unknown choice.
+	// Ahead asks at once about everything that the best selection so far
+	// contains. That takes fewer calls, but asks about some candidates that are
+	// not selected in the end. Without it, each call asks about what is in
+	// every selection that meets the needs, as far as is known, and about the
+	// first unknown choice.
 	Ahead bool
 }
 
-// Solve returns the best selection that meets the needs: the one that [Solve] would
-// return for a problem that states the whole registry, with the needs required in
-// their order, and the needs of each candidate in theirs. [Solution.Problem] states
-// the known part.
+// Solve returns the best selection that meets the needs: the one that [Solve]
+// would return for a problem that states the whole registry, with the needs
+// required in the given order, and the needs of each candidate in theirs.
+// [Solution.Problem] states the known part.
 //
-// It solves the known part, and takes what is unknown to have no requirements. If
-// that has no answer, there is none. If everything that the best answer selects is
-// known, it is the best of all: knowing more makes no candidate possible that was
-// passed over. Otherwise it asks, and solves again.
+// It solves the known part, assuming that what is unknown has no requirements.
+// If that has no answer, there is none. If everything that the best answer
+// selects is known, it is the best of all, because knowing more cannot make a
+// candidate possible that was passed over. Otherwise it asks the source and
+// solves again.
 //
 // The errors are those of [Solve], and those of the source, wrapped. An
-// [*UnsatError] is about the known part: its conflicts hold, but its fixes may fail
-// for reasons that are not known yet; those of [Lazy.Explain] do not.
+// [*UnsatError] is about the known part: its conflicts are real, but its fixes
+// may fail for reasons that are not known yet; those of [Lazy.Explain] do not.
 //
-// Cost: a search in what is known for each call of the source, which ends with ctx
-// at the latest: a source may have no end.
+// Cost: a search of the known part for each call of the source. A source may be
+// endless: the search ends with ctx at the latest.
 func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*Solution, error) {
 	if opts == nil {
 		opts = &LazyOptions{}
@@ -140,12 +143,12 @@ func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*S
 }
 
 // Explain works out why the needs cannot be met, and what would help. It asks
-// the source until every fix is known to hold, and no conflict can still be hidden.
-// There is one difference from [UnsatError.Explain] for the whole registry: where
-// several conflicts, or several fixes of equal effort, are equally good, it may name
-// others.
+// the source until every fix is known to work and no conflict can still be
+// hidden. It differs from [UnsatError.Explain] for the whole registry in one
+// way: if several conflicts, or several fixes of equal effort, are equally
+// good, it may name others.
 //
-// The error is that of Solve, or says that the needs can be met.
+// The error is that of Solve, or reports that the needs can be met.
 func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOptions) (*Explanation, error) {
 	roots, err := l.wanted(ctx, needs)
 	if err != nil {
@@ -178,7 +181,7 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 		switch {
 		case err == nil:
 			open = k.open(rest, true)
-		case !errors.As(err, new(*UnsatError)): // there are more conflicts than were asked for
+		case !errors.As(err, new(*UnsatError)): // there are more conflicts than were requested
 			return nil, err
 		}
 		for _, f := range x.Fixes {
@@ -193,8 +196,8 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 	}
 }
 
-// Everything asks the source about everything that the needs can lead to, and states it
-// as a problem. The error is that of the source, wrapped, or of ctx.
+// Everything asks the source about everything that the needs can lead to, and
+// returns it as a problem. The error is that of the source, wrapped, or of ctx.
 func (l *Lazy) Everything(ctx context.Context, needs []string) (*Problem, error) {
 	roots, err := l.wanted(ctx, needs)
 	if err != nil {
@@ -218,7 +221,7 @@ func (l *Lazy) wanted(ctx context.Context, texts []string) ([]*need, error) {
 	return needs, l.meet(ctx, needs)
 }
 
-// find returns the needs of those texts.
+// find returns the needs with the given texts.
 func (l *Lazy) find(texts []string) []*need {
 	all := make([]*need, len(texts))
 	for i, text := range texts {
@@ -230,7 +233,7 @@ func (l *Lazy) find(texts []string) []*need {
 	return all
 }
 
-// learn asks what the candidates ask for, and what meets that.
+// learn asks for the requirements of the candidates, and for what meets them.
 func (l *Lazy) learn(ctx context.Context, open []*offered) error {
 	var ask []*offered
 	var names []string
@@ -259,7 +262,7 @@ func (l *Lazy) learn(ctx context.Context, open []*offered) error {
 	return l.meet(ctx, needs)
 }
 
-// meet asks for the candidates of the needs that are not known yet.
+// meet asks for the candidates of the needs, if they are not known yet.
 func (l *Lazy) meet(ctx context.Context, needs []*need) error {
 	var ask []*need
 	var texts []string
@@ -297,7 +300,7 @@ func (l *Lazy) meet(ctx context.Context, needs []*need) error {
 	return nil
 }
 
-// answered returns the error of a call of the source.
+// answered returns the error of a call of the source, if any.
 func answered(ctx context.Context, what string, of []string, n int, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -310,7 +313,7 @@ func answered(ctx context.Context, what string, of []string, n int, err error) e
 	return nil
 }
 
-// A known is what a Lazy knows of some needs, as a problem.
+// A known is what a Lazy knows about some needs, as a problem.
 type known struct {
 	p    *Problem
 	vars []*offered // by variable, from 1
@@ -318,8 +321,8 @@ type known struct {
 	sets map[*need]Set
 }
 
-// state states what is known: breadth first, what asks for something before what
-// it asks for.
+// state states what is known, breadth first: what needs something comes before
+// what it needs.
 func (l *Lazy) state(roots []*need) *known {
 	k := &known{p: &Problem{}, by: make(map[*offered]Var), sets: make(map[*need]Set)}
 	for _, n := range roots {
@@ -345,7 +348,7 @@ func (l *Lazy) state(roots []*need) *known {
 	return k
 }
 
-// bars states what cannot be selected together, of what can be reached.
+// bars states which of the reachable candidates cannot be selected together.
 func (k *known) bars() {
 	slots := make(map[string][]Var)
 	var names []string
@@ -372,8 +375,8 @@ func (k *known) bars() {
 	}
 }
 
-// meeting returns the variables of what meets a need, which are made where there
-// are none.
+// meeting returns the variables of the candidates that meet a need, and creates
+// those that do not exist yet.
 func (k *known) meeting(n *need) []Var {
 	vars := make([]Var, len(n.meets))
 	for i, o := range n.meets {
@@ -386,11 +389,11 @@ func (k *known) meeting(n *need) []Var {
 	return vars
 }
 
-// open returns what of a selection is to be asked about: nothing where all of it
-// is known.
+// open returns the candidates of a selection to ask about: none if all of them
+// are known.
 func (k *known) open(s *Solution, ahead bool) []*offered {
 	var open []*offered
-	sure := make(map[Var]bool) // in every answer to what is known
+	sure := make(map[Var]bool) // in every answer to the known part
 	for _, step := range s.Steps() {
 		lits := step.Demand.Lits
 		if !lits[0].Selects() {
@@ -411,7 +414,7 @@ type wanted string
 func (w wanted) String() string        { return string(w) + " is wanted" }
 func (w wanted) Advice() (string, int) { return "do without " + string(w), effortForgo }
 
-// sourced is the reason of what a candidate needs.
+// sourced is the reason for a need of a candidate.
 type sourced struct {
 	of   *offered
 	need *need

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A registry is a source that knows all, and counts what it tells.
+// A registry is a source that knows everything, and counts its answers.
 type registry struct {
 	meets map[string][]solver.Candidate
 	asks  map[string]solver.Requirements
@@ -40,7 +40,8 @@ func (r *registry) Requirements(_ context.Context, candidates []string) ([]solve
 	return all, r.fail
 }
 
-// registryOf draws packages of some versions, with features that several offer.
+// registryOf draws packages with a few versions each, and features that several
+// of them offer.
 func registryOf(draw source) *registry {
 	r := &registry{meets: make(map[string][]solver.Candidate), asks: make(map[string]solver.Requirements), told: make(map[string]int)}
 	packages := 2 + draw(6)
@@ -85,8 +86,8 @@ func registryOf(draw source) *registry {
 	return r
 }
 
-// whole states all that the registry has, candidate by candidate in an order that
-// means nothing.
+// whole states the whole registry, candidate by candidate in an arbitrary
+// order.
 func (r *registry) whole(needs []string) *solver.Problem {
 	p := &solver.Problem{}
 	for _, name := range r.order {
@@ -145,7 +146,7 @@ func picks(s *solver.Solution) []string {
 	return names
 }
 
-// efforts returns those of the fixes.
+// efforts returns the efforts of the fixes.
 func efforts(x *solver.Explanation) []int {
 	var all []int
 	for _, f := range x.Fixes {
@@ -154,7 +155,7 @@ func efforts(x *solver.Explanation) []int {
 	return all
 }
 
-// dropped returns p without what texts say is dropped.
+// dropped returns the change that drops the constraints with the given texts.
 func dropped(p *solver.Problem, texts []string) *solver.WhatIf {
 	w := &solver.WhatIf{}
 	for id := range p.NumConstraints() {
@@ -166,7 +167,8 @@ func dropped(p *solver.Problem, texts []string) *solver.WhatIf {
 }
 
 // TestLazyAgainstWhole asks random registries, and compares verdicts, answers,
-// explanations and fixes with those of everything stated.
+// explanations and fixes with those for a problem that states the whole
+// registry.
 func TestLazyAgainstWhole(t *testing.T) {
 	ctx := context.Background()
 	answers, refusals, spared, fixed := 0, 0, 0, 0
@@ -210,8 +212,8 @@ func TestLazyAgainstWhole(t *testing.T) {
 	t.Logf("%d answers, %d refusals, %d fixes; %d candidates not asked about", answers, refusals, fixed, spared)
 }
 
-// compareLazily explains why there is no answer, and holds the explanation against
-// everything stated. It returns how many fixes there are.
+// compareLazily explains why there is no answer, and checks the explanation
+// against the whole registry. It returns how many fixes there are.
 func compareLazily(t *testing.T, l *solver.Lazy, r *registry, p *solver.Problem, needs []string) int {
 	t.Helper()
 	ctx := context.Background()
@@ -262,9 +264,10 @@ func compareLazily(t *testing.T, l *solver.Lazy, r *registry, p *solver.Problem,
 	return len(x.Fixes)
 }
 
-// compareConflict wants a core to be one in everything, and minimal; it returns the
-// texts of its constraints. A slot is known as far as it was told: its limitation is
-// taken for that of all.
+// compareConflict checks that a core is also a minimal core of the whole
+// registry, and returns the texts of its constraints. A slot is known only as
+// far as the source was asked about it: its limitation is taken for that of the
+// whole slot.
 func compareConflict(t *testing.T, session *solver.Session, p *solver.Problem, core []solver.Constraint) []string {
 	t.Helper()
 	var texts []string
@@ -309,8 +312,8 @@ func compareConflict(t *testing.T, session *solver.Session, p *solver.Problem, c
 	return texts
 }
 
-// TestLazyAsksTheLeast counts what is asked where the newest versions need what is
-// not there.
+// TestLazyAsksTheLeast counts the questions when the newest versions need what
+// does not exist.
 func TestLazyAsksTheLeast(t *testing.T) {
 	r := &registry{meets: make(map[string][]solver.Candidate), asks: make(map[string]solver.Requirements), told: make(map[string]int)}
 	put := func(need string, asks solver.Requirements, names ...string) {
@@ -355,7 +358,7 @@ func TestLazyAsksTheLeast(t *testing.T) {
 	}
 }
 
-// TestLazyErrors has sources fail.
+// TestLazyErrors checks the errors that failing sources lead to.
 func TestLazyErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	broken := errors.New("no route to the registry")
@@ -387,7 +390,7 @@ func TestLazyErrors(t *testing.T) {
 	}
 }
 
-// funcs is a source whose candidates need what they are called.
+// funcs is a source whose candidates each need something with their own name.
 type funcs struct {
 	candidates func(needs []string) [][]solver.Candidate
 }

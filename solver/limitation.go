@@ -1,21 +1,22 @@
 package solver
 
-// This file has what a cdcl does with limitations: it counts.
+// This file contains what a cdcl does with limitations: it counts.
 
-// A limitation allows n of its variables.
+// A limitation allows at most n of its variables.
 type limitation struct {
 	vars   []Lit
 	n, now int32
 	con    int32
 	first  Var // the one that was counted first
 	second Var // and the one after it
-	guard  Lit // in force where it holds; it fails where the limitation is broken; or 0
+	guard  Lit // the limitation is in force if it holds; it fails if the limitation is broken; or 0
 	lazy   bool
 }
 
-// lazyFrom is from how many variables on a limitation is lazy: when it is used up
-// its other variables are not left out one by one, but each when it is about to be
-// picked. Otherwise trying all of n versions would cost n times n steps.
+// lazyFrom is the number of variables from which a limitation is lazy: when it
+// is used up, its other variables are not left out one by one, but each when it
+// is about to be picked. Otherwise trying all of n versions would cost n times
+// n steps.
 const lazyFrom = 1000
 
 // count finds, for each variable, the limitations that list it.
@@ -67,8 +68,8 @@ func (c *cdcl) addedOf(l Lit) []int32 {
 	return c.added[l]
 }
 
-// tell counts a selection. All counts are kept right even where one is overrun,
-// since back takes all of them back.
+// tell counts a selection. All counts are updated even if a limit is exceeded,
+// because back undoes all of them.
 func (c *cdcl) tell(l Lit) reason {
 	var lists [2][]int32
 	if l > 0 {
@@ -102,7 +103,7 @@ func (c *cdcl) tell(l Lit) reason {
 	return free
 }
 
-// use draws what follows from a limitation.
+// use assigns what follows from a limitation.
 func (c *cdcl) use(at int32) reason {
 	m := &c.limits[at]
 	on := int8(1)
@@ -121,8 +122,8 @@ func (c *cdcl) use(at int32) reason {
 	return free
 }
 
-// full leaves out a variable that is open, where a lazy limitation has no room
-// for it. What follows from that is still to be drawn.
+// full leaves out an open variable if a lazy limitation has no room for it, and
+// reports whether it did. What follows from that is still to be propagated.
 func (c *cdcl) full(l Lit) bool {
 	if !c.lazy {
 		return false
@@ -136,7 +137,7 @@ func (c *cdcl) full(l Lit) bool {
 	return false
 }
 
-// close leaves out what a limitation that is used up has no room for.
+// close leaves out the open variables of a limitation that is used up.
 func (c *cdcl) close(at int32) {
 	r := limitReason(at)
 	m := &c.limits[at]
@@ -148,8 +149,8 @@ func (c *cdcl) close(at int32) {
 	}
 }
 
-// addLimit adds, on level 0, that at most n of the variables hold where the
-// guard does; to a proof it is the constraint with that ID.
+// addLimit adds, on level 0, that at most n of the variables hold if the guard
+// does; in a proof it is the constraint with the given ID.
 func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit, id int32) {
 	if c.added == nil {
 		c.added = list[[]int32](&c.poll, len(c.vars))

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Criterion is something to keep as small as possible: the sum of the weights of
-// its terms that hold.
+// A Criterion is a sum to keep as small as possible: that of the weights of its
+// terms that hold.
 type Criterion struct {
 	// Name says what is counted, for the reader of an [Optimum].
 	Name string
@@ -15,25 +15,25 @@ type Criterion struct {
 	Terms []Term
 }
 
-// A Term counts its weight where its literal holds: v.Yes() where v is selected,
-// v.No() where it is not.
+// A Term adds its weight if its literal holds: v.Yes() if v is selected, v.No()
+// if it is not.
 type Term struct {
 	// Lit is the literal.
 	Lit Lit
-	// Weight is what it counts, at least 0.
+	// Weight is what it adds, at least 0.
 	Weight int64
 }
 
-// An Optimum is a selection, and what it costs.
+// An Optimum is a selection and what it costs.
 type Optimum struct {
-	// Solution is the selection. Its problem is the one given, with variables
-	// and constraints added that speak of what is wanted.
+	// Solution is the selection. Its problem is the given one, with additional
+	// variables and constraints that express what the criteria want.
 	Solution *Solution
 	// Costs are its costs, by criterion.
 	Costs []int64
-	// Bounds are what is proven, by criterion: with the criteria before at their
-	// bounds, none costs less. They are equal to Costs unless the search was
-	// ended.
+	// Bounds are the proven lower bounds, by criterion: with the earlier
+	// criteria at their bounds, no selection costs less. They are equal to
+	// Costs unless the search was ended early.
 	Bounds []int64
 
 	given    *Problem
@@ -41,17 +41,18 @@ type Optimum struct {
 }
 
 // Minimize returns the best selection that meets all constraints of p and costs
-// the least: by the first criterion; among those of the least cost by that, by
-// the second; and so on; and among those that are equal by all of them, the best
-// one by the rule of [Solve]. In that rule, what the criteria want to be selected
-// (v.No() in a term) is demanded as if the last constraints were "v, or else not",
-// in the order of the terms.
+// the least: by the first criterion; among those of equal cost by that, by the
+// second; and so on; and among those that are equal by all criteria, the best
+// one by the rule of [Solve]. For that rule, what the criteria want to be
+// selected (v.No() in a term) is demanded as if the last constraints were "v,
+// or else not", in the order of the terms.
 //
-// The errors are those of [Solve]; a criterion that speaks of what is not in p,
-// or has a negative weight, is a [*ProblemError]. With an [*IncompleteError] comes
-// the optimum so far, unless there is no selection yet.
+// The errors are those of [Solve]; a criterion that names a variable that is
+// not in p, or has a negative weight, is a [*ProblemError]. With an
+// [*IncompleteError], Minimize also returns the optimum so far, unless there is
+// no selection yet.
 //
-// Cost: that of a search for each reason why less is impossible (core-guided
+// Cost: a search for each reason why a lower cost is impossible (core-guided
 // search: Andres, Kaufmann, Matheis and Schaub 2012). The worst case is
 // exponential, and much worse than that of Solve: bound it by ctx or opts.
 func Minimize(ctx context.Context, p *Problem, criteria []Criterion, opts *Options) (*Optimum, error) {
@@ -73,11 +74,11 @@ func newMinimization(ctx context.Context, criteria []Criterion, conflicts int64)
 	return &minimization{ctx: ctx, criteria: criteria, budget: &budget{limit: conflicts}}
 }
 
-// A minimization looks for an optimum. What is counted are variables: of a term
-// that denies one, a variable that is selected where that is not.
+// A minimization looks for an optimum. It counts variables: for a term that
+// denies a variable, it counts another one that is selected if that is not.
 type minimization struct {
 	ctx      context.Context
-	p        *Problem // with those variables
+	p        *Problem // with the additional variables
 	criteria []Criterion
 	absent   map[Var]Var
 	budget   *budget
@@ -85,15 +86,15 @@ type minimization struct {
 	x    *index
 	c    *cdcl
 	o    *ordered
-	hard []Lit  // what holds in every selection that is optimal so far
-	out  []bool // by variable: it does not hold in any; shorter where the rest can
-	// proof is what is claimed, where a certificate is asked for.
+	hard []Lit  // the literals that hold in every selection that is optimal so far
+	out  []bool // by variable: it holds in none of them; shorter if the rest can
+	// proof collects what is claimed, if a certificate is requested.
 	proof *OptimumCertificate
 
-	// Of the criterion in hand.
-	soft    []Var        // what is counted, in the order of its coming up
-	weight  []int64      // by variable: what it still counts; -1 of what is not in soft
-	sums    map[Var]*sum // by what counts that a sum is exceeded
+	// The fields below are those of the current criterion.
+	soft    []Var        // what is counted, in order of appearance
+	weight  []int64      // by variable: what it still counts; -1 if it is not in soft
+	sums    map[Var]*sum // by the variable that counts that the sum is exceeded
 	bound   int64
 	optimum Optimum
 }
@@ -101,14 +102,14 @@ type minimization struct {
 // A sum counts how many of its variables hold, beyond those that must.
 type sum struct {
 	vars []Lit
-	n    int32 // exceeded says that more than n hold
-	next Var   // says that more than n+1 hold, once there is need
+	n    int32 // its variable says that more than n hold
+	next Var   // says that more than n+1 hold, once needed
 	paid int   // the payment of the proof that it comes from
 }
 
-// stateCriteria returns the problem with variables for what is wanted to be
-// selected: by variable, the one that is selected where that is not.
-// The error is *ProblemError, or that of ctx.
+// stateCriteria returns the problem with additional variables for what the
+// criteria want to be selected: absent maps a variable to the one that is
+// selected if that is not. The error is *ProblemError, or that of ctx.
 func stateCriteria(ctx context.Context, p *Problem, criteria []Criterion) (q *Problem, absent map[Var]Var, err error) {
 	poll := poll{ctx: ctx}
 	denials := 0
@@ -243,8 +244,9 @@ func (z *minimization) settle() error {
 }
 
 // minimize finds the least cost by one criterion: assuming that nothing that
-// counts holds, it learns why that is impossible, core by core. Of each, one must
-// hold and is paid for; that more than one does is counted in their place.
+// counts holds, it learns why that is impossible, core by core. One literal of
+// each core must hold and is paid for; that more than one does is counted in
+// their place.
 func (z *minimization) minimize(k *Criterion) verdict {
 	for _, v := range z.soft {
 		z.c.poll.spend(1)
@@ -299,7 +301,7 @@ func (z *minimization) minimize(k *Criterion) verdict {
 	return sat
 }
 
-// count makes a variable count more.
+// count adds to the weight of a variable.
 func (z *minimization) count(v Var, weight int64) {
 	if weight == 0 || z.out[v] {
 		return
@@ -311,7 +313,7 @@ func (z *minimization) count(v Var, weight int64) {
 	z.weight[v] += weight
 }
 
-// room makes room for all variables that there are.
+// room makes room for all existing variables.
 func (z *minimization) room() {
 	if more := len(z.c.vars) - len(z.weight); more > 0 {
 		z.c.poll.spend(more)
@@ -324,8 +326,8 @@ func (z *minimization) room() {
 	}
 }
 
-// payForced pays for what holds in any case. It reports false where what is
-// given is impossible.
+// payForced pays for what holds in any case. It reports false if what is
+// optimal so far is impossible.
 func (z *minimization) payForced() bool {
 	z.c.back(0)
 	clash, ok := z.c.assume(z.hard)
@@ -347,7 +349,7 @@ func (z *minimization) payForced() bool {
 	return true
 }
 
-// heaviest returns the greatest weight that is at most that.
+// heaviest returns the greatest weight that does not exceed most.
 func (z *minimization) heaviest(most int64) int64 {
 	best := int64(0)
 	for _, v := range z.soft {
@@ -359,7 +361,7 @@ func (z *minimization) heaviest(most int64) int64 {
 	return best
 }
 
-// core returns what counts of a clause that was learned.
+// core returns the literals of a learned clause that count.
 func (z *minimization) core(clash []Lit) []Lit {
 	z.c.poll.spend(16 * len(clash))
 	var core []Lit
@@ -372,8 +374,8 @@ func (z *minimization) core(clash []Lit) []Lit {
 	return core
 }
 
-// owe notes that the lemma that was derived last says that something must be paid
-// for, and returns the place of that payment.
+// owe records that the lemma derived last says that something must be paid for,
+// and returns the position of that payment.
 func (z *minimization) owe() int {
 	if z.proof == nil {
 		return 0
@@ -383,7 +385,7 @@ func (z *minimization) owe() int {
 	return len(*own) - 1
 }
 
-// claim notes that a variable which holds in any case is paid for.
+// claim records the payment for a variable that holds in any case.
 func (z *minimization) claim(v Var) {
 	if z.proof == nil {
 		return
@@ -394,7 +396,7 @@ func (z *minimization) claim(v Var) {
 	z.proof.Payments[len(z.proof.Payments)-1][z.owe()].Weight = z.weight[v]
 }
 
-// pay pays for one of the core.
+// pay pays for one literal of the core.
 func (z *minimization) pay(core []Lit, at int) {
 	least := z.weight[core[0].Var()]
 	for _, l := range core {
@@ -420,8 +422,8 @@ func (z *minimization) pay(core []Lit, at int) {
 	}
 }
 
-// exceeds returns a variable that holds where more than n of those do.
-// It comes from that payment.
+// exceeds returns a variable that holds if more than n of vars do. It comes
+// from the given payment.
 func (z *minimization) exceeds(vars []Lit, n int32, paid int) Var {
 	v := z.c.addVar()
 	z.room()

@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// A nameTable holds the names of variables. Names are hashed once somebody asks
-// for a variable by its name, into a table of numbers: one that holds no strings
-// is grown without hashing again, and the garbage collector does not read it.
+// A nameTable contains the names of variables. Names are hashed once a variable
+// is looked up by name, into a table of numbers: a table without strings grows
+// without hashing again, and the garbage collector does not scan it.
 type nameTable struct {
-	names []string // by variable, from 0; shorter where the rest has no name
+	names []string // by variable, from 0; shorter if the rest has no names
 
-	mu     sync.Mutex // Lookup reads, but hashes
+	mu     sync.Mutex // Lookup only reads a problem, but hashes
 	seed   maphash.Seed
 	slots  []nameSlot // none or a power of two, at most three quarters of them taken
 	taken  int
 	hashed int // how many of names are in slots
 }
 
-// A nameSlot is free where v is 0. A name is in the first slot that was free from
-// its hash on.
+// A nameSlot is free if v is 0. A name is in the first slot that was free,
+// starting at its hash.
 type nameSlot struct {
 	hash uint32
 	v    Var
@@ -44,8 +44,8 @@ func (t *nameTable) set(v Var, name string) {
 	t.names = append(t.names, name)
 }
 
-// lookup returns the first variable of that name, or 0, and the hash to put it
-// in with.
+// lookup returns the first variable with the given name, or 0, and the hash to
+// pass to put.
 func (t *nameTable) lookup(name string) (Var, uint32) {
 	if t.slots == nil {
 		t.seed = maphash.MakeSeed()
@@ -63,7 +63,8 @@ func (t *nameTable) lookup(name string) (Var, uint32) {
 	return t.slots[t.find(name, hash)].v, hash
 }
 
-// put enters the name of the variable that was made last, and is not known yet.
+// put enters the name of the variable that was created last. The name must not
+// be known yet.
 func (t *nameTable) put(name string, hash uint32, v Var) {
 	t.enter(t.find(name, hash), hash, v)
 	t.hashed = len(t.names)
@@ -71,7 +72,7 @@ func (t *nameTable) put(name string, hash uint32, v Var) {
 
 func (t *nameTable) hash(name string) uint32 { return uint32(maphash.String(t.seed, name)) }
 
-// find returns the slot that holds the name, or the free one where it belongs.
+// find returns the slot of the name, or the free one where it belongs.
 func (t *nameTable) find(name string, hash uint32) int {
 	for at := int(hash); ; at++ {
 		at &= len(t.slots) - 1
@@ -107,7 +108,8 @@ func (t *nameTable) resize(names int) {
 	}
 }
 
-// copyTo gives another table the same names. It hashes them once it is asked.
+// copyTo gives another table the same names. That table hashes them on the
+// first lookup.
 func (t *nameTable) copyTo(u *nameTable) {
 	u.names = slices.Clip(t.names)
 }

@@ -7,53 +7,57 @@ import (
 )
 
 // An OptimumCertificate is a proof that a selection costs the least, and is the
-// best one of those. It holds nothing but numbers, and can be stored and sent as
-// JSON; [CheckOptimum] verifies it.
+// best one of those that do. It contains only numbers, and can be stored and
+// sent as JSON; [CheckOptimum] verifies it.
 //
-// It speaks of the problem of [Optimum.Solution], and of sums after its variables:
-// the first sum is the variable after the last.
+// It refers to the problem of [Optimum.Solution], and to sums, which are
+// numbered after its variables: the first sum is the variable after the last
+// one.
 type OptimumCertificate struct {
-	// Sums are variables that hold where more than some of others do. As a hint, a
-	// sum goes by the number of constraints plus its position.
+	// Sums are variables that hold if more than a given number of others do. As
+	// a hint, a sum is identified by the number of constraints plus its
+	// position.
 	Sums []Sum `json:"sums,omitempty"`
-	// Lemmas follow from the constraints, and from what the sums are.
+	// Lemmas follow from the constraints, and from the definitions of the sums.
 	Lemmas []Lemma `json:"lemmas,omitempty"`
-	// Payments show, by criterion, that it costs so much at least.
+	// Payments prove, by criterion, that its cost is at least their sum.
 	Payments [][]Payment `json:"payments"`
-	// Steps are the choices, in their order. Their refusals may rest on what was
-	// not paid for, too.
+	// Steps are the choices, in order. Their refusals may also rest on what was
+	// not paid for.
 	Steps []CertifiedStep `json:"steps"`
 }
 
-// A Sum is a variable that holds where more than a number of others do.
+// A Sum is a variable that holds if more than a given number of others do.
 type Sum struct {
-	// Vars are the others, each once: of the problem, or sums before this one.
+	// Vars are the others, each once: variables of the problem, or earlier
+	// sums.
 	Vars []Var `json:"vars"`
 	// More is that number.
 	More int `json:"more"`
 }
 
-// A Payment says that one of several things that cost something must hold.
+// A Payment says that one of several literals that cost something must hold.
 //
-// To begin with, each variable has the weight that the criterion's terms give it.
-// At a payment, the literals of the lemma that are not proven to fail have at
-// least its weight left; they lose it, since one of them holds. Where more than one
-// does that costs again: its sums gain the weight. At the end, what has weight
-// left fails in all selections that are optimal by the criteria up to this one.
+// Initially, each variable has the weight that the criterion's terms give it.
+// At a payment, all literals of the lemma that are not proven to fail must have
+// at least the payment's weight left; they lose it, because one of them holds.
+// If more than one does, that costs again: the sums of the payment gain the
+// weight. At the end, what has weight left fails in all selections that are
+// optimal by the criteria up to this one.
 type Payment struct {
 	// Lemma is the position of the clause.
 	Lemma int `json:"lemma"`
 	// Weight is what is paid, more than 0.
 	Weight int64 `json:"weight"`
-	// Sums are the positions of those over the clause.
+	// Sums are the positions of the sums over the clause.
 	Sums []int `json:"sums,omitempty"`
 }
 
-// Certificate works out the proof that nothing costs less than o, and that its
+// Certificate computes the proof that nothing costs less than o, and that its
 // selection is the best one of those that cost no more.
 //
 // Cost: that of [Minimize] without bounds, and of a [Solution.Certificate]. The
-// error is [*IncompleteError] when ctx ended first.
+// error is [*IncompleteError] if ctx ended first.
 func (o *Optimum) Certificate(ctx context.Context) (*OptimumCertificate, error) {
 	z := newMinimization(ctx, o.criteria, 0)
 	z.proof = &OptimumCertificate{Payments: [][]Payment{}}
@@ -61,7 +65,7 @@ func (o *Optimum) Certificate(ctx context.Context) (*OptimumCertificate, error) 
 	if err != nil {
 		return nil, err
 	}
-	of := make([]int32, len(z.c.vars)) // all are of one part: of the sums, too
+	of := make([]int32, len(z.c.vars)) // all are of one part, the sums included
 	for v := range of {
 		of[v] = 1
 	}
@@ -93,13 +97,14 @@ func (o *Optimum) Certificate(ctx context.Context) (*OptimumCertificate, error) 
 }
 
 // CheckOptimum verifies that the selection of the certificate meets all
-// constraints of p, that none costs less by the criteria, and that it is the best
-// of those that cost the same by the rule of [Minimize]; it returns what it costs.
-// It uses nothing of what found the selection.
+// constraints of p, that no selection costs less by the criteria, and that it
+// is the best one, by the rule of [Minimize], of those that cost the same. It
+// returns the costs. It shares no code with the search.
 //
 // Cost: linear in the size of the problem, of the certificate, and of the
-// constraints that its hints name. The error is [*CertificateError] when something
-// is wrong, [*ProblemError] when p or a criterion is malformed, or that of ctx.
+// constraints that its hints name. The error is [*CertificateError] if
+// something is wrong, [*ProblemError] if p or a criterion is malformed, or that
+// of ctx.
 func CheckOptimum(ctx context.Context, p *Problem, criteria []Criterion, cert *OptimumCertificate) (costs []int64, err error) {
 	if err := p.malformed(); err != nil {
 		return nil, err
@@ -178,7 +183,7 @@ func (v *verifier) define(sums []Sum) error {
 	return nil
 }
 
-// payments returns how much the payments show that is to be paid, and takes for
+// payments returns the lower bound that the payments prove, and marks as
 // failing what has weight left.
 func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, err error) {
 	for i, p := range all {
@@ -221,8 +226,8 @@ func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, e
 	return bound, nil
 }
 
-// sum draws from what a sum is: it holds, or no more than that many of its
-// variables do.
+// sum applies the definition of a sum: it holds, or at most s.More of its
+// variables do. It reports whether that can no longer be met.
 func (v *verifier) sum(at int) (over bool) {
 	s, own := v.sums[at], Var(v.p.vars+1+at).Yes()
 	v.poll.spend(1 + len(s.Vars))

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// compareOptimumCertificate has the certificate of an optimum verified; and where it
-// is changed and passes all the same, that what it claims then is true.
+// compareOptimumCertificate verifies the certificate of an optimum, and checks
+// that a damaged certificate that still passes claims nothing false.
 func compareOptimumCertificate(t *testing.T, draw source, p *solver.Problem, criteria []solver.Criterion, best *solver.Optimum) {
 	t.Helper()
 	ctx := context.Background()
@@ -48,7 +48,7 @@ func compareOptimumCertificate(t *testing.T, draw source, p *solver.Problem, cri
 	}
 }
 
-// damageOptimum changes one thing, and says which.
+// damageOptimum makes one change, and returns a description of it.
 func damageOptimum(draw source, p *solver.Problem, c *solver.OptimumCertificate) string {
 	if len(c.Payments) > 0 && draw(2) == 0 {
 		all := &c.Payments[draw(len(c.Payments))]
@@ -137,16 +137,17 @@ func TestOptimumCertified(t *testing.T) {
 	}
 }
 
-// TestOptimumJudge shows the judge certificates of an optimum that are wrong in one
-// respect each.
+// TestOptimumJudge checks certificates of an optimum that are each wrong in one
+// respect.
 func TestOptimumJudge(t *testing.T) {
-	// a(1) b(2) c(3): two of them at least, each costs 1; c costs 1 by the second.
+	// a(1) b(2) c(3): at least two of them; each costs 1 by the first
+	// criterion, and c costs 1 by the second.
 	p := parse(t, "any a b\nany b c\nany a c")
 	criteria := []solver.Criterion{
 		{Name: "few", Terms: []solver.Term{{Lit: 1, Weight: 1}, {Lit: 2, Weight: 1}, {Lit: 3, Weight: 1}}},
 		{Name: "no c", Terms: []solver.Term{{Lit: 3, Weight: 1}}},
 	}
-	// One of a and b; then one of c and of more than one of a and b.
+	// One of a and b; then one of c and "more than one of a and b".
 	const good = `{"sums":[{"vars":[1,2],"more":1},{"vars":[3,4],"more":1}],` +
 		`"lemmas":[{"lits":[1,2],"hints":[0]},{"lits":[4,3],"hints":[1,2,3]}],` +
 		`"payments":[[{"lemma":0,"weight":1,"sums":[0]},{"lemma":1,"weight":1,"sums":[1]}],[]],` +
@@ -200,7 +201,7 @@ func TestOptimumJudge(t *testing.T) {
 	if _, err := solver.CheckOptimum(context.Background(), p, criteria, nil); err == nil {
 		t.Error("no certificate passes")
 	}
-	// Without a second criterion b fails to be refused: it costs no more.
+	// Without criteria, a is wrongly refused: it costs no more than b.
 	var wrong *solver.CertificateError
 	cert := &solver.OptimumCertificate{Payments: [][]solver.Payment{}, Steps: []solver.CertifiedStep{{Demand: 0, Pick: 2, Refused: []solver.CertifiedRefusal{{Var: 1, Hints: []int{1}}}}, {Demand: 2, Pick: 1}}}
 	if _, err := solver.CheckOptimum(context.Background(), p, nil, cert); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "step 0: refusal 0") {

@@ -3,53 +3,53 @@ package solver
 import "slices"
 
 // An ordered search finds the best selection in one part of a problem by
-// conflict-driven clause learning, with the decisions that the documented order
-// makes: the first demand that no pick meets, its first candidate that does not
-// fail.
+// conflict-driven clause learning, with decisions in the documented order: for
+// the first demand that no pick meets, its first candidate that does not fail.
 //
-// Why what it ends with is the best: a literal fails only where that follows from
-// the constraints and the decisions before. So a candidate that is passed over is
-// impossible with the earlier picks, and what is left at the end, where no demand
-// is open and nothing clashes, shows that each pick was possible.
+// The result is the best one for this reason: a literal fails only if that
+// follows from the constraints and the earlier decisions. So a candidate that
+// is passed over is impossible with the earlier picks, and the final state, in
+// which no demand is open and nothing clashes, shows that each pick was
+// possible.
 //
-// The order has a price: where the first picks are wrong in a way that shows
-// late, it comes back to them late. So after some clashes a probe, which goes by
-// activity, is asked whether the picks are possible together; those up to the
-// first one that is not are settled then, and never come up again.
+// The order has a price: if the first picks are wrong in a way that shows late,
+// the search returns to them late. So after some clashes a probe, which decides
+// by activity, finds out whether the picks are possible together; those before
+// the first one that is not are settled then, and never come up again.
 type ordered struct {
 	c        *cdcl
-	s        *partial // its queue and log are the part's
-	marks    []mark   // by decision of the log: what was before it
+	s        *partial // its queue and log are those of the part
+	marks    []mark   // by decision of the log: the state before it
 	given    []Lit    // what is assumed
 	base     int      // where the part's decisions begin in the log
 	settled  int      // how many of them are proven
-	again    bool     // the next demand was found open with the picks there are
-	rank     int      // and so many of its candidates impossible with them
-	probing  bool     // there may be decisions that are no picks
-	model    *bitset  // a selection with those, or nil
+	again    bool     // the next demand is known to be open with the current picks
+	rank     int      // and this many of its candidates to be impossible with them
+	probing  bool     // there may be decisions that are not picks
+	model    *bitset  // a selection with the settled picks, or nil
 	budget   *budget
 	clashes  int64 // since the last probe
 	patience int64 // how many until the next
 }
 
-// A mark is what a partial was before a pick.
+// A mark is the state of a partial before a pick.
 type mark struct {
 	level          int32 // of the search, with the pick
 	head           int   // the demand's place in the queue
 	queue, counted int
-	rank           int // so many of its candidates are impossible with the picks before
+	rank           int // this many of its candidates are impossible with the earlier picks
 }
 
-// How many clashes a probe is put off by: at first, from 20 in a small problem to
-// 100 in one of thousands of variables, where it costs more; and at most.
+// How many clashes pass before a probe: at first, from 20 in a small problem to
+// 100 in one of thousands of variables, where a probe costs more; and at most.
 const (
 	patienceMin   = 20
 	patienceFirst = 100
 	patienceMax   = 5000
 )
 
-// shallow is how many clashes it takes at most to learn of a candidate that fails
-// for good where nothing hard is behind it.
+// shallow is how many clashes it takes at most to learn that a candidate fails
+// for good, if nothing hard is behind it.
 const shallow = 6
 
 func newOrdered(c *cdcl, s *partial, given []Lit, b *budget) *ordered {
@@ -57,8 +57,9 @@ func newOrdered(c *cdcl, s *partial, given []Lit, b *budget) *ordered {
 	return &ordered{c: c, s: s, base: len(s.log), given: given, budget: b, patience: patience}
 }
 
-// run makes all choices: sat, when the log of the partial holds them. With
-// unknown, the poll or the budget is over.
+// run makes all choices. It returns sat if the log of the partial contains
+// them, unsat if there is no answer, and unknown if the poll or the budget is
+// over.
 func (o *ordered) run() verdict {
 	c := o.c
 	c.back(0)
@@ -91,7 +92,7 @@ func (o *ordered) run() verdict {
 			o.retreat(o.settled)
 			if clashed++; c.level() <= o.floor() {
 				if clashed <= shallow {
-					o.clashes -= clashed // it comes to an end by itself
+					o.clashes -= clashed // it ends by itself
 				}
 				clashed = 0
 			}
@@ -105,7 +106,7 @@ func (o *ordered) run() verdict {
 	return unknown
 }
 
-// assumed is what is given, with what is settled.
+// assumed returns what is given and what is settled.
 func (o *ordered) assumed() []Lit {
 	all := o.given[:len(o.given):len(o.given)]
 	for _, d := range o.s.log[o.base:][:o.settled] {
@@ -114,7 +115,7 @@ func (o *ordered) assumed() []Lit {
 	return all
 }
 
-// floor is the level of what is assumed.
+// floor returns the level of what is assumed.
 func (o *ordered) floor() int32 {
 	if len(o.given)+o.settled > 0 {
 		return 1
@@ -122,12 +123,12 @@ func (o *ordered) floor() int32 {
 	return 0
 }
 
-// choose makes the next choice, unless the poll is over. It reports false when
+// choose makes the next choice, unless the poll is over. It reports false if
 // none is left.
 //
-// A demand that comes up again because its pick was taken back is not looked
-// through from the beginning: no pick meets it, and what was impossible with the
-// picks before it still is.
+// A demand that comes up again because its pick was undone is not scanned from
+// the beginning: no pick meets it, and what was impossible with the earlier
+// picks still is.
 func (o *ordered) choose() bool {
 	s := o.s
 	if !o.again {
@@ -169,7 +170,7 @@ func (o *ordered) choose() bool {
 			// Not reached: the demand is a clause, and would have clashed.
 			return false
 		}
-		// A clause that made a candidate fail was thrown away.
+		// A clause that made a candidate fail was discarded.
 	}
 }
 
@@ -189,8 +190,8 @@ func (o *ordered) take(con int32, l Lit, rank int) {
 	o.marks = append(o.marks, m)
 }
 
-// pass notes that the first candidates of a demand can never be picked, so that
-// they are not looked at each time that it comes up.
+// pass records that the first n candidates of a demand can never be picked, so
+// that they are not looked at each time it comes up.
 func (o *ordered) pass(con int32, n int) {
 	if n < o.s.passed[con]+32 {
 		return
@@ -201,8 +202,8 @@ func (o *ordered) pass(con int32, n int) {
 	o.s.passed[con] = n
 }
 
-// retreat takes back the picks of levels that the search has left, but for the
-// first ones.
+// retreat undoes the picks of levels that the search has left, except for the
+// first keep.
 func (o *ordered) retreat(keep int) {
 	level := max(o.c.level(), o.floor())
 	n := len(o.marks)
@@ -212,7 +213,7 @@ func (o *ordered) retreat(keep int) {
 	o.undo(n)
 }
 
-// undo takes back all picks but the first n, or fewer when the poll is over.
+// undo undoes all picks except for the first n, or fewer if the poll is over.
 func (o *ordered) undo(n int) {
 	for i := len(o.marks) - 1; i >= n; i-- {
 		if o.c.poll.over() {
@@ -226,8 +227,8 @@ func (o *ordered) undo(n int) {
 	o.marks = o.marks[:n]
 }
 
-// settle finds the first pick that is impossible with those before it, and takes
-// back that and all later ones.
+// settle finds the first pick that is impossible with the earlier ones, and
+// undoes that and all later ones.
 func (o *ordered) settle() verdict {
 	o.clashes, o.patience = 0, min(2*o.patience, patienceMax)
 	for n := len(o.marks) - o.settled; ; {
@@ -255,7 +256,7 @@ func (o *ordered) settle() verdict {
 	}
 }
 
-// keep keeps the selection that a probe found.
+// keep stores the selection that a probe found.
 func (o *ordered) keep() {
 	o.model = newBitset(len(o.s.picked))
 	for _, d := range o.s.log[o.base:] {

@@ -1,30 +1,30 @@
 package solver
 
-// A partial is a selection in the making. It follows the documented order: it
-// starts with the demands that nothing triggers, in the order of adding, and each
-// pick appends the demands that it completes.
+// A partial is a selection in progress. It follows the documented order: it
+// starts with the demands that nothing triggers, in the order of addition, and
+// each pick appends the demands that it completes.
 //
-// It is a question's overlay on the index: what it costs to make, to fill and to
-// empty depends on what is changed and picked, and not on the size of the
-// problem. An index keeps those that are not in use.
+// It is a question's overlay on the index: the cost of making, filling and
+// emptying it depends on what is changed and picked, not on the size of the
+// problem. An index keeps the ones that are not in use.
 type partial struct {
 	x *index
 
 	// The question.
-	off      []bool  // by constraint: dropped; nil where none is
+	off      []bool  // by constraint: dropped; nil if none is
 	required []Lit   // demanded after the constraints of the problem
-	banned   []int32 // by variable: how many constraints of one denial there are; nil where none is
+	banned   []int32 // by variable: how many constraints of one denial there are; nil if there are none
 	own      bool    // banned is not the index's
 
 	picked  []bool  // by variable
-	count   []int32 // by constraint: denials picked where there are several; of a limitation: variables picked
-	counted []int32 // the constraints of which count is, or was, not 0
+	count   []int32 // by constraint: for several denials, how many are picked; for a limitation, how many variables are
+	counted []int32 // the constraints whose count is, or was, not 0
 	queue   []int32 // demands, by constraint
 	head    int
 	log     []decision
 	dead    []int32 // demands without a candidate
 	// passed is how many of the first candidates of long demands can never be
-	// picked, where a search found that out.
+	// picked, if a search found that out.
 	passed map[int32]int
 }
 
@@ -34,7 +34,8 @@ type decision struct {
 	pick Var
 }
 
-// ask returns a partial selection for the problem with a change made. It must be given back with done.
+// ask returns a partial selection for the problem with a change made. It must
+// be given back with done.
 func (x *index) ask(w *change) *partial {
 	s := x.idle.take()
 	if s == nil {
@@ -108,7 +109,7 @@ func (s *partial) begin() {
 	}
 }
 
-// candidates returns those of a demand.
+// candidates returns the candidates of a demand.
 func (s *partial) candidates(con int32) []Lit {
 	if n := len(s.x.cons); int(con) >= n {
 		return s.required[int(con)-n:][:1]
@@ -116,8 +117,8 @@ func (s *partial) candidates(con int32) []Lit {
 	return s.x.candidates(&s.x.cons[con])
 }
 
-// seek goes on to the next demand that no pick meets yet, and reports whether
-// there is one, and the poll is not over.
+// seek advances to the next demand that no pick meets yet. It reports false if
+// there is none or the poll is over.
 func (s *partial) seek(poll *poll) bool {
 search:
 	for ; s.head < len(s.queue); s.head++ {
@@ -174,7 +175,7 @@ func (s *partial) take(con int32, v Var) {
 	}
 }
 
-// untake takes the last take back. The rest is what the queue was before.
+// untake undoes the last take. The arguments are what the queue was before.
 func (s *partial) untake(head, queue, counted int) {
 	last := len(s.log) - 1
 	v := s.log[last].pick
@@ -187,7 +188,7 @@ func (s *partial) untake(head, queue, counted int) {
 	s.head, s.queue, s.counted = head, s.queue[:queue], s.counted[:counted]
 }
 
-// add counts one more for the constraint.
+// add adds one to the count of the constraint, and returns the count.
 func (s *partial) add(id int32) int32 {
 	if s.count[id] == 0 {
 		s.counted = append(s.counted, id)
@@ -196,8 +197,7 @@ func (s *partial) add(id int32) int32 {
 	return s.count[id]
 }
 
-// refuted reports whether what is picked already, and a single constraint, rule
-// v out.
+// refuted reports whether the picks so far and a single constraint rule v out.
 func (s *partial) refuted(v Var) bool {
 	if s.banned != nil && s.banned[v] > 0 {
 		return true
@@ -220,15 +220,15 @@ func (s *partial) refuted(v Var) bool {
 	return false
 }
 
-// greedy takes the first candidate of every demand that is not refuted. The
-// demands that have none are dead ends.
+// greedy takes, for every demand, the first candidate that is not refuted.
+// Demands without one are dead ends.
 //
-// A candidate that is refuted is impossible together with the picks before it.
-// So where greedy ends without a dead end, and what it picked meets all
-// constraints, the picks are the best answer there is: they are an answer
-// themselves, and nothing better was passed over.
+// A candidate that is refuted is impossible together with the earlier picks. So
+// if greedy ends without a dead end, and its picks meet all constraints, the
+// picks are the best answer: they are an answer, and nothing better was passed
+// over.
 //
-// When the poll is over it returns early.
+// If the poll is over, it returns early.
 func (s *partial) greedy(poll *poll) {
 next:
 	for con, cands, ok := s.next(poll); ok && !poll.ended; con, cands, ok = s.next(poll) {
@@ -247,7 +247,7 @@ next:
 }
 
 // replay takes, for every demand that is left, the first candidate that is in
-// the answer. When the poll is over it returns early.
+// the answer. If the poll is over, it returns early.
 func (s *partial) replay(poll *poll, in func(Var) bool) {
 	for con, cands, ok := s.next(poll); ok; con, cands, ok = s.next(poll) {
 		poll.spend(len(cands) / 4)

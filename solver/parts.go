@@ -2,17 +2,17 @@ package solver
 
 import "context"
 
-// A part is one independent piece of a problem: no constraint joins it with
+// A part is one independent piece of a problem: no constraint connects it with
 // another part.
 type part struct {
 	vars []Var   // ascending
 	cons []int32 // ascending; the constraints that can matter
 }
 
-// parts cuts what the requirements can reach into independent pieces, in the
+// parts divides what the requirements can reach into independent pieces, in the
 // order of their first constraint. What they cannot reach stays unselected, and
-// a constraint that cannot be broken by what is reached joins nothing. When ctx
-// ends, the parts are of no use.
+// a constraint that what is reached cannot break connects nothing. If ctx ends,
+// the parts are unusable.
 func parts(ctx context.Context, x *index) []part {
 	reached := reachable(ctx, x)
 	if reached == nil {
@@ -21,7 +21,7 @@ func parts(ctx context.Context, x *index) []part {
 	return cut(ctx, x, reached, func(k *indexed) bool { return matters(x, k, reached) })
 }
 
-// wholeParts cuts all of the problem, whatever is required.
+// wholeParts divides the whole problem, regardless of what is required.
 func wholeParts(ctx context.Context, x *index) []part {
 	poll := poll{ctx: ctx}
 	reached := list[bool](&poll, x.size)
@@ -33,7 +33,8 @@ func wholeParts(ctx context.Context, x *index) []part {
 	return cut(ctx, x, reached, func(k *indexed) bool { return k.role != idle })
 }
 
-// cut joins the reached variables by the active constraints.
+// cut groups the reached variables into parts that are connected by the active
+// constraints.
 func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed) bool) []part {
 	poll := poll{ctx: ctx}
 	parent := list[Var](&poll, len(reached))
@@ -50,7 +51,7 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		}
 		return v
 	}
-	pieces := 0 // that are left; the last one has nothing to be joined with
+	pieces := 0 // how many pieces are left; a single one needs no joining
 	for _, in := range reached {
 		if poll.spend(1); in {
 			pieces++
@@ -71,7 +72,7 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		}
 		for _, l := range x.lits[k.lits:k.end] {
 			v := l.Var()
-			if parent[v] == first || !reached[v] { // the former is what mostly is
+			if parent[v] == first || !reached[v] { // the former is the usual case
 				continue
 			}
 			if root := find(v); root != first {
@@ -153,8 +154,8 @@ func (x *index) anyReached(k *indexed, reached []bool) Var {
 	return 0
 }
 
-// reachable finds the variables that can come to be selected. It returns nil when
-// ctx ends.
+// reachable returns which variables can come to be selected, or nil if ctx
+// ends.
 func reachable(ctx context.Context, x *index) (reached []bool) {
 	poll := poll{ctx: ctx}
 	reached = list[bool](&poll, x.size)
@@ -189,8 +190,8 @@ func reachable(ctx context.Context, x *index) (reached []bool) {
 	return reached
 }
 
-// constraintsOf returns the constraints of all parts, ascending. When ctx ends, they
-// are of no use.
+// constraintsOf returns the constraints of all parts, ascending. If ctx ends,
+// they are unusable.
 func constraintsOf(ctx context.Context, x *index, parts []part) []int32 {
 	poll := poll{ctx: ctx}
 	in := list[bool](&poll, len(x.cons))
@@ -216,7 +217,8 @@ func constraintsOf(ctx context.Context, x *index, parts []part) []int32 {
 	return all
 }
 
-// numbered returns, by variable, 1 + its part, or 0. When ctx ends, it is of no use.
+// numbered returns, by variable, 1 + its part, or 0. If ctx ends, the list is
+// unusable.
 func numbered(ctx context.Context, x *index, parts []part) []int32 {
 	poll := poll{ctx: ctx}
 	of := list[int32](&poll, x.size)

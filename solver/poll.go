@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// A poll looks at the context after some thousand steps: often enough where a
-// step is short, and at no cost that shows.
+// A poll checks the context every few thousand steps: often enough if a step is
+// short, and at a negligible cost.
 type poll struct {
 	ctx   context.Context
 	steps int
 	ended bool
 }
 
-// pollSteps is after how many steps a poll looks: what takes tens of
-// microseconds.
+// pollSteps is the number of steps between two checks of the context, which
+// take tens of microseconds.
 const pollSteps = 4096
 
-// over counts one step, and reports whether the context has ended, as far as it
-// was looked at.
+// over counts four steps, and reports whether the context has ended, as of the
+// last check.
 func (p *poll) over() bool { return p.spend(4) }
 
-// spend counts steps. It is short enough to be put where it is called.
+// spend counts steps, and reports the same as over. It is short enough to be
+// inlined.
 func (p *poll) spend(steps int) bool {
 	if p.steps += steps; p.steps < pollSteps {
 		return p.ended
@@ -36,12 +37,14 @@ func (p *poll) look() bool {
 	return p.ended
 }
 
-// asideFrom is from how many elements on a list is made aside.
+// asideFrom is the number of elements from which list allocates in a goroutine
+// of its own.
 const asideFrom = 1 << 16
 
-// list makes a slice, or returns nil when the context has ended. A large one takes
-// long, with what the garbage collector asks for it, and cannot be stopped: so it
-// is made aside, and nobody waits for it when the context ends.
+// list makes a slice, or returns nil if the context has ended. Allocating a
+// large one takes long, with the work that the garbage collector adds, and
+// cannot be stopped: so it happens in a goroutine, for which nothing waits when
+// the context ends.
 func list[T any](p *poll, n int) []T {
 	if p.spend(n / 8) {
 		return nil
@@ -60,8 +63,8 @@ func list[T any](p *poll, n int) []T {
 	}
 }
 
-// cloned returns a copy of all, with room for that many more: not all of it when
-// the context has ended.
+// cloned returns a copy of all, with room for more further elements. The copy
+// is incomplete if the context has ended.
 func cloned[T any](p *poll, all []T, more int) []T {
 	own := list[T](p, len(all)+more)[:0]
 	for part := range slices.Chunk(all, pollSteps) {

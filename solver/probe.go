@@ -2,14 +2,14 @@ package solver
 
 import "slices"
 
-// probe looks for any selection of the part at all in which the settled picks
-// and the next n hold. It decides by activity (see varHeap) as far as clashes
-// went, then by the order, and starts again from time to time after Luby's
-// series.
+// probe looks for any selection of the part in which the settled picks and the
+// next n hold. It decides by activity (see varHeap) among the variables that
+// clashed, then in the documented order, and restarts according to the Luby
+// sequence.
 //
 // It returns sat, with the picks in the log; unsat, with a clause that follows
-// from the constraints and rules picks out, or none where what is given is
-// contradictory; or unknown where the poll or the budget is over.
+// from the constraints and rules picks out, or without one if what is given is
+// contradictory; or unknown if the poll or the budget is over.
 func (o *ordered) probe(n int) (verdict, []Lit) {
 	c := o.c
 	c.order.wake(len(c.vars))
@@ -35,7 +35,8 @@ func (o *ordered) probe(n int) (verdict, []Lit) {
 	}
 }
 
-// descend searches until so many clashes. With unknown comes nothing.
+// descend searches until the given number of clashes. It returns what probe
+// does; there is no clause with unknown.
 func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
 	c := o.c
 	for {
@@ -76,8 +77,9 @@ func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
 	}
 }
 
-// branch returns what to decide next: the first pick to try that is open, and
-// whether it fails; else that an active variable is left out; or 0.
+// branch returns what to decide next: the first pick to try that does not hold
+// yet, and whether it fails; otherwise that an active variable is left out; or
+// 0.
 func (o *ordered) branch(tried []Lit) (l Lit, fails bool) {
 	c := o.c
 	if int(c.level()) <= len(tried)+int(o.floor()) {
@@ -98,9 +100,10 @@ func (o *ordered) branch(tried []Lit) (l Lit, fails bool) {
 	return 0, false
 }
 
-// assume asserts what is given, on a level of its own. It reports false where
-// that is contradicted, with a clause that follows from the constraints and says
-// so, or none where it contradicts itself or there is no answer at all.
+// assume asserts what is given, on a level of its own. It reports false if that
+// is contradicted, with a clause that follows from the constraints and says so,
+// or without one if what is given contradicts itself or there is no answer at
+// all.
 func (c *cdcl) assume(given []Lit) (clash []Lit, ok bool) {
 	if r := c.propagate(); r != free {
 		c.fail(r)
@@ -152,7 +155,7 @@ func (c *cdcl) resolve(r reason) {
 	c.put(learned[0], why)
 }
 
-// record keeps a clause that blame returned, on level 0.
+// record learns a clause that blame returned, on level 0.
 func (c *cdcl) record(clash []Lit) {
 	c.back(0)
 	if len(clash) == 0 || c.poll.ended {
@@ -166,8 +169,8 @@ func (c *cdcl) record(clash []Lit) {
 	}
 }
 
-// luby returns element i, from 1, of 1 1 2 1 1 2 4 ... (Luby, Sinclair and
-// Zuckerman 1993).
+// luby returns element i, counted from 1, of the sequence 1 1 2 1 1 2 4 ...
+// (Luby, Sinclair and Zuckerman 1993).
 func luby(i int64) int64 {
 	for {
 		k := int64(1)
@@ -181,13 +184,13 @@ func luby(i int64) int64 {
 	}
 }
 
-// reduceFrom is from how many learned clauses on those of little use are thrown
-// away.
+// reduceFrom is the number of learned clauses from which those of little use
+// are discarded.
 const reduceFrom = 4000
 
-// reduce throws half of the learned clauses away, those that span the most
-// levels (Audemard and Simon 2009). It must be called on a level where they are
-// not reasons: it takes all levels back. What it costs depends on what was learned.
+// reduce discards up to half of the learned clauses, those that span the most
+// levels (Audemard and Simon 2009). It undoes all levels, and keeps the clauses
+// that are reasons on level 0. Its cost depends on what was learned.
 func (c *cdcl) reduce() {
 	if c.learned < reduceFrom+c.kept {
 		return
@@ -220,7 +223,7 @@ func (c *cdcl) reduce() {
 	c.kept += 1000
 }
 
-// compact takes the learned clauses that are gone out of everything, and closes
+// compact removes the learned clauses that are gone from everything, and closes
 // the gaps that they leave.
 func (c *cdcl) compact(learned []clause, gone []bool) {
 	renamed := make([]int32, len(learned))

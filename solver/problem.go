@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// A Var names one thing that can be selected: a bundle, a package version, a
-// time slot. Vars are handed out by [Problem.Var], counted from 1 in the order
-// of their creation, and mean something only in the Problem they come from.
-// The zero Var is invalid.
+// A Var identifies one thing that can be selected: a bundle, a package version,
+// a time slot. Vars are returned by [Problem.Var], counted from 1 in the order
+// of their creation, and are meaningful only in the Problem they come from. The
+// zero Var is invalid.
 type Var int32
 
 // Yes returns the literal "v is selected".
@@ -24,7 +24,7 @@ func (v Var) No() Lit { return -Lit(v) }
 // invalid.
 type Lit int32
 
-// Var returns the variable that l speaks of.
+// Var returns the variable of l.
 func (l Lit) Var() Var {
 	if l < 0 {
 		return Var(-l)
@@ -32,7 +32,7 @@ func (l Lit) Var() Var {
 	return Var(l)
 }
 
-// Selects reports whether l is of the kind "v is selected".
+// Selects reports whether l is of the form "v is selected".
 func (l Lit) Selects() bool { return l > 0 }
 
 // Text returns s as a reason, for reasons that are known beforehand. Pass a fmt.Stringer
@@ -48,28 +48,28 @@ func (t text) String() string { return string(t) }
 // selected together. The zero Problem is empty and ready to use.
 //
 // Every constraint takes a reason, which may be nil: it is kept, rendered only
-// when an explanation is written, and given back in [Constraint.Why].
+// when an explanation is written, and returned in [Constraint.Why].
 //
 // Slices passed to a method are copied. A malformed call (an unknown Var, a
-// negative limit) is remembered and reported by [Solve] as a [*ProblemError].
+// negative limit) is recorded and reported by [Solve] as a [*ProblemError].
 //
-// What stating costs: a constraint takes 20 bytes, and each literal 4. Where
-// many constraints name the same variables, store those once with [Problem.Set].
-// Where variables are numbers to the caller already, [Problem.NewVar] and
-// [Problem.NewVars] make them without hashing a name. [Problem.Grow] makes room
-// beforehand.
+// Memory: a constraint takes 20 bytes, and each literal 4. If many constraints
+// name the same variables, store those once with [Problem.Set]. If the caller
+// already identifies variables by number, [Problem.NewVar] and
+// [Problem.NewVars] create them without hashing a name. [Problem.Grow] makes
+// room in advance.
 //
-// A Problem may be read, and solved, by several goroutines at once as long as
-// none of them adds to it. What solving needs to know of it is worked out the
+// A Problem may be read and solved by several goroutines at once as long as
+// none of them adds to it. The data structures that solving needs are built the
 // first time, and again after constraints were added.
 type Problem struct {
 	vars  int
 	names nameTable
 	cons  []con
-	whys  []fmt.Stringer // by constraint; shorter where the rest has no reason
+	whys  []fmt.Stringer // by constraint; shorter if the rest has no reasons
 	lits  []Lit          // the literals of all constraints and sets
 	seen  []int32        // by variable: the last list that it was seen in
-	lists int32          // how many lists were looked through for repetitions
+	lists int32          // how many lists were scanned for repetitions
 	sets  []span
 	flaws []Flaw
 
@@ -77,17 +77,17 @@ type Problem struct {
 	stated   bool // and its literals are those of a set
 
 	index   atomic.Pointer[index]
-	answers atomic.Int32 // how many were checked
+	answers atomic.Int32 // how many answers were checked
 	judged  atomic.Pointer[judge]
 }
 
-// con is a constraint in its compact form. All kinds but Limitation are
-// clauses: at least one of the literals holds.
+// con is a constraint in compact form. All kinds except Limitation are clauses:
+// at least one of the literals holds.
 type con struct {
-	start   int32 // its literals among those of the problem
+	start   int32 // where its literals begin in those of the problem
 	end     int32
-	n       int32 // of a Limitation
-	subject Var   // of a Dependency whose candidates are a Set: it is denied before them
+	n       int32 // for a Limitation, how many are allowed
+	subject Var   // for a Dependency whose candidates are a Set: denied, before them
 	kind    Kind
 }
 
@@ -99,7 +99,8 @@ func (p *Problem) Grow(vars, constraints, literals int) {
 	p.lits = slices.Grow(p.lits, max(0, literals))
 }
 
-// Var returns the variable of that name, which is made if there is none.
+// Var returns the variable with the given name, and creates it if there is
+// none.
 func (p *Problem) Var(name string) Var {
 	known, hash := p.names.lookup(name)
 	if known != 0 {
@@ -110,17 +111,16 @@ func (p *Problem) Var(name string) Var {
 	return v
 }
 
-// NewVar makes a variable of that name, whether there is one already or not: a
-// name that several variables have is that of the first to [Problem.Lookup] and
-// [Problem.Var]. It costs less than Var.
+// NewVar creates a variable with the given name, even if there already is one:
+// if several variables have a name, [Problem.Lookup] and [Problem.Var] return
+// the first. It costs less than Var.
 func (p *Problem) NewVar(name string) Var {
 	v := p.NewVars(1)
 	p.names.set(v, name)
 	return v
 }
 
-// NewVars makes n variables without a name, one after the other, and returns
-// the first.
+// NewVars creates n consecutive variables without names, and returns the first.
 func (p *Problem) NewVars(n int) Var {
 	v := Var(p.vars + 1)
 	p.vars += max(0, n)
@@ -131,7 +131,7 @@ func (p *Problem) NewVars(n int) Var {
 	return v
 }
 
-// Lookup returns the variable of that name, if there is one.
+// Lookup returns the variable with the given name, if there is one.
 func (p *Problem) Lookup(name string) (v Var, ok bool) {
 	p.names.mu.Lock()
 	defer p.names.mu.Unlock()
@@ -139,8 +139,9 @@ func (p *Problem) Lookup(name string) (v Var, ok bool) {
 	return v, v != 0
 }
 
-// Name returns the name that v was made with, or "variable 7" where it is the
-// seventh and was made without one. It is "" when v is not a variable of p.
+// Name returns the name that v was created with, or "variable 7" if it is the
+// seventh variable and was created without one. It is "" if v is not a variable
+// of p.
 func (p *Problem) Name(v Var) string {
 	if !p.has(v) {
 		return ""
@@ -157,13 +158,13 @@ func (p *Problem) NumConstraints() int { return len(p.cons) }
 func (p *Problem) has(v Var) bool { return v >= 1 && int(v) <= p.vars }
 
 // A Set is a list of variables that a Problem has stored, see [Problem.Set]. It
-// means something only in that Problem. The zero Set is empty.
+// is meaningful only in that Problem. The zero Set is empty.
 type Set int32
 
 // A span is a range of the literals of a problem.
 type span struct{ start, end int32 }
 
-// Set stores a list of variables that several constraints will name, in that
+// Set stores a list of variables for several constraints to name, in that
 // order. A variable that is listed twice counts once.
 func (p *Problem) Set(vars []Var) Set {
 	start := int32(len(p.lits))
@@ -188,7 +189,7 @@ func (p *Problem) Forbid(v Var, why fmt.Stringer) {
 }
 
 // Depend demands that, if v is selected, at least one of the candidates is. The
-// candidates are tried in the order given: the first is the most wanted one.
+// candidates are tried in the order given: the first is the most preferred one.
 // Without candidates v cannot be selected.
 func (p *Problem) Depend(v Var, candidates []Var, why fmt.Stringer) {
 	p.open(Dependency, 0, why)
@@ -239,9 +240,10 @@ func (p *Problem) limit(n int, why fmt.Stringer) {
 }
 
 // Any demands that at least one of the literals holds. It is a choice: once all
-// variables that it denies are selected, one of those that it selects is, and
-// they are tried in the order given. Any(a.No(), x.Yes(), y.Yes()) therefore is
-// Depend(a, {x, y}); Any(x.Yes(), y.Yes()) is a requirement with alternatives.
+// variables that it denies are selected, one of those that it selects must be,
+// and they are tried in the order given. So Any(a.No(), x.Yes(), y.Yes()) is
+// Depend(a, {x, y}), and Any(x.Yes(), y.Yes()) is a requirement with
+// alternatives.
 func (p *Problem) Any(lits []Lit, why fmt.Stringer) {
 	p.open(Clause, 0, why)
 	for _, l := range lits {
@@ -274,7 +276,7 @@ func (p *Problem) unknown(v Var) {
 	p.flaw("variable %d is not one of the problem's %d", v, p.vars)
 }
 
-// distinct puts the variables, each once.
+// distinct appends the variables, each once.
 func (p *Problem) distinct(vars []Var) {
 	const few = 16
 	if len(vars) > few {
@@ -297,7 +299,7 @@ func (p *Problem) distinct(vars []Var) {
 	}
 }
 
-// refer makes the constraint that is open name a set.
+// refer makes the open constraint refer to a set.
 func (p *Problem) refer(s Set) *con {
 	c := &p.cons[len(p.cons)-1]
 	p.stated = true
@@ -311,7 +313,7 @@ func (p *Problem) refer(s Set) *con {
 	return c
 }
 
-// close ends the constraint that is open. A malformed one is emptied.
+// close ends the open constraint. A malformed one is emptied.
 func (p *Problem) close() {
 	c := &p.cons[len(p.cons)-1]
 	if !p.stated {
@@ -338,7 +340,7 @@ const (
 	maxVars = 1 << 27
 )
 
-// flaw notes a mistake, in the constraint that is open if there is one.
+// flaw records a mistake, in the open constraint if there is one.
 func (p *Problem) flaw(format string, args ...any) {
 	at := -1
 	if p.building {
@@ -347,7 +349,7 @@ func (p *Problem) flaw(format string, args ...any) {
 	p.flaws = append(p.flaws, Flaw{Constraint: at, What: fmt.Sprintf(format, args...)})
 }
 
-// litsOf returns the literals of c: of a Dependency on a set, a copy.
+// litsOf returns the literals of c: for a Dependency on a set, a copy.
 func (p *Problem) litsOf(c *con) []Lit {
 	body := p.lits[c.start:c.end:c.end]
 	if c.subject == 0 {
@@ -364,7 +366,7 @@ func (p *Problem) why(id int) fmt.Stringer {
 	return nil
 }
 
-// malformed returns the *ProblemError that p deserves, or nil.
+// malformed returns a *ProblemError if p is malformed, or nil.
 func (p *Problem) malformed() error {
 	switch {
 	case p == nil:
@@ -375,19 +377,19 @@ func (p *Problem) malformed() error {
 	return nil
 }
 
-// A ProblemError reports that a problem is malformed: a mistake of the program
-// that built it, to be fixed there.
+// A ProblemError reports that a problem is malformed, which is a mistake in the
+// program that built it.
 type ProblemError struct {
 	Flaws []Flaw // at least one, in the order of the calls
 }
 
 // A Flaw is one malformed call.
 type Flaw struct {
-	Constraint int    // the constraint's position in the order of adding, from 0; or -1
+	Constraint int    // the constraint's position in the order of addition, from 0; or -1
 	What       string // what is wrong with it
 }
 
-// Error lists the flaws, one to a line.
+// Error lists the flaws, one per line.
 func (e *ProblemError) Error() string {
 	var out strings.Builder
 	out.WriteString("solver: malformed problem")

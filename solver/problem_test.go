@@ -52,8 +52,8 @@ func TestMalformedProblem(t *testing.T) {
 	check(err)
 }
 
-// TestVariables pins what the reference solvers call a duplicate identifier:
-// here a name is a variable, whoever names it, and however often.
+// TestVariables covers what the reference solvers call a duplicate identifier:
+// here a name is always the same variable, however often it is named.
 func TestVariables(t *testing.T) {
 	p := &solver.Problem{}
 	a := p.Var("a")
@@ -72,7 +72,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestConstraints gives back what was added, in order.
+// TestConstraints checks that constraints are returned as they were added, in
+// order.
 func TestConstraints(t *testing.T) {
 	p := parse(t, `require a
 forbid b
@@ -126,7 +127,8 @@ func TestNoProblem(t *testing.T) {
 	}
 }
 
-// A variable that is added after a question was asked takes part in the next one.
+// TestVariableAfterQuestion checks that a variable that is added after a
+// question takes part in the next one.
 func TestVariableAfterQuestion(t *testing.T) {
 	p := new(solver.Problem)
 	p.Require(p.NewVars(1), nil)

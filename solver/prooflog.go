@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// A proofLog holds the clauses that a cdcl derived, each with what it follows
-// from, in the order in which unit propagation needs them.
+// A proofLog contains the clauses that a cdcl derived, each with what it
+// follows from, in the order that unit propagation needs.
 type proofLog struct {
 	pages [][]lemma // of lemmasAtOnce each: one list would be copied whenever it grows
 	size  int
-	facts map[Var]int32 // by variable of level 0: what says so: a constraint, or -1 - a lemma
+	facts map[Var]int32 // by variable of level 0: what it follows from: a constraint, or -1 minus a lemma
 	read  int           // how much of level 0 is in facts
 }
 
 func newProofLog() *proofLog { return &proofLog{facts: make(map[Var]int32)} }
 
-// A lemma is a clause that follows: where all its literals fail, the hints, one
-// after the other, each force a literal, and the last one clashes. A hint is a
-// constraint, or -1 - an earlier lemma.
+// A lemma is a derived clause: if all its literals fail, the hints, one after
+// the other, each force a literal, and the last one clashes. A hint is a
+// constraint, or -1 minus an earlier lemma.
 type lemma struct {
 	lits  []Lit
 	hints []int32
@@ -29,7 +29,7 @@ func (g *proofLog) derive(c *cdcl, lits []Lit) int32 {
 	return g.add(slices.Clone(lits), g.because(c))
 }
 
-// lemmasAtOnce is for how many lemmas there is room made at once.
+// lemmasAtOnce is the number of lemmas per page.
 const lemmasAtOnce = 1024
 
 // add logs a lemma, and returns its number.
@@ -43,10 +43,10 @@ func (g *proofLog) add(lits []Lit, hints []int32) int32 {
 	return int32(g.size - 1)
 }
 
-// of returns the lemma of that number.
+// of returns the lemma with the given number.
 func (g *proofLog) of(i int) *lemma { return &g.pages[i/lemmasAtOnce][i%lemmasAtOnce] }
 
-// hints returns those of a clause that c has just found.
+// hints returns the hints of a clause that c has just found.
 func (g *proofLog) hints(c *cdcl) []int {
 	var all []int
 	for _, h := range g.because(c) {
@@ -64,7 +64,7 @@ func (g *proofLog) because(c *cdcl) []int32 {
 			hints = append(hints, g.facts[v])
 		}
 	}
-	slices.Reverse(c.used) // in order but for what was left out: found from the last to the first
+	slices.Reverse(c.used) // found from the last to the first, except for what was left out
 	slices.SortStableFunc(c.used, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 	limits := make(map[int32]bool)
 	for i, u := range c.used {
@@ -80,7 +80,7 @@ func (g *proofLog) because(c *cdcl) []int32 {
 	return hints
 }
 
-// from returns what a reason is to the proof.
+// from returns how the proof refers to a reason.
 func (c *cdcl) from(r reason) int32 {
 	if at, ok := r.limit(); ok {
 		return c.limits[at].con
@@ -88,8 +88,8 @@ func (c *cdcl) from(r reason) int32 {
 	return c.clauses[r].from
 }
 
-// settle finds what says what holds on level 0. When the poll is over it finds
-// less, and what is logged then is of no use.
+// settle records what each literal of level 0 follows from. If the poll is
+// over, it records less, and what is logged then is unusable.
 func (g *proofLog) settle(c *cdcl) {
 	end := len(c.trail)
 	if c.level() > 0 {
@@ -107,7 +107,7 @@ func (g *proofLog) settle(c *cdcl) {
 	}
 }
 
-// forced returns why r forces l, or clashes, on level 0.
+// forced returns the hints by which r forces l, or clashes, on level 0.
 func (g *proofLog) forced(c *cdcl, r reason, l Lit) []int32 {
 	var hints []int32
 	for _, m := range c.explain(r, l) {

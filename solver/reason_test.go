@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// needsAPI is a structured reason, such as a resolver has.
+// needsAPI is a structured reason, such as a resolver uses.
 type needsAPI struct{ bundle, api string }
 
 func (n needsAPI) String() string { return n.bundle + " requires API " + n.api }
 
-// wanted is what a user can take back.
+// wanted is a reason that a user can remove.
 type wanted struct {
 	what   string
 	effort int
@@ -88,7 +88,7 @@ What would help:
 	}
 }
 
-// fact is a reason that nobody can change.
+// fact is a reason that no one can change.
 type fact string
 
 func (f fact) String() string        { return string(f) }
@@ -103,7 +103,8 @@ func TestNothingHelps(t *testing.T) {
 	}
 }
 
-// TestManyToDrop has a fix so large that the cheapest cannot be looked for.
+// TestManyToDrop needs a fix that is so large that the search for the cheapest
+// one is given up.
 func TestManyToDrop(t *testing.T) {
 	p := &solver.Problem{}
 	var all []solver.Var
@@ -122,7 +123,7 @@ func TestManyToDrop(t *testing.T) {
 	}
 }
 
-// TestLongExplanation has more to tell than fits.
+// TestLongExplanation has more to explain than fits.
 func TestLongExplanation(t *testing.T) {
 	p := &solver.Problem{}
 	for i := range 12 { // conflicts

@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead/fairlead/internal/diagram"
 )
 
-// linesMin is how many lines a conflict gets where there are many.
+// linesMin is how many lines each conflict gets if there are many.
 const linesMin = 5
 
-// WriteText writes the explanation for people, in as many lines as the options
-// allow, see [ExplainOptions]: trees that are cut short say so. The error is that
-// of w.
+// WriteText writes the explanation for human readers, in as many lines as the
+// options allow (see [ExplainOptions]). Trees that are cut short say so. The
+// error is that of w.
 func (x *Explanation) WriteText(w io.Writer) error {
 	help := x.help()
 	budget := x.linesMax - len(help)
@@ -81,8 +81,8 @@ func tell(head string, tree []*Statement, budget int) []string {
 	return []string{head}
 }
 
-// draw writes the statements as a tree, width to a level and depth levels below
-// this one.
+// draw writes the statements as a tree, with at most width statements per
+// level, and depth levels below this one.
 func draw(lines []string, indent string, all []*Statement, depth, width int, top bool) []string {
 	hidden := 0
 	if len(all) > width {

@@ -2,7 +2,7 @@ package solver
 
 import "context"
 
-// bounded gives ctx the deadline that the options ask for.
+// bounded returns ctx with the deadline that the options set.
 func bounded(ctx context.Context, opts *Options) (context.Context, context.CancelFunc) {
 	if opts.Timeout <= 0 {
 		return ctx, func() {}

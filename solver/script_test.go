@@ -14,19 +14,19 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// The scripts under testdata state a problem, one constraint to a line,
+// The scripts under testdata state a problem, one constraint per line,
 //
 //	require a               forbid a
 //	a needs b c             exclude a b
 //	limit 1 a b c           any !a b c
 //	var a                   (only makes the variable)
 //
-// each with a reason behind a colon if wanted, and do one of:
+// each optionally with a reason after a colon, and run one of:
 //
 //	solve     the names selected, or the explanation as text
-//	core      the core, one constraint to a line
+//	core      the core, one constraint per line
 //	json dot mermaid        the explanation in that form
-//	why v     how v came to be selected, one step to a line
+//	why v     how v came to be selected, one step per line
 //	whynot v  why v is not
 //	certificate             the proof that the answer is the best one
 func TestScripts(t *testing.T) {
@@ -122,7 +122,7 @@ func selected(p *solver.Problem, s *solver.Solution) string {
 	return strings.Join(names, " ")
 }
 
-// checkExplanation checks what holds for every explanation.
+// checkExplanation checks what must hold for every explanation.
 func checkExplanation(t testing.TB, x *solver.Explanation, linesMax int) {
 	t.Helper()
 	text := x.String()

@@ -14,14 +14,14 @@ type search struct {
 	of    []int32 // by variable: 1 + its part, or 0
 	// unsettled are the parts with a dead end, ascending.
 	unsettled []int32
-	// given returns what is assumed of a part.
+	// given returns what is assumed for a part.
 	given  func(part int32) []Lit
-	cdcl   *cdcl // of all that are unsettled
+	cdcl   *cdcl // for all unsettled parts
 	budget *budget
 }
 
-// partOf returns the part of a constraint that the parts hold, or -1 where it is
-// settled that it is met.
+// partOf returns the part that contains a constraint, or -1 if the constraint
+// is known to be met.
 func (s *search) partOf(con int32) int32 {
 	k := &s.x.cons[con]
 	if k.head != 0 {
@@ -33,7 +33,7 @@ func (s *search) partOf(con int32) int32 {
 	return int32(slices.IndexFunc(s.parts, func(q part) bool { return len(q.vars) == 0 && q.cons[0] == con }))
 }
 
-// partOfDemand does so for what a change requires, too.
+// partOfDemand is like partOf, but also accepts what a change requires.
 func (s *search) partOfDemand(con int32) int32 {
 	if n := int32(len(s.x.cons)); con >= n {
 		return s.of[s.w.require[con-n]] - 1
@@ -41,7 +41,7 @@ func (s *search) partOfDemand(con int32) int32 {
 	return s.partOf(con)
 }
 
-// find sets what is unsettled.
+// find determines the unsettled parts from the dead ends.
 func (s *search) find(dead []int32) {
 	for _, con := range dead {
 		if q := s.partOfDemand(con); len(s.unsettled) == 0 || s.unsettled[len(s.unsettled)-1] != q {
@@ -60,8 +60,8 @@ func (s *search) isUnsettled(v Var) bool {
 	return in
 }
 
-// roots returns the demands that nothing triggers of each unsettled part.
-// When the poll is over it returns early.
+// roots returns, for each unsettled part, the demands that nothing triggers. If
+// the poll is over, it returns early.
 func (s *search) roots(poll *poll) [][]int32 {
 	all := make([][]int32, len(s.unsettled))
 	n := int32(len(s.x.cons))
@@ -86,8 +86,8 @@ func (s *search) roots(poll *poll) [][]int32 {
 	return all
 }
 
-// solve finishes what the greedy picks, which it is given, began. The error is
-// errUnsat or *IncompleteError.
+// solve completes the given greedy picks. The error is errUnsat or
+// *IncompleteError.
 func (s *search) solve(ctx context.Context, greedy *partial) (*Solution, error) {
 	poll := poll{ctx: ctx}
 	s.cdcl.poll = poll
@@ -115,8 +115,9 @@ func (s *search) solve(ctx context.Context, greedy *partial) (*Solution, error) 
 	return newSolution(ctx, s.x.p, s.w, answer.log)
 }
 
-// promptMax is up to how many literals a selection is still put together and
-// checked after the end of the context: what takes a few milliseconds.
+// promptMax is the number of literals up to which a selection is still put
+// together and checked after the end of the context, which takes a few
+// milliseconds.
 const promptMax = 1 << 19
 
 // incomplete returns the error of a search that was stopped in a part, with the

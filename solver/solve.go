@@ -12,46 +12,48 @@ import (
 
 // Options bound the work of [Solve]. The zero value, like nil, sets no bounds.
 type Options struct {
-	// MaxConflicts bounds the conflicts that the search may meet, all parts of
-	// the problem together. It is looked at between steps of the search and
-	// every 20,000 propagations, so that it can be overrun by that much. 0
-	// means no bound.
+	// MaxConflicts bounds the conflicts of the search, over all parts of the
+	// problem together. It is checked between steps of the search and every
+	// 20,000 propagations, so it can be exceeded by that much. 0 means no
+	// bound.
 	MaxConflicts int64
-	// Timeout bounds the time, as a deadline of the context does. 0 means no
+	// Timeout bounds the time, like a deadline of the context. 0 means no
 	// bound.
 	Timeout time.Duration
 }
 
 // Solve returns the best selection that meets all constraints of p.
 //
-// The best one is found by this rule:
+// The best one is determined by this rule:
 //
-//  1. The demands that nothing triggers come first, in the order of adding:
+//  1. The demands that nothing triggers come first, in the order of addition:
 //     what is required, and clauses that deny nothing.
-//  2. A demand that something picked meets already is passed over. Otherwise
-//     the first of its candidates is picked with which, and with all earlier
-//     picks, the constraints can still be met.
+//  2. A demand that a pick already meets is skipped. Otherwise the first
+//     candidate is picked with which, together with all earlier picks, the
+//     constraints can still be met.
 //  3. A pick appends the demands that it completes to the queue, in the order
-//     of adding: its dependencies, and clauses whose last denied variable it is.
+//     of addition: its dependencies, and clauses whose last denied variable it
+//     is.
 //
 // So an earlier choice is never made worse for the sake of a later one, and
 // nothing is selected that no demand calls for. The answer depends on the
-// problem alone: not on how the search went, and not on the order in which
-// parts of the problem that have nothing in common were added.
+// problem alone: not on how the search proceeds, and not on the order in which
+// independent parts of the problem were added.
 //
 // The error is
-//   - [*ProblemError] when p is malformed
-//   - [*UnsatError] when no selection meets all constraints
-//   - [*IncompleteError] when ctx ended or a bound of opts was met first
+//   - [*ProblemError] if p is malformed
+//   - [*UnsatError] if no selection meets all constraints
+//   - [*IncompleteError] if ctx ended or a bound of opts was reached first
 //
-// Every answer is checked, by code that knows nothing of how it was found, against every
-// constraint that it could break.
+// Every answer is checked against every constraint that it could break, by code
+// that is independent of how it was found.
 //
-// Cost: linear in the size of the problem where the first candidates do, or
-// where a single constraint refuses those that do not. Otherwise, in the
-// independent piece of the problem concerned and on what the requirements reach
-// only: a search by conflict-driven clause learning. The worst case is exponential: bound
-// it by ctx or opts. Solve returns within a few milliseconds of the end of ctx.
+// Cost: linear in the size of the problem if the first candidates work, or if a
+// single constraint rules out those that do not. Otherwise a search by
+// conflict-driven clause learning, limited to the independent piece of the
+// problem concerned and to what the requirements reach. The worst case is
+// exponential: bound it by ctx or opts. Solve returns within a few milliseconds
+// of the end of ctx.
 func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -87,7 +89,7 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 // errUnsat says that there is no answer.
 var errUnsat = errors.New("no selection meets all constraints")
 
-// straight solves what takes no search. Where there is a dead end it returns the
+// straight solves what takes no search. If there is a dead end, it returns the
 // greedy picks, which must be given back with done.
 func straight(ctx context.Context, x *index, w *change) (greedy *partial, sol *Solution, err error) {
 	s := x.ask(w)
@@ -106,12 +108,12 @@ func straight(ctx context.Context, x *index, w *change) (greedy *partial, sol *S
 	return nil, sol, err
 }
 
-// newSearch prepares a search that nothing is kept of, in what the requirements
-// reach. It is nil when ctx ended.
+// newSearch prepares a search of which nothing is kept, in what the
+// requirements reach. It returns nil if ctx ended.
 func newSearch(ctx context.Context, x *index, dead []int32, b *budget) *search {
 	s := &search{x: x, parts: parts(ctx, x), given: func(int32) []Lit { return nil }, budget: b}
 	s.of = numbered(ctx, x, s.parts)
-	if ctx.Err() != nil { // the parts may not be whole
+	if ctx.Err() != nil { // the parts may be incomplete
 		return nil
 	}
 	s.find(dead)
@@ -126,8 +128,8 @@ func newSearch(ctx context.Context, x *index, dead []int32, b *budget) *search {
 	return s
 }
 
-// newSolution makes the choices the solution of the changed problem, once they
-// are checked.
+// newSolution checks the choices, and returns them as the solution of the
+// changed problem.
 func newSolution(ctx context.Context, p *Problem, w *change, log []decision) (*Solution, error) {
 	bad := examine(ctx, p, p.judge(ctx), w, log)
 	if ctx.Err() != nil {
@@ -153,15 +155,15 @@ type Solution struct {
 	made   *Problem // with the change
 }
 
-// Problem returns the problem that s solves: with the change made, where a
-// [Session] found it. Do not add to it.
+// Problem returns the problem that s solves. If a [Session] found s, that is
+// the problem with the change made. Do not add to it.
 //
 // Cost: with a change, a copy of the problem the first time.
 func (s *Solution) Problem() *Problem {
 	return s.problem(&poll{ctx: context.Background()})
 }
 
-// problem is Problem, and returns nil when the poll is over.
+// problem is like Problem, but returns nil if the poll is over.
 func (s *Solution) problem(poll *poll) *Problem {
 	if s.change == nil {
 		return s.base
@@ -201,18 +203,18 @@ func (s *Solution) vars() []Var {
 // An IncompleteError reports that the search ended before the best selection
 // was found.
 type IncompleteError struct {
-	// Best is a selection that meets all constraints, or nil when none had been
-	// found yet, or the problem is so large that there was no time to check it.
+	// Best is a selection that meets all constraints, or nil if none was found
+	// yet, or if the problem is so large that there was no time to check it.
 	Best *Solution
-	// Choices is how many choices Best makes, Proven how many of them, counted
-	// from the first, are known to be those of the best selection.
+	// Choices is how many choices Best makes; Proven is how many of them,
+	// counted from the first, are known to be those of the best selection.
 	Choices, Proven int
-	// Err is the error of the context, or nil when a bound of the options was
-	// met.
+	// Err is the error of the context, or nil if a bound of the options was
+	// reached.
 	Err error
 }
 
-// Error says how far the search came, and what ended it.
+// Error reports how far the search got, and what ended it.
 func (e *IncompleteError) Error() string {
 	why := "the bound on conflicts was met"
 	if e.Err != nil {

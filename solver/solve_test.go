@@ -20,7 +20,7 @@ import (
 func TestGraphsCertified(t *testing.T) {
 	ctx := context.Background()
 	solved := 0
-	for i, g := range graphs[:2] { // the judge is too plain for larger ones
+	for i, g := range graphs[:2] { // the judge is too simple for larger ones
 		for seed := range int64(long.N(8, 5000)) {
 			p := g.problem(seed)
 			s, err := solver.Solve(ctx, p, nil)
@@ -62,8 +62,8 @@ func TestGraphsCertified(t *testing.T) {
 	}
 }
 
-// islands are problems that have nothing in common, in a notation that survives
-// any order of adding.
+// islands returns problems that have nothing in common, in a notation that
+// allows any order of addition.
 func islands(r *rand.Rand) [][]string {
 	all := make([][]string, 2+r.IntN(3))
 	for i := range all {
@@ -87,9 +87,9 @@ func islands(r *rand.Rand) [][]string {
 	return all
 }
 
-// TestDeterministic adds independent problems in ever new orders, on one
-// processor and on several, and wants equal answers, certificates and
-// explanations of each.
+// TestDeterministic adds independent problems in many different orders, on one
+// processor and on several, and checks that the answers, certificates and
+// explanations are always equal.
 func TestDeterministic(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for seed := range uint64(long.N(25, 500)) {
@@ -167,7 +167,8 @@ func canonical(t *testing.T, p *solver.Problem) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestSameInputSameBytes solves one problem a thousand times.
+// TestSameInputSameBytes solves the same problems many times, and checks that
+// every output is the same.
 func TestSameInputSameBytes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, g := range []*solver.Problem{graphs[0].problem(0), graphs[0].problem(1), pigeons(4, 3)} {
@@ -205,7 +206,7 @@ func TestSameInputSameBytes(t *testing.T) {
 	}
 }
 
-// TestConcurrent reads one problem, answer and error from several goroutines,
+// TestConcurrent uses the same problem, answer and error in several goroutines,
 // for the race detector.
 func TestConcurrent(t *testing.T) {
 	p, hopeless := graphs[0].problem(1), pigeons(4, 3)

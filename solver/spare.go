@@ -2,15 +2,16 @@ package solver
 
 import "sync"
 
-// spare keeps what is not in use at present for the next who needs it, and goes with what it is
-// part of. A sync.Pool does not: it, and all that it is part of or refers to, stays until the
-// collector has run twice, so the rarer that runs the more of what is long over is kept.
+// spare keeps values that are not in use until they are needed again, and
+// becomes garbage together with what contains it. A sync.Pool does not: it, and
+// everything that it is part of or refers to, stays until the collector has run
+// twice, so the less often that runs, the more garbage is kept.
 type spare[T any] struct {
 	mu   sync.Mutex
 	list []*T
 }
 
-// take returns something that was put, or nil.
+// take returns a value that was put, or nil.
 func (s *spare[T]) take() *T {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A problem that is over is garbage at once: however rarely the collector runs, once it has run
-// nothing of the problems before is left. Else a process with a large GOGC grows without end.
+// TestGarbage checks that a problem that is no longer used is garbage at once:
+// however rarely the collector runs, after one run nothing is left of earlier
+// problems. Otherwise a process with a large GOGC would grow without bound.
 func TestGarbage(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.GC()

@@ -13,7 +13,8 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// TestEndedContext wants every entry to see that the context has ended.
+// TestEndedContext checks that every entry point notices that the context has
+// ended.
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -56,8 +57,8 @@ func TestEndedContext(t *testing.T) {
 	wants("Explain", err)
 }
 
-// TestEndsAtLists ends the context whenever a large list is about to be made: there
-// is none then, and nothing may look into it.
+// TestEndsAtLists ends the context whenever a large list is about to be made:
+// there is no list then, and nothing may access it.
 func TestEndsAtLists(t *testing.T) {
 	const n = 12_000
 	every := func(required int) func() *solver.Problem {
@@ -94,8 +95,8 @@ func TestEndsAtLists(t *testing.T) {
 	}
 }
 
-// A listener notes at which looks at it a list is about to be made, and ends at the
-// look with that number, or never with 0.
+// A listener records at which checks of it a list is about to be made. It ends
+// at check number end, or never if that is 0.
 type listener struct {
 	context.Context
 	cancel     context.CancelFunc
@@ -117,9 +118,9 @@ func (l *listener) Err() error {
 	return l.Context.Err()
 }
 
-// TestStops stops the search, and the explaining, in the midst of what takes
-// minutes: a test that ends shows that they stop. How soon is what TestStretch holds
-// and BenchmarkCancel reports.
+// TestStops stops the search and the explanation in the middle of what takes
+// minutes: that the test ends shows that they stop. TestStretch bounds how soon
+// they do, and BenchmarkCancel reports it.
 func TestStops(t *testing.T) {
 	soon := func(what string, f func(ctx context.Context) error) {
 		t.Helper()
@@ -154,7 +155,7 @@ func TestStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	soon("Explain", func(ctx context.Context) error {
-		for ctx.Err() == nil { // it may be through in time
+		for ctx.Err() == nil { // it may finish in time
 			if _, err := unsat.Explain(ctx, nil); err != nil {
 				return err
 			}
@@ -163,8 +164,9 @@ func TestStops(t *testing.T) {
 	})
 }
 
-// TestBudget gives ever more conflicts, and wants ever better answers: each one
-// allowed, with as many first choices right as it says, up to the best one.
+// TestBudget allows more and more conflicts, and checks that the answers get
+// better: each one is allowed, and has as many first choices right as it
+// claims, up to the best one.
 func TestBudget(t *testing.T) {
 	partial, proven := 0, 0
 	for seed := range int64(6) {

@@ -24,18 +24,19 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// candidates is how many the large problems have.
+// candidates returns how many candidates the large problems have.
 func candidates() int { return long.N(16_000, 60_000) }
 
-// stretchMax is how much work may lie between two looks at the context, in units
-// of some nanoseconds (see withUnits): what takes some tenths of a millisecond, and
-// to go once through the candidates and the constraints on them, which takes less.
+// stretchMax returns how much work there may be between two checks of the
+// context, in units of some nanoseconds (see withUnits): what takes some tenths
+// of a millisecond, and one pass over the candidates and the constraints on
+// them, which takes less.
 func stretchMax() int64 { return 90_000 + 6*int64(candidates()) }
 
-// TestStretch holds how long the package works without a look at the context. It
-// has a copy of the package tested in which every turn of a loop and every call of
-// a function is counted, by statements that it puts in: what counts is what is
-// done, not what the package says that it does.
+// TestStretch bounds how long the package works without checking the context.
+// It tests a copy of the package with inserted statements that count every
+// iteration of a loop and every call of a function: what counts is what the
+// package does, not what it claims to do.
 func TestStretch(t *testing.T) {
 	if solver.Units() != nil {
 		measureStretches(t)
@@ -78,8 +79,8 @@ func TestStretch(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// withUnits returns the text of a file that counts what it does: turns and calls,
-// and what the standard library does to lists.
+// withUnits returns the text of a file with statements that count its work:
+// iterations, calls, and what the standard library does to lists.
 func withUnits(t *testing.T, name string) string {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -120,8 +121,8 @@ func withUnits(t *testing.T, name string) string {
 	return string(text)
 }
 
-// countLists has the lists counted that a call of the language, or of the package
-// slices, makes, copies or goes through.
+// countLists has the lists counted that a call of a builtin, or of package
+// slices, makes, copies or iterates over.
 func countLists(call *ast.CallExpr, around func(x ast.Expr, by string)) {
 	last := len(call.Args) - 1
 	switch f := call.Fun.(type) {
@@ -154,8 +155,8 @@ func countLists(call *ast.CallExpr, around func(x ast.Expr, by string)) {
 	}
 }
 
-// unitsOfLists is what the lists count by: eight elements as one turn, and as many
-// turns as there are elements, and some, where they are sorted.
+// unitsOfLists defines how lists count: eight elements are one iteration;
+// sorting n elements is n times the bit length of n.
 const unitsOfLists = `package solver
 
 import (
@@ -179,8 +180,8 @@ func workGrown[S ~[]E, E any](s S) S {
 }
 `
 
-// A watched context notes the longest stretches of work between two looks at it,
-// by where they end. It ends at the look with that number, or never with 0.
+// A watched context records the longest stretches of work between two checks of
+// it, by where they end. It ends at check number end, or never if that is 0.
 type watched struct {
 	context.Context
 	cancel  context.CancelFunc
@@ -229,8 +230,8 @@ func (w *watched) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// measureStretches goes through every kind of work, to its end or for some time,
-// and ended in its midst.
+// measureStretches runs every kind of work, once to its end or for some time,
+// and once stopped in the middle.
 func measureStretches(t *testing.T) {
 	most := long.N(1_000, 20_000)
 	for _, w := range works() {
@@ -260,14 +261,14 @@ func measureStretches(t *testing.T) {
 	}
 }
 
-// A work is something that looks at a context. What is done before it begins does
-// not count; nil says that there is nothing to do.
+// A work is something that checks a context. What is done before it begins does
+// not count; nil means that there is nothing to do.
 type work struct {
 	name  string
 	begin func() (do func(ctx context.Context) error)
 }
 
-// works has every entry, on random problems and on large ones.
+// works returns every entry point, on random problems and on large ones.
 func works() []work {
 	n := candidates()
 	all := slices.Concat(
@@ -292,7 +293,7 @@ func works() []work {
 	return all
 }
 
-// worksOn has what can be asked about a problem.
+// worksOn returns everything that can be asked about a problem.
 func worksOn(name string, make func() *solver.Problem) []work {
 	solved := sync.OnceValues(func() (*solver.Solution, error) {
 		return solver.Solve(context.Background(), make(), &solver.Options{MaxConflicts: 1_000})
@@ -395,7 +396,7 @@ func worksOn(name string, make func() *solver.Problem) []work {
 	return all
 }
 
-// everything counts what is selected.
+// everything returns a criterion that counts what is selected.
 func everything(p *solver.Problem) []solver.Criterion {
 	k := solver.Criterion{Name: "selected"}
 	for v := range p.NumVars() {
@@ -404,7 +405,8 @@ func everything(p *solver.Problem) []solver.Criterion {
 	return []solver.Criterion{k}
 }
 
-// lastOf has one demand with n candidates, of which only the last one can be had.
+// lastOf makes a problem of one demand with n candidates, of which only the
+// last one is possible.
 func lastOf(n int) *solver.Problem {
 	p := &solver.Problem{}
 	s := p.NewVars(1)

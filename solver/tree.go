@@ -2,16 +2,16 @@ package solver
 
 import "strings"
 
-// A grower makes the tree of a core. It follows the demands from what is
-// required downwards, expands every variable where it is first spoken of, and
-// states a constraint where the last of its variables is: there the reader
-// knows all that it is about.
+// A grower builds the tree of a core. It follows the demands down from what is
+// required, expands every variable where it is first mentioned, and states a
+// constraint where the last of its variables is: there the reader knows
+// everything that it is about.
 type grower struct {
 	p         *Problem
 	name      namer
 	core      []Constraint
 	of        map[Var][]int // the constraints of the core that v's selection touches
-	left      []int         // by position in core: variables not yet spoken of
+	left      []int         // by position in core: variables not mentioned yet
 	mentioned map[Var]bool
 }
 
@@ -34,7 +34,7 @@ func newGrower(p *Problem, name namer, core []Constraint) *grower {
 	return g
 }
 
-// grow returns the tree: what is required, in the order of adding, each with
+// grow returns the tree: what is required, in the order of addition, each with
 // what follows from it.
 func (g *grower) grow() []*Statement {
 	var roots []*Statement
@@ -62,8 +62,8 @@ func first(vars []Var) Var {
 	return vars[0]
 }
 
-// expand states what is known of the candidates of the constraints, as far as
-// they have not been spoken of.
+// expand states what is known about the candidates of the constraints, as far
+// as they have not been mentioned.
 func (g *grower) expand(demands []Constraint) []*Statement {
 	var fresh []Var
 	for _, c := range demands {
@@ -100,7 +100,7 @@ func (g *grower) state(c Constraint, subject Var) *Statement {
 	return s
 }
 
-// mergeSubjects makes one of the statements that say the same of different
+// mergeSubjects merges the statements that say the same about different
 // variables.
 func (g *grower) mergeSubjects(all []*Statement) []*Statement {
 	at := make(map[string]*Statement)
@@ -121,8 +121,7 @@ func (g *grower) mergeSubjects(all []*Statement) []*Statement {
 	return merged
 }
 
-// mergeObjects makes one of the exclusions of different variables by the same
-// ones.
+// mergeObjects merges the exclusions of different variables by the same ones.
 func (g *grower) mergeObjects(all []*Statement) []*Statement {
 	at := make(map[string]*Statement)
 	var merged []*Statement

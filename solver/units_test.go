@@ -2,6 +2,7 @@ package solver
 
 import "sync/atomic"
 
-// Units is how much work was done: turns of loops, and calls of functions, all of
-// the package. It is nil but where TestStretch has the package counted.
+// Units returns how much work the whole package has done, in iterations of
+// loops and calls of functions. It returns nil except in the copy of the
+// package that TestStretch tests.
 func Units() *atomic.Int64 { return nil }

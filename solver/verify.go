@@ -7,16 +7,16 @@ import (
 )
 
 // This file and judge.go verify what is claimed. They read the constraints as
-// they were given, and share no code with what searches.
+// they were given, and share no code with the search.
 
 // Check verifies that the selection of the certificate meets all constraints of
-// p and is the best one by the rule of [Solve]. It uses nothing of what found
-// the answer: it follows the rule, reads the constraints as they were given, and
+// p and is the best one by the rule of [Solve]. It shares no code with the
+// search: it follows the rule, reads the constraints as they were given, and
 // goes through the reasons hint by hint.
 //
 // Cost: linear in the size of the problem and of the constraints that the hints
-// name. The error is [*CertificateError] when something is wrong,
-// [*ProblemError] when p is malformed, or that of ctx.
+// name. The error is [*CertificateError] if something is wrong, [*ProblemError]
+// if p is malformed, or that of ctx.
 func Check(ctx context.Context, p *Problem, cert *Certificate) error {
 	if err := p.malformed(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func Check(ctx context.Context, p *Problem, cert *Certificate) error {
 }
 
 // checkSelection verifies that the steps are a selection that meets all
-// constraints, and the demands that come up.
+// constraints, and that they are for the demands that arise.
 func checkSelection(ctx context.Context, p *Problem, cert *Certificate) error {
 	var picks []decision
 	for i, step := range cert.Steps {
@@ -66,7 +66,7 @@ func CheckRefutation(ctx context.Context, p *Problem, r *Refutation) error {
 	return ctx.Err()
 }
 
-// checkOrder verifies that the steps are the demands that come up, in order.
+// checkOrder verifies that the steps are for the demands that arise, in order.
 func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
 	j := newJudge(ctx, p)
 	if j == nil {
@@ -129,7 +129,7 @@ func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
 type verifier struct {
 	p     *Problem
 	sums  []Sum   // variables and constraints after those of p
-	known []Lemma // those verified
+	known []Lemma // the verified ones
 	value []int8  // by variable: 1 selected, -1 not; 0 open
 	trail []Var
 	poll  poll
@@ -215,7 +215,7 @@ func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error 
 	return nil
 }
 
-// refutes follows the hints from what is assumed to a contradiction. It returns
+// refutes follows the hints from the assumptions to a contradiction. It returns
 // what is wrong, or "".
 func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 	defer func() {
@@ -242,8 +242,8 @@ func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 	return "the hints do not lead to a contradiction"
 }
 
-// follow draws what a hint forces, if anything. It reports whether it cannot be
-// met any more.
+// follow applies what a hint forces, if anything. It reports whether the hint
+// can no longer be met.
 func (v *verifier) follow(h int) (over bool) {
 	if h < 0 {
 		return v.clause(0, v.known[-1-h].Lits)
@@ -259,8 +259,8 @@ func (v *verifier) follow(h int) (over bool) {
 	return v.clause(c.subject, lits)
 }
 
-// clause draws from a clause: that the subject, if any, is denied, or that one
-// of the literals holds.
+// clause applies a clause: the subject, if any, is denied, or one of the
+// literals holds.
 func (v *verifier) clause(subject Var, lits []Lit) (over bool) {
 	v.poll.spend(1 + len(lits))
 	open := Lit(0)
@@ -287,7 +287,7 @@ func (v *verifier) clause(subject Var, lits []Lit) (over bool) {
 	return false
 }
 
-// limitation draws from a limitation.
+// limitation applies a limitation: at most n of the variables hold.
 func (v *verifier) limitation(vars []Lit, n int) (over bool) {
 	in := 0
 	for _, l := range vars { // no variable is in it twice
@@ -317,7 +317,7 @@ func (v *verifier) state(l Lit) int8 {
 	return v.value[l]
 }
 
-// set takes l for true. Of two that deny each other the first one counts: what
+// set makes l true. If two literals deny each other, the first one counts: what
 // follows then follows from the first alone.
 func (v *verifier) set(l Lit) {
 	if v.state(l) != 0 {

@@ -10,7 +10,7 @@ import (
 // A WhatIf is a hypothetical change to a problem. The zero value, like nil, changes
 // nothing.
 type WhatIf struct {
-	// Drop are the IDs of constraints to do without.
+	// Drop are the IDs of constraints to drop.
 	Drop []int
 	// Require are variables to require, after the demands of the problem.
 	Require []Var
@@ -18,14 +18,14 @@ type WhatIf struct {
 	Forbid []Var
 }
 
-// A change is a WhatIf as it is worked with: well formed, and no longer the
-// caller's. Nil is no change.
+// A change is the internal form of a WhatIf: well formed, and independent of
+// the caller's slices. Nil is no change.
 type change struct {
 	drop            []int32 // ascending, each once
 	require, forbid []Var
 }
 
-// changeOf returns the change that w supposes of p; the error is *ProblemError.
+// changeOf returns w as a change of p. The error is *ProblemError.
 func (p *Problem) changeOf(w *WhatIf) (*change, error) {
 	if w == nil || len(w.Drop)+len(w.Require)+len(w.Forbid) == 0 {
 		return nil, nil
@@ -61,9 +61,9 @@ func (c *change) drops(id int32) bool {
 	return in
 }
 
-// copied returns a copy of p with room for that many more constraints, literals and
-// reasons, or nil when the poll is over. What there is no room for is copied by the
-// first that is added, without a look at the context.
+// copied returns a copy of p with room for the given numbers of constraints,
+// literals and reasons, or nil if the poll is over. Lists without room are
+// copied by the first addition, without a check of the context.
 func (p *Problem) copied(poll *poll, cons, lits, whys int) *Problem {
 	q := &Problem{vars: p.vars, lits: slices.Clip(p.lits), whys: slices.Clip(p.whys), sets: slices.Clip(p.sets), flaws: slices.Clip(p.flaws)}
 	p.names.copyTo(&q.names)
@@ -80,9 +80,9 @@ func (p *Problem) copied(poll *poll, cons, lits, whys int) *Problem {
 	return q
 }
 
-// changed returns p with the change made, or nil when the poll is over. IDs stay:
-// what is dropped is replaced by a constraint that says nothing, what is added comes
-// last.
+// changed returns p with the change made, or nil if the poll is over. IDs are
+// kept: a dropped constraint is replaced by one that demands nothing, and what
+// is added comes last.
 func (p *Problem) changed(poll *poll, w *change) *Problem {
 	more := len(w.require) + len(w.forbid)
 	q := p.copied(poll, more, more, more)
@@ -101,34 +101,34 @@ func (p *Problem) changed(poll *poll, w *change) *Problem {
 	return q
 }
 
-// supposed is the reason of a constraint that a WhatIf adds. Nothing can be done
-// about it.
+// supposed is the reason for a constraint that a WhatIf adds. Nothing can be
+// done about it.
 type supposed string
 
 func (s supposed) String() string        { return "it " + string(s) }
 func (s supposed) Advice() (string, int) { return "", 0 }
 
-// A Session solves one problem again and again under changing suppositions, and
-// keeps what it learns. Its answers are those of [Solve] for the problem with
-// the change made.
+// A Session solves one problem repeatedly under changing assumptions, and keeps
+// what it learns. Its answers are those of [Solve] for the problem with the
+// change made.
 //
-// A Session is not safe for concurrent use: a [Pool] is. Once its problem was
-// added to, it answers with a [*ProblemError].
+// A Session is not safe for concurrent use; a [Pool] is. After constraints were
+// added to its problem, it answers with a [*ProblemError].
 type Session struct {
 	x    *index
 	opts Options
-	// What follows is made at the first dead end.
+	// The fields below are set at the first dead end.
 	parts    []part
 	of       []int32 // by variable: 1 + its part
-	cdcl     *cdcl   // of all constraints but requirements
+	cdcl     *cdcl   // for all constraints except requirements
 	required []int32 // the requirements
-	guarded  []int32 // constraints that were dropped at some time, and are no requirements
+	guarded  []int32 // constraints that were dropped at some time and are not requirements
 	guards   map[int32]Var
 	cone     *cone
 }
 
-// NewSession returns a session for p. The bounds of opts are those of each
-// solve. The error is [*ProblemError] when p is malformed.
+// NewSession returns a session for p. The bounds of opts apply to each solve.
+// The error is [*ProblemError] if p is malformed.
 func NewSession(p *Problem, opts *Options) (*Session, error) {
 	if err := p.malformed(); err != nil {
 		return nil, err
@@ -142,12 +142,14 @@ func NewSession(p *Problem, opts *Options) (*Session, error) {
 
 // Solve returns the best selection that meets the constraints of the session's
 // problem with the change made. It returns what [Solve] returns, with the same
-// errors; a WhatIf that names what is not there is a [*ProblemError].
+// errors; a WhatIf that names something that does not exist is a
+// [*ProblemError].
 //
-// Cost: what the selection reaches, whatever the size of the problem, where the
-// first candidates do or a single constraint refuses those that do not.
-// Otherwise what [Solve] costs, less what was learned. The first time that a
-// constraint other than a requirement is dropped, what was learned is lost.
+// Cost: proportional to what the selection reaches, whatever the size of the
+// problem, if the first candidates work or a single constraint rules out those
+// that do not. Otherwise what [Solve] costs, less what was learned. The first
+// time that a constraint other than a requirement is dropped, what was learned
+// is lost.
 func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 	ctx, cancel := bounded(ctx, &s.opts)
 	defer cancel()
@@ -178,7 +180,7 @@ func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 	return sol, err
 }
 
-// search prepares the search for an answer. It is nil when ctx ended.
+// search prepares the search for an answer. It returns nil if ctx ended.
 func (s *Session) search(ctx context.Context, w *change, dead []int32) *search {
 	if s.parts == nil {
 		s.parts = wholeParts(ctx, s.x)
@@ -211,7 +213,7 @@ func (s *Session) search(ctx context.Context, w *change, dead []int32) *search {
 	return found
 }
 
-// guard sees to it that what is dropped has a guard.
+// guard ensures that dropped constraints have a guard if they need one.
 func (s *Session) guard(drop []int32) {
 	for _, id := range drop {
 		if k := &s.x.cons[id]; k.role == idle || s.x.p.cons[id].kind == Requirement || s.guards[id] != 0 {
@@ -223,7 +225,7 @@ func (s *Session) guard(drop []int32) {
 	}
 }
 
-// encode makes the cdcl.
+// encode creates the cdcl.
 func (s *Session) encode(ctx context.Context) *cdcl {
 	poll := poll{ctx: ctx}
 	cons := list[int32](&poll, len(s.x.cons))[:0]
@@ -239,8 +241,8 @@ func (s *Session) encode(ctx context.Context) *cdcl {
 	return newCDCL(ctx, s.x, cons, len(s.guarded), func(con int32) Var { return s.guards[con] })
 }
 
-// given returns what is assumed of a part: that its constraints are in force,
-// what is required, what is forbidden.
+// given returns what is assumed for a part: that its constraints are in force,
+// what is required, and what is forbidden.
 func (s *Session) given(q *search, part int32) []Lit {
 	var all []Lit
 	for _, id := range s.guarded {
@@ -269,16 +271,17 @@ func (s *Session) given(q *search, part int32) []Lit {
 	return all
 }
 
-// A Pool solves one problem under changing suppositions, as a [Session] does,
-// and may be used by several goroutines at once: each gets a session of its own,
-// which is used again.
+// A Pool solves one problem under changing assumptions, like a [Session], and
+// may be used by several goroutines at once: each gets a session of its own,
+// which is reused.
 type Pool struct {
 	p    *Problem
 	opts *Options
 	idle spare[Session]
 }
 
-// NewPool returns a pool for p, in the manner of [NewSession].
+// NewPool returns a pool for p. Its options and errors are those of
+// [NewSession].
 func NewPool(p *Problem, opts *Options) (*Pool, error) {
 	s, err := NewSession(p, opts)
 	if err != nil {
@@ -289,7 +292,7 @@ func NewPool(p *Problem, opts *Options) (*Pool, error) {
 	return pool, nil
 }
 
-// Solve is [Session.Solve].
+// Solve is like [Session.Solve].
 func (p *Pool) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 	s := p.idle.take()
 	if s == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// changed makes the problem that a what-if supposes.
+// changed makes the problem that a what-if describes.
 func changed(p *solver.Problem, w *solver.WhatIf) *solver.Problem {
 	q := &solver.Problem{}
 	for v := range p.NumVars() {
@@ -63,7 +63,7 @@ func suppose(draw source, p *solver.Problem) *solver.WhatIf {
 	return w
 }
 
-// outcome is what a solve returned, as text.
+// outcome returns what a solve returned, as text.
 func outcome(t testing.TB, p *solver.Problem, s *solver.Solution, err error) string {
 	var unsat *solver.UnsatError
 	if errors.As(err, &unsat) {
@@ -83,8 +83,8 @@ func outcome(t testing.TB, p *solver.Problem, s *solver.Solution, err error) str
 	return selected(p, s)
 }
 
-// compareSession solves p under changes with one session, and compares with
-// solving the changed problems.
+// compareSession solves p under changes with one session, and compares the
+// results with those for the changed problems.
 func compareSession(t testing.TB, draw source, p *solver.Problem, changes int) {
 	session, err := solver.NewSession(p, nil)
 	if err != nil {
@@ -136,7 +136,8 @@ func TestSessionRefusesUnknownConstraint(t *testing.T) {
 	}
 }
 
-// A counted context counts how often it is looked at: once for some thousand steps.
+// A counted context counts how often it is checked: once every few thousand
+// steps.
 type counted struct {
 	context.Context
 	looks int
@@ -147,9 +148,10 @@ func (c *counted) Err() error {
 	return c.Context.Err()
 }
 
-// TestQuestionCostsWhatItReaches asks about an app whose first choice of a library
-// fails late. Thousands of packages need the library in the other version, and
-// thousands need those: that none of them can be had then is not to be found out.
+// TestQuestionCostsWhatItReaches asks about an app whose first choice of a
+// library fails late. Thousands of packages need the library in the other
+// version, and thousands more need those. The session must not spend work on
+// finding out that none of them is possible then.
 func TestQuestionCostsWhatItReaches(t *testing.T) {
 	p := &solver.Problem{}
 	one := func() solver.Var { return p.NewVars(1) }
@@ -163,7 +165,7 @@ func TestQuestionCostsWhatItReaches(t *testing.T) {
 			p.Depend(one(), []solver.Var{needs}, nil)
 		}
 	}
-	// The first choice needs both versions, each by a way of its own.
+	// The first choice needs both versions, each through a different package.
 	left, right := one(), one()
 	p.Depend(first, []solver.Var{left}, nil)
 	p.Depend(first, []solver.Var{right}, nil)
@@ -175,7 +177,7 @@ func TestQuestionCostsWhatItReaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := &counted{Context: context.Background()}
-	for range 3 { // what is made once is made, and what can be learned is
+	for range 3 { // by the last round, everything is built and learned
 		ctx.looks = 0
 		solution, err := s.Solve(ctx, &solver.WhatIf{Require: []solver.Var{app}})
 		if err != nil || !solution.Has(second) {

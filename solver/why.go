@@ -13,16 +13,16 @@ type Step struct {
 	Pick Var
 	// Demand is the constraint that called for it.
 	Demand Constraint
-	// Rank is the place of Pick among the candidates of Demand, from 0.
+	// Rank is the position of Pick among the candidates of Demand, from 0.
 	Rank int
 }
 
-// String says it in one line.
+// String describes the step in one line.
 func (s Step) String() string {
 	return s.Demand.problem.Name(s.Pick) + ", since " + s.Demand.String()
 }
 
-// Steps returns all choices that were made, in their order.
+// Steps returns all choices that were made, in order.
 func (s *Solution) Steps() []Step {
 	steps := make([]Step, len(s.log))
 	for i := range s.log {
@@ -41,9 +41,9 @@ func (s *Solution) step(i int) Step {
 	return Step{Pick: d.pick, Demand: demand, Rank: slices.Index(candidates(demand), d.pick)}
 }
 
-// Why returns the chain that brought v in: it begins with what is required, each
-// step's Demand is triggered by the Pick before it, and the last Pick is v. It
-// is nil when v is not selected.
+// Why returns the chain of steps that led to v: it begins with what is
+// required, each step's Demand is triggered by the Pick before it, and the last
+// Pick is v. It is nil if v is not selected.
 func (s *Solution) Why(v Var) []Step {
 	var chain []Step
 	for at := s.find(v); at >= 0; {
@@ -76,7 +76,7 @@ const (
 	// that was selected before.
 	NotNeeded
 	// Impossible: it was preferred, but cannot be selected together with the
-	// choices made before.
+	// earlier choices.
 	Impossible
 )
 
@@ -99,27 +99,28 @@ type Refusal struct {
 	Var Var
 	// Kind is the kind of reason.
 	Kind RefusalKind
-	// Demand is the first constraint that called for Var: in the order of
-	// choices, and one that refused it before one that did not need it. It is
-	// the zero Constraint when Kind is NotAsked.
+	// Demand is the first constraint that called for Var: in the order of the
+	// choices if Kind is Impossible, in the order of addition if it is
+	// NotNeeded. A constraint that refused Var comes before one that did not
+	// need it. Demand is the zero Constraint if Kind is NotAsked.
 	Demand Constraint
-	// Instead is what meets Demand.
+	// Instead is the pick that meets Demand.
 	Instead Var
-	// Core, of the Impossible, is a minimal set of constraints that, with the
-	// picks in Given, rule Var out, in the order of adding.
+	// Core, if Kind is Impossible, is a minimal set of constraints that, with
+	// the picks in Given, rules Var out, in the order of addition.
 	Core []Constraint
 	// Given are the earlier picks that are part of the reason, in the order of
 	// the choices.
 	Given []Var
-	// Tree tells Core and Given as an explanation does.
+	// Tree presents Core and Given as an explanation does.
 	Tree []*Statement
 
 	name     namer
 	linesMax int
 }
 
-// String says it in words: one line, or, of the Impossible, as many as the options
-// allow.
+// String describes the refusal in words: in one line or, if Kind is Impossible,
+// in as many as the options allow.
 func (r *Refusal) String() string {
 	switch r.Kind {
 	case NotNeeded:
@@ -131,14 +132,13 @@ func (r *Refusal) String() string {
 	return r.name.of(r.Var) + " is not selected: nothing that is selected calls for it"
 }
 
-// WhyNot says why v is not selected. It returns nil, without an error, when v
-// is.
+// WhyNot says why v is not selected. It returns nil, without an error, if v is.
 //
-// Where v was a better candidate than what was picked, the reason is a minimal
-// one: constraints first, and earlier picks only where they are needed. Name and
-// MaxLines of the options are observed.
+// If v was a better candidate than the pick, the reason is a minimal one:
+// constraints first, and earlier picks only if they are needed. Of the options,
+// Name and MaxLines apply.
 //
-// The error is [*IncompleteError] when ctx ended first.
+// The error is [*IncompleteError] if ctx ended first.
 func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (*Refusal, error) {
 	poll := poll{ctx: ctx}
 	p := s.problem(&poll)
@@ -184,7 +184,8 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (
 	return r, nil
 }
 
-// preferred reports whether v is a candidate of the choice, and before its pick.
+// preferred reports whether v is a candidate of the choice that comes before
+// its pick.
 func (s *Solution) preferred(poll *poll, v Var, d decision) bool {
 	p := s.Problem()
 	c := &p.cons[d.con]
@@ -204,7 +205,7 @@ func contains(poll *poll, lits []Lit, l Lit) bool {
 	return slices.Contains(lits, l)
 }
 
-// refuse works out the reason of a refusal at the choice.
+// refuse computes the reason for a refusal at the choice.
 func (s *Solution) refuse(ctx context.Context, r *Refusal, i int) error {
 	q, err := s.refuser(ctx, r.Var)
 	if err != nil {
@@ -249,7 +250,7 @@ type refuser struct {
 	*minimizer
 }
 
-// refuser returns one for the part that v is in.
+// refuser returns a refuser for the part that v is in.
 func (s *Solution) refuser(ctx context.Context, v Var) (*refuser, error) {
 	p := s.Problem()
 	x := indexOf(ctx, p)
@@ -270,7 +271,7 @@ func (s *Solution) refuser(ctx context.Context, v Var) (*refuser, error) {
 
 // why returns a minimal reason why v cannot be selected with the earlier picks:
 // constraints, ascending, and those of the picks that are needed, in their
-// order. It can be asked once.
+// order. It can be called only once.
 func (r *refuser) why(ctx context.Context, picks []Var, v Var) (cons []int32, given []Var, err error) {
 	m, n := r.minimizer, len(r.cons)
 	var own []Var
@@ -282,7 +283,7 @@ func (r *refuser) why(ctx context.Context, picks []Var, v Var) (cons []int32, gi
 		m.switches = append(m.switches, m.lits[pick])
 		own = append(own, pick)
 	}
-	on, order := list[bool](&m.poll, len(m.switches)), list[int](&m.poll, len(m.switches)) // the last first, v not at all
+	on, order := list[bool](&m.poll, len(m.switches)), list[int](&m.poll, len(m.switches)) // the last first; v is not dropped
 	if m.poll.ended {
 		return nil, nil, &IncompleteError{Err: ctx.Err()}
 	}

@@ -7,19 +7,19 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// An Adviser is a reason that knows what its reader can do about the
+// An Adviser is a reason that knows what the reader can do about the
 // constraint.
 type Adviser interface {
 	fmt.Stringer
-	// Advice says what to do so that the constraint is gone ("remove
-	// subscription kafka"), and how much that asks of the reader: suggestions
-	// with the least effort in all come first. An effort of 0 or less says that
-	// nobody can change it, and that it is not to be suggested.
+	// Advice says what to do to remove the constraint ("remove subscription
+	// kafka"), and how much effort that takes: suggestions with the least total
+	// effort come first. An effort of 0 or less means that the constraint
+	// cannot be changed, and is not suggested.
 	Advice() (text string, effort int)
 }
 
-// The efforts of constraints whose reason is no Adviser. Other kinds are taken
-// for facts that the reader cannot change.
+// The efforts of constraints whose reason is not an Adviser. Other kinds are
+// treated as facts that the reader cannot change.
 const (
 	effortAllow = 10 // a Prohibition
 	effortForgo = 20 // a Requirement, a Clause that denies nothing
@@ -57,7 +57,7 @@ func (n namer) list(vars []Var, last string) string {
 	return words.List(names, last, listMax)
 }
 
-// sentence joins subjects and what is said of them.
+// sentence joins subjects and what is said about them.
 func (n namer) sentence(subjects []Var, say phrase) string {
 	names := n.list(subjects, "and")
 	switch {
@@ -71,8 +71,8 @@ func (n namer) sentence(subjects []Var, say phrase) string {
 	return names + ": " + say.one
 }
 
-// A phrase is what is said of one subject, and of many. Where many is empty, one
-// is said of them after a colon.
+// A phrase is what is said about one subject, and about many. If many is empty,
+// one is used for them, after a colon.
 type phrase struct{ one, many string }
 
 func (s phrase) because(why string) phrase {
@@ -83,7 +83,7 @@ func (s phrase) because(why string) phrase {
 	return s
 }
 
-// phrase says what c demands of its subject.
+// phrase returns what c demands of its subject.
 func (n namer) phrase(c Constraint, subject Var) phrase {
 	say := n.demand(c, subject)
 	custom, ok := n.predicate(c, subject)
@@ -100,9 +100,9 @@ func (n namer) phrase(c Constraint, subject Var) phrase {
 	return say
 }
 
-// predicate returns what a reason says of its subject, where it is such that it
-// can be said of several: a reason whose text begins with the name of the subject
-// is taken apart there. Any other text is put behind what the constraint demands.
+// predicate returns what a reason says about its subject, if it can be said
+// about several: a reason whose text begins with the name of the subject is
+// split there. Any other text is put after what the constraint demands.
 func (n namer) predicate(c Constraint, subject Var) (string, bool) {
 	if s, ok := c.Why.(supposed); ok {
 		return string(s), true
@@ -119,7 +119,7 @@ func (n namer) predicate(c Constraint, subject Var) (string, bool) {
 	return "", false
 }
 
-// offers lists the candidates behind a predicate that does not name them.
+// offers lists the candidates after a predicate that does not name them.
 func (n namer) offers(c Constraint, said string) string {
 	cands := candidates(c)
 	if len(cands) == 0 {
@@ -131,7 +131,7 @@ func (n namer) offers(c Constraint, said string) string {
 	return " (" + n.list(cands, "or") + ")"
 }
 
-// demand is what c says where it has no reason.
+// demand returns what c says if it has no reason.
 func (n namer) demand(c Constraint, subject Var) phrase {
 	cands := candidates(c)
 	switch c.Kind {
@@ -205,7 +205,7 @@ func candidates(c Constraint) []Var {
 	return vars
 }
 
-// advice returns what its reader can do about c, if anything.
+// advice returns what the reader can do about c, if anything.
 func (n namer) advice(c Constraint) (text string, effort int) {
 	if a, ok := c.Why.(Adviser); ok {
 		return a.Advice()

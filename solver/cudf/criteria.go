@@ -8,21 +8,21 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A Criterion is what is to be had little of, or much.
+// A Criterion is something to minimize or maximize.
 type Criterion struct {
 	// Measure is what is counted:
-	//   - "removed": names of which something was installed, and nothing is
-	//   - "new": names of which nothing was installed, and something is
-	//   - "changed": names of which other versions are installed than were (as the
-	//     competitions of 2010 and later have it; some programs count versions)
-	//   - "notuptodate": names of which something is installed, but not the newest
-	//     version there is
+	//   - "removed": names of which a version was installed, and none is
+	//   - "new": names of which no version was installed, and one is
+	//   - "changed": names whose installed versions are not the same as before (as
+	//     in the competitions of 2010 and later; some programs count versions)
+	//   - "notuptodate": names of which a version is installed, but not the newest
+	//     one that there is
 	//   - "unsat_recommends": clauses that an installed package recommends, and
 	//     nothing installed meets
-	//   - "sum(p)": the property p of the installed packages, added up; packages
-	//     without it count 0
+	//   - "sum(p)": the sum of the property p over the installed packages;
+	//     packages without it count 0
 	Measure string
-	// Much says that the most is best, not the least.
+	// Much says that the largest value is the best, not the smallest.
 	Much bool
 }
 
@@ -41,9 +41,9 @@ var wellKnown = map[string]string{
 
 var measures = []string{"removed", "new", "changed", "notuptodate", "unsat_recommends"}
 
-// ParseCriteria reads a list of criteria, the most important one first, such as
-// "-removed,-changed": what is to be had least of after a minus, most of after a
-// plus. "paranoid" is "-removed,-changed", and "trendy" is
+// ParseCriteria parses a list of criteria, the most important one first, such
+// as "-removed,-changed": a minus precedes what to minimize, a plus what to
+// maximize. "paranoid" is "-removed,-changed", and "trendy" is
 // "-removed,-notuptodate,-unsat_recommends,-new".
 func ParseCriteria(text string) ([]Criterion, error) {
 	if list, ok := wellKnown[text]; ok {
@@ -71,8 +71,8 @@ func property(measure string) (name, rest string, ok bool) {
 	return name, "", ok && closed && name != ""
 }
 
-// criterion states a criterion: what it counts are variables that hold where the
-// measure says so, and may hold elsewhere only where that makes nothing better.
+// criterion states a criterion: it counts variables that hold where the measure
+// says so, and may hold elsewhere only where that improves nothing.
 func (u *universe) criterion(c Criterion) (solver.Criterion, error) {
 	k := &measure{universe: u, Criterion: c}
 	switch c.Measure {
@@ -102,7 +102,7 @@ func (u *universe) criterion(c Criterion) (solver.Criterion, error) {
 	return solver.Criterion{Name: c.String(), Terms: k.terms}, nil
 }
 
-// A measure is a criterion in the making.
+// A measure is a criterion under construction.
 type measure struct {
 	*universe
 	Criterion
@@ -118,9 +118,9 @@ func (k *measure) term(v solver.Var, weight int64) {
 	k.terms = append(k.terms, solver.Term{Lit: l, Weight: weight})
 }
 
-// flag makes a variable that counts, and holds where one of the clauses without
-// it fails: each clause is what must hold where it does not. Where much is to be
-// had, it holds only there.
+// flag makes a variable that counts, and that holds if one of the clauses
+// fails: each clause is what must hold if the variable does not. If the
+// criterion is maximized, the variable holds only then.
 func (k *measure) flag(clauses ...[]solver.Lit) {
 	v := k.p.NewVars(1)
 	for _, c := range clauses {
@@ -136,7 +136,7 @@ func (k *measure) flag(clauses ...[]solver.Lit) {
 		}
 		return
 	}
-	fails := []solver.Lit{v.No()} // one of the clauses does
+	fails := []solver.Lit{v.No()} // one of the clauses fails
 	for _, c := range clauses {
 		f := k.p.NewVars(1)
 		fails = append(fails, f.Yes())

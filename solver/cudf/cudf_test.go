@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/solver/cudf"
 )
 
-// draw makes a document of that many names.
+// draw makes a document with the given number of names.
 func draw(r *rand.Rand, names, versions int) *cudf.Document {
 	d := &cudf.Document{}
 	name := func(i int) string { return "p" + fmt.Sprint(i) }
@@ -137,7 +137,7 @@ func TestSolveAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// check wants the result to be valid, and to have those values.
+// check checks that the result is valid, and has the given values.
 func check(t *testing.T, d *cudf.Document, criteria []cudf.Criterion, got *cudf.Result, want []int64) {
 	t.Helper()
 	j := &judge{doc: d, in: make([]bool, len(d.Packages))}
@@ -158,8 +158,8 @@ func check(t *testing.T, d *cudf.Document, criteria []cudf.Criterion, got *cudf.
 	checkCertificate(t, d, criteria, got)
 }
 
-// checkCertificate wants the certificate of the upgrade to show it, and no changed
-// one to show anything.
+// checkCertificate checks that the certificate proves the upgrade, and that
+// changed ones prove nothing.
 func checkCertificate(t *testing.T, d *cudf.Document, criteria []cudf.Criterion, got *cudf.Result) {
 	t.Helper()
 	ctx := context.Background()
@@ -192,7 +192,8 @@ func checkCertificate(t *testing.T, d *cudf.Document, criteria []cudf.Criterion,
 	}
 }
 
-// TestNoCertificate wants none of what is not proven, nor of nothing.
+// TestNoCertificate checks that what is not proven has no certificate, and that
+// nothing passes without a certificate or with an unknown criterion.
 func TestNoCertificate(t *testing.T) {
 	if _, err := (&cudf.Result{}).Certificate(context.Background()); err == nil {
 		t.Error("an upgrade that is not proven has a certificate")
@@ -206,7 +207,7 @@ func TestNoCertificate(t *testing.T) {
 	}
 }
 
-// TestSolveBesideAspcud compares the values of bigger documents with those of
+// TestSolveBesideAspcud compares the values of larger documents with those of
 // aspcud's upgrades.
 func TestSolveBesideAspcud(t *testing.T) {
 	program, err := exec.LookPath("aspcud")
@@ -241,9 +242,9 @@ func TestSolveBesideAspcud(t *testing.T) {
 		}
 		solved++
 		want := theirs.values(criteria)
-		own := slices.Clone(got.Values) // all of these criteria are for the least
+		own := slices.Clone(got.Values) // all of these criteria are minimized
 		if seed%3 != 0 && slices.Compare(own, want) < 0 {
-			want = own // aspcud forgets versions that cannot be installed, and takes an older one for the newest
+			want = own // aspcud ignores versions that cannot be installed, and takes an older one for the newest
 			better++
 		}
 		check(t, d, criteria, got, want)
@@ -251,8 +252,8 @@ func TestSolveBesideAspcud(t *testing.T) {
 	t.Logf("%d requests were met; by the rules, %d of aspcud's answers are not the best", solved, better)
 }
 
-// oneVersion lets there be one version of each name only. Where there can be
-// several, aspcud counts each, and the competitions' rules count the name.
+// oneVersion allows only one version of each name. If there can be several,
+// aspcud counts each, and the competitions' rules count the name.
 func oneVersion(d *cudf.Document) {
 	installed := make(map[string]bool)
 	for i := range d.Packages {
@@ -266,7 +267,7 @@ func oneVersion(d *cudf.Document) {
 	}
 }
 
-// aspcud returns its upgrade, or nil where there is none.
+// aspcud returns the upgrade that the program finds, or nil if there is none.
 func aspcud(t *testing.T, program string, d *cudf.Document, criteria []cudf.Criterion) *judge {
 	file := filepath.Join(t.TempDir(), "in.cudf")
 	if err := os.WriteFile(file, []byte(text(t, d)), 0o600); err != nil {
@@ -305,7 +306,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text(t, d))
 		}
-		for i := range d.Packages { // the rest of what nothing meets is not written
+		for i := range d.Packages { // next to a clause that nothing meets, the others are not written
 			if p := &d.Packages[i]; slices.ContainsFunc(p.Depends, func(c cudf.Clause) bool { return len(c) == 0 }) {
 				p.Depends = again.Packages[i].Depends[:1:1]
 			}
@@ -378,8 +379,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestWriteImpossible has a clause that nothing meets among others: other programs
-// read "false!" only where it stands alone.
+// TestWriteImpossible writes a clause that nothing meets among others: other
+// programs accept "false!" only where it is alone.
 func TestWriteImpossible(t *testing.T) {
 	d := &cudf.Document{Packages: []cudf.Package{{Name: "a", Version: 1, Depends: []cudf.Clause{{{Name: "b"}}, {}, {{Name: "c"}}}}}}
 	var out strings.Builder

@@ -3,11 +3,11 @@ package cudf
 import "strconv"
 
 // A Document is a universe of packages, some of which are installed, and a
-// request to change what is.
+// request to change which are.
 type Document struct {
 	// Packages are the package versions, in the order of the text.
 	Packages []Package
-	// Request is what is asked for.
+	// Request is what must change.
 	Request Request
 }
 
@@ -17,13 +17,13 @@ type Package struct {
 	Name string
 	// Version is its version, at least 1.
 	Version int
-	// Depends are the clauses that must be met where the package is installed.
+	// Depends are the clauses that must be met if the package is installed.
 	Depends []Clause
-	// Conflicts are what must not be installed besides the package. What it
+	// Conflicts are what must not be installed alongside the package. What it
 	// provides itself does not count.
 	Conflicts []Relation
-	// Provides are the features that the package provides: with "=", one version
-	// of it, without a relation, all versions.
+	// Provides are the features that the package provides: one version of a
+	// feature with "=", all versions without a relation.
 	Provides []Relation
 	// Recommends are clauses that should be met.
 	Recommends []Clause
@@ -36,18 +36,18 @@ type Package struct {
 	Numbers map[string]int64
 }
 
-// A Request is what is asked for.
+// A Request is what must change.
 type Request struct {
 	// Install is what must be installed at the end.
 	Install []Relation
-	// Remove is what must not.
+	// Remove is what must not be installed at the end.
 	Remove []Relation
-	// Upgrade is what must be installed at the end, in one version, and in none
-	// that is older than one installed at the beginning.
+	// Upgrade is what must be installed at the end in exactly one version,
+	// which is not older than any that was installed at the beginning.
 	Upgrade []Relation
 }
 
-// A Clause is met by each of its relations.
+// A Clause is met if any of its relations is.
 type Clause []Relation
 
 // A Relation is a name, of a package or of a feature, and a condition on its
@@ -55,7 +55,8 @@ type Clause []Relation
 type Relation struct {
 	// Name is the name.
 	Name string
-	// Op is "=", "!=", ">", ">=", "<" or "<="; empty where any version does.
+	// Op is "=", "!=", ">", ">=", "<" or "<="; it is empty if any version meets
+	// the relation.
 	Op string
 	// Version is what the version is compared with.
 	Version int
@@ -69,7 +70,7 @@ func (r Relation) String() string {
 	return r.Name + " " + r.Op + " " + strconv.Itoa(r.Version)
 }
 
-// met reports whether a version is such.
+// met reports whether a version meets the condition.
 func (r Relation) met(version int) bool {
 	switch r.Op {
 	case "=":
@@ -88,7 +89,7 @@ func (r Relation) met(version int) bool {
 	return true
 }
 
-// some reports whether there is such a version: they count from 1.
+// some reports whether any version meets the condition: versions count from 1.
 func (r Relation) some() bool { return r.Op != "<" || r.Version > 1 }
 
 // Keep says what of an installed package must stay.
@@ -108,7 +109,7 @@ const (
 
 var keeps = [...]string{"none", "version", "package", "feature"}
 
-// String returns the word that stands for k in a document.
+// String returns the word for k in a document.
 func (k Keep) String() string {
 	if int(k) < len(keeps) {
 		return keeps[k]

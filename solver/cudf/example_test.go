@@ -37,7 +37,7 @@ request:
 install: turbo
 `
 
-// What must change to have a turbo, with the least change.
+// Find the smallest change that installs a turbo.
 func ExampleDocument_Solve() {
 	d, err := cudf.Read(strings.NewReader(garage))
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleDocument_Solve() {
 	// [0 2]
 }
 
-// Criteria have names where the competitions have.
+// Some lists of criteria have names, as in the competitions.
 func ExampleParseCriteria() {
 	criteria, err := cudf.ParseCriteria("trendy")
 	fmt.Println(criteria, err)

@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/solver/cudf"
 )
 
-// This file is the oracle: the specification read word for word, on sets of
-// packages.
+// This file contains the oracle: the specification implemented word for word,
+// on sets of packages.
 
 // A judge looks at a document with some of its packages installed.
 type judge struct {
@@ -116,8 +116,8 @@ func (j *judge) kept(i int, p *cudf.Package) bool {
 	return true
 }
 
-// versions returns those of a package or feature, of what is installed; ok is
-// false where it is there in all versions.
+// versions returns the installed versions of a package or feature; ok is false
+// if all versions of it are there.
 func versions(doc *cudf.Document, in func(i int) bool, name string) (all []int, ok bool) {
 	ok = true
 	for i := range doc.Packages {
@@ -145,7 +145,7 @@ func (j *judge) upgraded(r cudf.Relation) bool {
 	return j.met(r) && one && some && len(now) == 1 && (len(before) == 0 || now[0] >= before[len(before)-1])
 }
 
-// measure measures a criterion.
+// measure returns the value of a criterion.
 func (j *judge) measure(c cudf.Criterion) int64 {
 	n := int64(0)
 	seen := make(map[string]bool)
@@ -199,7 +199,7 @@ func (j *judge) counts(measure, name string) bool {
 	return is && !latest // notuptodate
 }
 
-// values measures criteria, so that less is better.
+// values returns the values of criteria, such that less is better.
 func (j *judge) values(all []cudf.Criterion) []int64 {
 	var values []int64
 	for _, c := range all {

@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// A SyntaxError reports text that is not a document in CUDF.
+// A SyntaxError reports text that is not a CUDF document.
 type SyntaxError struct {
 	Line int    // from 1
-	What string // what is wrong, and the way out
+	What string // what is wrong, and how to fix it
 }
 
-// Error says what is wrong, and in which line.
+// Error reports what is wrong, and in which line.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("cudf: line %d: %s", e.Line, e.What) }
 
-// maxLine is how long a line may be, in bytes.
+// maxLine is the maximum length of a line, in bytes.
 const maxLine = 1 << 24
 
-// Read reads a document: an optional preamble, packages, and a request, which may
-// be missing. Properties that it does not know are read past, but for integers of
-// packages, which are kept. The error is [*SyntaxError] or that of r.
+// Read reads a document: an optional preamble, packages, and a request, which
+// may be missing. Unknown properties are skipped, except for integer properties
+// of packages, which are kept. The error is [*SyntaxError] or that of r.
 func Read(r io.Reader) (*Document, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), maxLine)
@@ -50,11 +50,11 @@ func Read(r io.Reader) (*Document, error) {
 type reader struct {
 	doc      *Document
 	line     int
-	property string // the line in hand, with what continues it
+	property string // the current line, with those that continue it
 	at       int    // where it begins
 	stanza   string // "", "preamble", "package" or "request"
 	pkg      Package
-	version  bool            // it has one
+	version  bool            // the package has one
 	request  bool            // there was one
 	given    []string        // the properties of the stanza
 	seen     map[string]bool // packages with their versions
@@ -64,7 +64,8 @@ func (d *reader) wrong(format string, args ...any) *SyntaxError {
 	return &SyntaxError{d.line, fmt.Sprintf(format, args...)}
 }
 
-// read takes one line: a property may go on in lines that begin with a space.
+// read takes one line: a property may continue on lines that begin with a
+// space.
 func (d *reader) read(text string) error {
 	d.line++
 	switch {
@@ -84,7 +85,7 @@ func (d *reader) read(text string) error {
 	return nil
 }
 
-// flush reads the property in hand.
+// flush reads the current property.
 func (d *reader) flush() error {
 	if d.property == "" {
 		return nil
@@ -215,8 +216,8 @@ func (d *reader) positive(value string) (int, error) {
 	return n, nil
 }
 
-// formula reads clauses. A clause with "true!" is met anyway, and "false!" meets
-// none.
+// formula reads clauses. A clause with "true!" is always met, and "false!"
+// meets none.
 func (d *reader) formula(text string) ([]Clause, error) {
 	if text == "" {
 		return nil, nil

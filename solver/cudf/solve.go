@@ -14,7 +14,7 @@ type Result struct {
 	// Installed are the positions in Document.Packages of what is installed at
 	// the end, ascending.
 	Installed []int
-	// Values are what the criteria measure of it, in their order.
+	// Values are the values of the criteria for it, in their order.
 	Values []int64
 	// Proven says that no other upgrade is better by the criteria.
 	Proven bool
@@ -22,14 +22,15 @@ type Result struct {
 	optimum *solver.Optimum
 }
 
-// Solve returns the best upgrade by the criteria, of which earlier ones count
-// before later ones, and which must be those of [ParseCriteria]. Of those that
-// are equal by all criteria it is the best one by the rule of [solver.Solve]:
-// requests in the order install, remove, upgrade; then what is kept; candidates
-// the newest version first. Nothing is installed that nothing calls for.
+// Solve returns the best upgrade by the criteria. Earlier criteria take
+// precedence over later ones, and all must be those of [ParseCriteria]. Among
+// upgrades that are equal by all criteria, it returns the best one by the rule
+// of [solver.Solve]: requests in the order install, remove, upgrade; then what
+// must be kept; candidates with the newest version first. Nothing is installed
+// that nothing calls for.
 //
-// The errors are those of [solver.Minimize]. With a [*solver.IncompleteError]
-// comes the best upgrade that was found, if there is one.
+// The errors are those of [solver.Minimize]. With a [*solver.IncompleteError],
+// Solve also returns the best upgrade that was found, if there is one.
 func (d *Document) Solve(ctx context.Context, criteria []Criterion, opts *solver.Options) (*Result, error) {
 	p, all, err := d.question(criteria)
 	if err != nil {
@@ -45,7 +46,7 @@ func (d *Document) Solve(ctx context.Context, criteria []Criterion, opts *solver
 	return r, err
 }
 
-// Certificate works out the proof that no other upgrade is better, for
+// Certificate computes the proof that no other upgrade is better, for
 // [Document.Check].
 //
 // Cost and errors are those of [solver.Optimum.Certificate]; an upgrade that is
@@ -57,12 +58,13 @@ func (r *Result) Certificate(ctx context.Context) (*solver.OptimumCertificate, e
 	return r.optimum.Certificate(ctx)
 }
 
-// Check verifies that a certificate shows the best upgrade of d by the criteria,
-// and returns that upgrade. It uses nothing of the search, but it states document
-// and criteria in constraints as [Document.Solve] does.
+// Check verifies that a certificate proves an upgrade of d to be the best by
+// the criteria, and returns that upgrade. It shares no code with the search,
+// but it states the document and the criteria as constraints in the same way as
+// [Document.Solve].
 //
-// Cost and errors are those of [solver.CheckOptimum]; a criterion that d cannot be
-// measured by is an error, too.
+// Cost and errors are those of [solver.CheckOptimum]; a criterion that d cannot
+// be measured by is also an error.
 func (d *Document) Check(ctx context.Context, criteria []Criterion, cert *solver.OptimumCertificate) (*Result, error) {
 	p, all, err := d.question(criteria)
 	if err != nil {
@@ -82,7 +84,7 @@ func (d *Document) Check(ctx context.Context, criteria []Criterion, cert *solver
 	return r, nil
 }
 
-// question states the document, and the criteria.
+// question states the document and the criteria as a problem.
 func (d *Document) question(criteria []Criterion) (*solver.Problem, []solver.Criterion, error) {
 	u := d.state()
 	var all []solver.Criterion
@@ -96,7 +98,8 @@ func (d *Document) question(criteria []Criterion) (*solver.Problem, []solver.Cri
 	return u.p, all, nil
 }
 
-// result is the upgrade with what is selected, ascending, at those costs.
+// result returns the upgrade with what is selected, ascending, at the given
+// costs.
 func (d *Document) result(criteria []Criterion, all []solver.Criterion, selected iter.Seq[solver.Var], costs []int64) *Result {
 	r := &Result{}
 	for v := range selected {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A universe is a document as a problem: package i is the variable i+1.
+// A universe is a document stated as a problem: package i is the variable i+1.
 type universe struct {
 	doc      *Document
 	p        *solver.Problem
@@ -24,7 +24,7 @@ type offer struct {
 	version int
 }
 
-// reason is what a constraint is for.
+// reason is the reason for a constraint.
 type reason string
 
 func (r reason) String() string { return string(r) }
@@ -53,7 +53,7 @@ func (d *Document) state() *universe {
 	return u
 }
 
-// meeting returns the packages that meet a relation: those of the name, the
+// meeting returns the packages that meet a relation: those with its name, the
 // newest first, and then those that provide it, in the order of the document.
 func (u *universe) meeting(r Relation) []solver.Var {
 	if vars, ok := u.memory[r]; ok {
@@ -121,7 +121,7 @@ func (u *universe) demands(i int) {
 	}
 }
 
-// meetingName returns the packages of a name, the newest first.
+// meetingName returns the packages with the given name, the newest first.
 func (u *universe) meetingName(name string) []solver.Var {
 	var vars []solver.Var
 	for _, i := range u.named[name] {
@@ -130,8 +130,8 @@ func (u *universe) meetingName(name string) []solver.Var {
 	return vars
 }
 
-// providing returns the packages that provide a feature, all versions of it if
-// it has none.
+// providing returns the packages that provide a feature: all versions of it if
+// f has no version.
 func (u *universe) providing(f Relation) []solver.Var {
 	var vars []solver.Var
 	for _, o := range u.provided[f.Name] {
@@ -149,7 +149,7 @@ func (u *universe) providing(f Relation) []solver.Var {
 	return vars
 }
 
-// request adds what is asked for.
+// request adds what is requested.
 func (u *universe) request() {
 	for _, r := range u.doc.Request.Install {
 		u.p.Any(yes(u.meeting(r)), reason("install "+r.String()))
@@ -164,8 +164,8 @@ func (u *universe) request() {
 	}
 }
 
-// upgrade adds that one version is installed, and none older than before: of the
-// package, and of the feature, of that name.
+// upgrade adds that exactly one version is installed, and none older than
+// before, of the package and the feature with that name.
 func (u *universe) upgrade(r Relation) {
 	why := reason("upgrade " + r.String())
 	newest := 0

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Write writes the document, in a form that the strict among other programs
-// read, too. The error is that of w.
+// Write writes the document, in a form that strict parsers of other programs
+// also accept. The error is that of w.
 func (d *Document) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprint(out, "preamble: \nproperty: recommends: vpkgformula = [true!]")
@@ -28,7 +28,7 @@ func (d *Document) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// numbers returns the names of all further properties, in order.
+// numbers returns the names of all other properties, sorted.
 func (d *Document) numbers() []string {
 	seen := make(map[string]bool)
 	var names []string
@@ -48,7 +48,7 @@ func (p *Package) write(out *bufio.Writer) {
 	fmt.Fprintf(out, "package: %s\nversion: %d\n", p.Name, p.Version)
 	depends := p.Depends
 	if slices.ContainsFunc(depends, func(c Clause) bool { return len(c) == 0 }) {
-		depends = []Clause{{}} // nothing meets them; others read that only where it stands alone
+		depends = []Clause{{}} // nothing meets them; other programs accept "false!" only where it is alone
 	}
 	field(out, "depends", formula(depends))
 	field(out, "conflicts", relations(p.Conflicts, ", "))

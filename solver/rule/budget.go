@@ -9,18 +9,18 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// freeCost is what an evaluation may cost without being charged to a budget: what
-// honest rules stay below by far.
+// freeCost is the cost that an evaluation may have without being charged to a
+// budget. Honest rules stay far below it.
 const freeCost = 1_000
 
-// BudgetError says that the rules of a question have cost too much together.
+// BudgetError reports that the rules of a question have cost too much in total.
 type BudgetError struct {
-	Budget uint64 // what they might cost, in CEL's units, beyond 1,000 for each evaluation
+	Budget uint64 // what they may cost, in CEL's units, beyond 1,000 for each evaluation
 	Source string // the rule that was evaluated last
-	Of     string // what has that rule, such as "a.v1 of package a"; empty where that is not known
+	Of     string // what has that rule, such as "a.v1 of package a"; empty if unknown
 }
 
-// Error names the rule, the budget and the way out.
+// Error names the rule and the budget, and says what to do.
 func (e *BudgetError) Error() string {
 	of := ""
 	if e.Of != "" {
@@ -37,10 +37,11 @@ type budget struct {
 	cancel context.CancelCauseFunc
 }
 
-// WithBudget returns a context in which the evaluations of rules may cost so much
-// together: that of each beyond 1,000 units counts. When it is spent the context
-// ends, and its cause is a [*BudgetError]. Cancel ends it, as that of
-// [context.WithCancel] does. A context within one with a budget keeps that.
+// WithBudget returns a context in which all evaluations of rules together may
+// cost total; of each, only the cost beyond 1,000 units counts. When the budget
+// is spent, the context ends with a [*BudgetError] as its cause. Cancel ends
+// the context, like that of [context.WithCancel]. If ctx already has a budget,
+// that one is kept.
 func WithBudget(ctx context.Context, total uint64) (within context.Context, cancel func()) {
 	if ctx.Value(budgetKey{}) != nil {
 		return ctx, func() {}
@@ -50,7 +51,7 @@ func WithBudget(ctx context.Context, total uint64) (within context.Context, canc
 	return context.WithValue(within, budgetKey{}, b), func() { b.cancel(nil) }
 }
 
-// charge counts what an evaluation has cost.
+// charge charges the cost of an evaluation to the budget of ctx, if any.
 func charge(ctx context.Context, cost uint64, source string) {
 	b, _ := ctx.Value(budgetKey{}).(*budget)
 	if b == nil || cost <= freeCost {

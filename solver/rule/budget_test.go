@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// Evaluations draw on one budget, but for what honest rules cost; when it is spent
-// the context ends, and says why.
+// TestBudget checks that evaluations draw on one budget, except for what honest
+// rules cost, and that the context ends and says why when it is spent.
 func TestBudget(t *testing.T) {
 	const nasty = "[0,1,2,3,4,5,6,7,8,9].all(a, [0,1,2,3,4,5,6,7,8,9].all(b, [0,1,2,3,4,5,6,7,8,9].all(c, [0,1,2,3,4,5,6,7,8,9].all(d, a + b + c + d >= 0))))"
 	costly, err := rule.Compile(nasty, nil)

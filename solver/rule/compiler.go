@@ -6,12 +6,12 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// maxCached bounds how many texts a Compiler remembers; past it, it forgets
-// all of them and begins again.
+// maxCached bounds how many texts a Compiler remembers; beyond it, it forgets
+// all of them and starts again.
 const maxCached = 4096
 
 // Compiler compiles rules and parses constraints with one set of options, and
-// each distinct rule only once. Make one with [NewCompiler].
+// compiles each distinct rule only once. Create one with [NewCompiler].
 type Compiler struct {
 	opts Options
 
@@ -25,8 +25,8 @@ type compiled struct {
 	err  error
 }
 
-// NewCompiler returns a Compiler. An error is a [*VariableError]. Nil options
-// are the defaults.
+// NewCompiler returns a Compiler. The error is a [*VariableError]. Nil options
+// mean the defaults.
 func NewCompiler(opts *Options) (*Compiler, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -44,9 +44,9 @@ func Compile(src string, opts *Options) (*Rule, error) {
 	return c.Compile(src)
 }
 
-// Compile checks a rule and makes it ready to evaluate. The same text gives
-// the same *Rule again. Errors are [*SyntaxError] and [*fairlead.InputLimitError]. A first
-// compilation takes about 0.1 ms.
+// Compile checks a rule and prepares it for evaluation. The same text yields
+// the same *Rule again. Errors are [*SyntaxError] and
+// [*fairlead.InputLimitError]. A first compilation takes about 0.1 ms.
 func (c *Compiler) Compile(src string) (*Rule, error) {
 	if len(src) > c.opts.MaxSource {
 		return nil, &fairlead.InputLimitError{What: "size of the rule in bytes", Size: int64(len(src)), Max: int64(c.opts.MaxSource)}

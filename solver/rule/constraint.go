@@ -8,16 +8,16 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Constraint is one olm.constraint: a condition on a single candidate. One of
-// the fields GVK, Package, CEL, All, Any and Not is set; a Constraint with
-// none holds for nothing.
+// Constraint is an olm.constraint: a condition on a single candidate. One of
+// the fields GVK, Package, CEL, All, Any and Not is set; a Constraint with none
+// of them holds for nothing.
 //
-// All of it must be met by one and the same candidate: all(package a, API b)
-// asks for a candidate of package a that also provides b.
+// A single candidate must meet all of it: all(package a, API b) requires a
+// candidate of package a that also provides b.
 type Constraint struct {
-	FailureMessage string              // what to tell the user where it cannot be met, or ""
+	FailureMessage string              // what to tell the user if it cannot be met, or ""
 	GVK            *GVK                // an API that the candidate provides
-	Package        *PackageRequirement // the package and versions it is of
+	Package        *PackageRequirement // the package of the candidate, and a range of versions
 	CEL            *Rule               // a rule on its properties
 	All            []Constraint        // all hold; true if empty and not nil
 	Any            []Constraint        // one holds; false if empty
@@ -39,12 +39,12 @@ func (g GVK) String() string {
 	return fmt.Sprintf("%s (%s/%s)", g.Kind, g.Group, g.Version)
 }
 
-// PackageRequirement asks for a package in a range of versions.
+// PackageRequirement requires a package in a range of versions.
 type PackageRequirement struct {
 	PackageName  string `json:"packageName"`  // not empty
 	VersionRange string `json:"versionRange"` // in the grammar of skipRange, such as ">=1.0.0 <2.0.0"
 
-	parsed *semverx.Range // of VersionRange, where it was parsed already
+	parsed *semverx.Range // VersionRange, if it was already parsed
 }
 
 // holds reports whether one olm.package property has both the name and a
@@ -65,8 +65,8 @@ func (r *PackageRequirement) holds(props *Properties) bool {
 	return false
 }
 
-// Lints tells what is legal in the constraint and yet hardly meant, such as a
-// version range that can never match. The order is that of the constraint.
+// Lints reports what is legal in the constraint but probably not intended, such
+// as a version range that can never match. The order is that of the constraint.
 func (c *Constraint) Lints() []string {
 	var lints []string
 	if c.Package != nil && c.Package.parsed != nil {
@@ -89,15 +89,15 @@ func (c *Constraint) Match(ctx context.Context, props *Properties) (bool, error)
 	return result.Match, err
 }
 
-// Holds is [Constraint.Match] for those who have no context: it ends by itself,
-// since the cost of rules is limited.
+// Holds is [Constraint.Match] for callers without a context: evaluation always
+// ends, because the cost of rules is limited.
 func (c *Constraint) Holds(props *Properties) bool {
 	match, err := c.Match(context.Background(), props)
 	return match && err == nil
 }
 
 // Eval evaluates the constraint. A rule that cannot be evaluated counts as
-// false where it stands, so that not(rule) then holds; the result reports it.
+// false where it occurs, so that not(rule) then holds; the result reports it.
 // The error is that of the context.
 func (c *Constraint) Eval(ctx context.Context, props *Properties) (Result, error) {
 	if props == nil {
@@ -151,14 +151,14 @@ func find(ctx context.Context, cs []Constraint, props *Properties, result *Resul
 }
 
 // String returns the constraint in words, with parentheses wherever two
-// readings were possible.
+// readings would be possible.
 func (c *Constraint) String() string {
 	var b strings.Builder
 	c.write(&b, false)
 	return b.String()
 }
 
-// write appends the constraint; inner tells that it is part of another one.
+// write appends the constraint; inner says that it is part of another one.
 func (c *Constraint) write(b *strings.Builder, inner bool) {
 	switch {
 	case c.GVK != nil:

@@ -55,7 +55,7 @@ func TestConstraint(t *testing.T) {
 		{`{"all":{}}`, "anything", true},
 		{`{"any":{"constraints":null}}`, "nothing", false},
 		{group("not", group("any")), "not nothing", true},
-		// what encoding/json lets pass, a cluster does too
+		// a cluster accepts what encoding/json accepts
 		{`{"GVK":{"Group":"example.com","VERSION":"v1","kind":"Foo"}}`, "API Foo (example.com/v1)", true},
 		{`{"cel":null,"package":{"packageName":"foo","versionRange":">=1.0.0"},"failureMessage":null}`, "package foo in >=1.0.0", true},
 		{" \n" + gvkFoo + "\t ", "API Foo (example.com/v1)", true},
@@ -82,7 +82,7 @@ func TestConstraint(t *testing.T) {
 	}
 }
 
-// TestPackageNameAndVersionTogether pins that both must stand in the same
+// TestPackageNameAndVersionTogether checks that both must be in the same
 // property.
 func TestPackageNameAndVersionTogether(t *testing.T) {
 	mixed := props("olm.package", `{"packageName":"foo","version":"0.1.0"}`, "olm.package", `{"packageName":"bar","version":"1.2.0"}`)

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// environment is what rules are compiled in.
+// environment is the environment that rules are compiled in.
 type environment = cel.Env
 
 // newEnv returns the environment that rules are compiled in.
@@ -38,8 +38,8 @@ func newEnv(variables []string) (*environment, error) {
 	return env, nil
 }
 
-// interruptEvery is how many steps of a comprehension go between two looks at
-// the context.
+// interruptEvery is the number of steps of a comprehension between two checks
+// of the context.
 const interruptEvery = 1
 
 func compile(env *environment, src string, costLimit uint64) (*Rule, error) {
@@ -67,7 +67,7 @@ func compile(env *environment, src string, costLimit uint64) (*Rule, error) {
 	return &Rule{source: src, costLimit: costLimit, code: code{program, checked}}, nil
 }
 
-// checkPatterns compiles the regular expressions that are constants.
+// checkPatterns compiles the constant regular expressions of a rule.
 func checkPatterns(src string, rule *cel.Ast) error {
 	var mistake error
 	native := rule.NativeRep()
@@ -104,8 +104,8 @@ func typeHint(t *cel.Type) string {
 	return ""
 }
 
-// syntaxError makes an error of the first mistake in the text. A mistake
-// without a place (a limit of the parser) comes before all others.
+// syntaxError returns an error for the first mistake in the text. A mistake
+// without a position (a limit of the parser) comes before all others.
 func syntaxError(src string, issues *cel.Issues) *SyntaxError {
 	errs := slices.Clone(issues.Errors())
 	slices.SortStableFunc(errs, func(a, b *cel.Error) int {
@@ -127,8 +127,8 @@ func syntaxError(src string, issues *cel.Issues) *SyntaxError {
 	return e
 }
 
-// semverCompare compares two values as versions. They are printed first, so
-// that numbers do too.
+// semverCompare compares two values as versions. They are converted to strings
+// first, so that numbers are also accepted.
 func semverCompare(a, b ref.Val) ref.Val {
 	va, err := version(a)
 	if err != nil {

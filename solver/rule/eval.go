@@ -12,7 +12,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// code is a rule as CEL runs it.
+// code is a rule in the form that CEL runs.
 type code struct {
 	program cel.Program
 	ast     *cel.Ast
@@ -30,7 +30,8 @@ func (r *Rule) eval(ctx context.Context, props *Properties) (Result, error) {
 	return Result{Diagnostics: []*EvalError{r.evalError(err)}}, nil
 }
 
-// spent is what an evaluation has cost: all that it might where it was broken off.
+// spent returns the cost of an evaluation: the whole limit if the evaluation
+// was cut off there.
 func (r *Rule) spent(details *cel.EvalDetails, err error) uint64 {
 	if err != nil && strings.Contains(err.Error(), costLimitCause) {
 		return r.costLimit

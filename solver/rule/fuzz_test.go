@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// FuzzCompile checks what holds for every text: an error of the documented
-// type with a place inside the text, or a rule that ends, and gives the same
+// FuzzCompile checks what must hold for every text: an error of the documented
+// type with a position inside the text, or a rule that ends and gives the same
 // answer twice.
 func FuzzCompile(f *testing.F) {
 	for _, src := range []string{
@@ -62,7 +62,7 @@ func checkCompileError(t *testing.T, src string, err error) {
 	}
 }
 
-// FuzzParseConstraint checks what holds for every text: an error of the
+// FuzzParseConstraint checks what must hold for every text: an error of the
 // documented type with an offset inside the text, or a constraint that can be
 // evaluated and written.
 func FuzzParseConstraint(f *testing.F) {

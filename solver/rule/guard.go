@@ -18,34 +18,34 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// The language's own cost limit is checked when a step is done, and takes a
-// comparison of two lists for as many steps as they have elements, however
-// deep these are. [[1]].map(a, [a, a]).map(a, [a, a])... makes a value of 2^n
-// leaves in n steps, and comparing it once takes hours. So whatever a single
-// step can take long over is bounded here before it is done, by the work that
-// one evaluation may do, and the context is looked at on the way.
+// The language's own cost limit is checked when a step is done, and counts the
+// comparison of two lists as one step per element, however deep these are.
+// [[1]].map(a, [a, a]).map(a, [a, a])... makes a value of 2^n leaves in n
+// steps, and comparing it once takes hours. So everything that could take long
+// in a single step is bounded here before it is done, by the work that one
+// evaluation may do, and the context is checked on the way.
 const (
 	maxList        = 1 << 18 // elements of a list that + makes
 	maxText        = 1 << 22 // bytes of a text that + makes
-	longText       = 1 << 12 // bytes of a text from which on reading it is work
+	longText       = 1 << 12 // bytes of a text from which reading it counts as work
 	bytesPerVisit  = 1 << 8  // bytes of a long text that weigh as much as a visit
 	maxPattern     = 1 << 10 // bytes of a regular expression
 	maxMatchSteps  = 1 << 21 // bytes times instructions of one match: 20 ms
-	lookEvery      = 1 << 12 // element visits between two looks at the context
-	workVariable   = "@work" // no identifier of the language
+	lookEvery      = 1 << 12 // element visits between two checks of the context
+	workVariable   = "@work" // not an identifier of the language
 	stepsPerVisit  = 4       // instructions of a match that weigh as much as a visit
 	costLimitCause = "actual cost limit exceeded"
 )
 
 var errWork = errors.New(costLimitCause)
 
-// input is what a rule is evaluated on: its variables, and the work that is
-// left. It belongs to one evaluation.
+// input is what a rule is evaluated on: its variables, and the remaining work.
+// It belongs to one evaluation.
 type input struct {
 	vars map[string]any
 	ctx  context.Context
 	left int // element visits
-	look int // element visits until the next look at the context
+	look int // element visits until the next check of the context
 }
 
 func newInput(ctx context.Context, vars map[string]any, costLimit uint64) *input {
@@ -64,7 +64,7 @@ func (in *input) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation.
 func (in *input) Parent() interpreter.Activation { return nil }
 
-// spend takes n visits from what is left. Once it failed it fails for good.
+// spend takes n visits from what is left. Once it has failed, it always fails.
 func (in *input) spend(n int) error {
 	if in.left < n {
 		in.left = -1
@@ -88,7 +88,7 @@ func inputOf(frame *interpreter.ExecutionFrame) *input {
 }
 
 // guard replaces the nodes of a program that could take long in one step, and
-// those that make maps, whose order must not be that of Go's.
+// those that make maps, whose order must not be that of Go maps.
 func guard(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch n := node.(type) {
 	case interpreter.InterpretableAttribute:
@@ -115,8 +115,8 @@ func guard(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error
 	return node, nil
 }
 
-// attributeNode reads a variable or something in it. Most functions of texts
-// count as one step and take as long as the text.
+// attributeNode reads a variable or something in it. Most functions on texts
+// count as one step but take time proportional to the length of the text.
 type attributeNode struct {
 	interpreter.InterpretableAttribute
 }
@@ -137,7 +137,7 @@ func (n *attributeNode) Eval(a interpreter.Activation) ref.Val {
 	return n.Exec(interpreter.AsFrame(a))
 }
 
-// mapNode makes a map that is walked in the order of its keys.
+// mapNode makes a map that is iterated over in the order of its keys.
 type mapNode struct {
 	interpreter.InterpretableConstructor
 }
@@ -155,7 +155,7 @@ func (n *mapNode) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 func (n *mapNode) Eval(a interpreter.Activation) ref.Val { return n.Exec(interpreter.AsFrame(a)) }
 
 // sumNode is a + b, where the sum of two lists or texts must not be too long:
-// it is made in one step, but walked in many.
+// it is made in one step, but iterated over in many.
 type sumNode struct {
 	interpreter.InterpretableCall
 }
@@ -279,7 +279,7 @@ func memberOf(in *input, left, right ref.Val) (bool, error) {
 type matchNode struct {
 	interpreter.InterpretableCall
 	text, pattern interpreter.InterpretableV2
-	fixed         *expression // of a pattern that is a constant, or nil
+	fixed         *expression // for a constant pattern, otherwise nil
 }
 
 type expression struct {

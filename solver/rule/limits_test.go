@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// hostile are rules that would run for hours, or eat all memory, if one step
-// could do as much as it liked. Each is cheap by the language's own count.
+// hostile are rules that would run for hours, or use up all memory, if one step
+// could do any amount of work. Each is cheap by the language's own count.
 var hostile = map[string]string{
 	"shared lists, ==":      "[[1]]" + strings.Repeat(".map(a, [a, a])", 40) + ".all(l, l == l)",
 	"shared lists, !=":      "[[1]]" + strings.Repeat(".map(a, [a, a])", 40) + ".exists(l, l != l)",
@@ -65,8 +65,8 @@ func TestCostLimit(t *testing.T) {
 	}
 }
 
-// TestContextEndsMidway ends the context while a rule runs whose limit is far:
-// it must come back, and say that the question is open.
+// TestContextEndsMidway ends the context while a rule with a high limit runs:
+// it must return with the error of the context.
 func TestContextEndsMidway(t *testing.T) {
 	for _, name := range []string{"shared lists, ==", "shared lists, !=", "shared lists, in list", "shared maps", "nested loops"} {
 		t.Run(name, func(t *testing.T) {
@@ -86,8 +86,8 @@ func TestContextEndsMidway(t *testing.T) {
 	}
 }
 
-// TestStepsAreBounded: lists and texts do not grow without end, and a match
-// does not take any time, however far the limit of the cost is.
+// TestStepsAreBounded checks that lists and texts do not grow without bound,
+// and that the time of a match is bounded, however high the cost limit is.
 func TestStepsAreBounded(t *testing.T) {
 	double := func(what string, times int) string {
 		return "[" + what + "]" + strings.Repeat(".map(a, a + a)", times) + ".all(s, size(s) > 0)"
@@ -112,7 +112,8 @@ func TestStepsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLongTexts: what a function does with a text counts by the text's length.
+// TestLongTexts checks that what a function does with a text counts by the
+// length of the text.
 func TestLongTexts(t *testing.T) {
 	long := props("a", `"`+strings.Repeat("x", 4<<20)+`"`)
 	loop := "properties.all(p, [p.value].all(s, " + strings.Repeat("[1, 2, 3, 4, 5, 6, 7, 8, 9].all(x, ", 5) + "%s" + strings.Repeat(")", 7)
@@ -129,7 +130,7 @@ func TestLongTexts(t *testing.T) {
 
 func TestWorkAcrossSteps(t *testing.T) {
 	// One comparison is within the work of the limit, twenty are not, although
-	// the language itself takes them for a third of it.
+	// the language itself counts only a third of it for them.
 	list := "[" + strings.TrimSuffix(strings.Repeat("0,", 300), ",") + "]"
 	one := "[" + list + "].all(l, l == l)"
 	many := "[" + list + "].all(l, " + strings.TrimSuffix(strings.Repeat("l == l && ", 20), " && ") + ")"

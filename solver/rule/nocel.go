@@ -4,9 +4,9 @@ package rule
 
 import "context"
 
-// A program that is built with the tag nocel has no CEL, which is most of what such a program
-// would consist of. It refuses every rule, so that nothing passes for holding that was not
-// evaluated.
+// environment is empty. A program built with the tag nocel does not contain
+// CEL, which would otherwise be most of it. It refuses every rule, so that no
+// rule counts as met without being evaluated.
 type environment struct{}
 
 func newEnv([]string) (*environment, error) { return &environment{}, nil }

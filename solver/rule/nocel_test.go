@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// TestNocel reads constraints in a program without CEL: those with a rule are refused, also
-// under not, and others work.
+// TestNocel reads constraints in a program without CEL: those with a rule are
+// refused, also under not, and the others work.
 func TestNocel(t *testing.T) {
 	compiler, err := rule.NewCompiler(nil)
 	if err != nil {

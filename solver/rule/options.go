@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Limits that hold where [Options] names no other.
+// Default limits, for fields of [Options] that are 0.
 const (
 	DefaultCostLimit     = 1_000_000 // of one evaluation, in CEL's units
 	DefaultMaxSource     = 64 << 10  // bytes of a rule
 	DefaultMaxConstraint = 128 << 10 // bytes of an olm.constraint
 )
 
-// MaxDepth is how deep the constraints of a compound may be nested.
+// MaxDepth is the maximum nesting depth of the constraints of a compound.
 const MaxDepth = 1000
 
-// Options tells how rules are compiled and evaluated. The zero Options, or
-// nil, is how a cluster does it, with limits added.
+// Options configures how rules are compiled and evaluated. The zero Options, or
+// nil, behaves like a cluster, with limits added.
 type Options struct {
 	// CostLimit bounds the work of one evaluation, in CEL's units: about one
 	// for each step. 0 means DefaultCostLimit.
@@ -27,9 +27,9 @@ type Options struct {
 	// MaxConstraint bounds the length of an olm.constraint in bytes. 0 means
 	// DefaultMaxConstraint.
 	MaxConstraint int
-	// Variables names what rules may speak of beside properties. Their types
-	// are dynamic and their values come with the properties, by
-	// [Properties.With].
+	// Variables are the names of variables that rules may use in addition to
+	// properties. Their types are dynamic, and their values are passed with the
+	// properties, by [Properties.With].
 	Variables []string
 }
 
@@ -87,11 +87,11 @@ func checkVariable(name string) string {
 	return ""
 }
 
-// VariableError tells that a name cannot be that of a variable, or that a
+// VariableError reports that a name cannot be that of a variable, or that a
 // value cannot be its value.
 type VariableError struct {
 	Name   string // of the variable
-	Reason string // what is wrong, to follow the name
+	Reason string // what is wrong, worded to follow the name
 }
 
 // Error returns the message on one line.

@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// ConstraintError tells why a text is no olm.constraint.
+// ConstraintError reports why a text is not an olm.constraint.
 type ConstraintError struct {
-	Offset int    // the byte at which the trouble begins
+	Offset int    // the byte at which the problem begins
 	Path   string // where that is in the constraint, such as all.constraints[1].cel; "" at the top
 	Reason string // what is wrong there
 	Hint   string // what to write instead, or ""
@@ -53,14 +53,14 @@ func ParseConstraint(data []byte, opts *Options) (*Constraint, error) {
 //  1. It is an object with an optional failureMessage and exactly one of
 //     gvk {group, version, kind}, package {packageName, versionRange},
 //     cel {rule}, and all, any or not {constraints: [...]}.
-//  2. Keys are told apart without regard to case, and null is as good as
-//     absent, as encoding/json has it.
-//  3. What a cluster lets pass and means nothing is an error here: several
-//     kinds at once, of which it would see but one; no kind; a key given
-//     twice; anything behind the object; an empty name.
+//  2. Keys are case-insensitive, and null counts as absent, as in
+//     encoding/json.
+//  3. What a cluster accepts although it is meaningless is an error here:
+//     several kinds at once, of which it would see only one; no kind; a key
+//     given twice; anything after the object; an empty name.
 //
 // Errors are [*ConstraintError]. The cost is linear in the length of the data,
-// and a compilation for each distinct rule.
+// plus a compilation for each distinct rule.
 func (c *Compiler) ParseConstraint(data []byte) (*Constraint, error) {
 	if len(data) > c.opts.MaxConstraint {
 		limit := &fairlead.InputLimitError{What: "size of the constraint in bytes", Size: int64(len(data)), Max: int64(c.opts.MaxConstraint)}
@@ -114,9 +114,8 @@ func (p *constraintParser) token(path string) (json.Token, error) {
 	return nil, p.fail(at, path, "malformed JSON from here on", "", err)
 }
 
-// object reads an object, or null, and calls member with each key, in lower
-// case if it is one of keys but for that, and where it stands. It reports
-// whether there was an object.
+// object reads an object, or null, and calls member with each key, spelled as
+// in keys, and its offset. It reports whether there was an object.
 func (p *constraintParser) object(path string, keys []string, member func(key string, at int) error) (bool, error) {
 	start := p.next()
 	tok, err := p.token(path)
@@ -133,7 +132,7 @@ func (p *constraintParser) object(path string, keys []string, member func(key st
 		if err != nil {
 			return false, err
 		}
-		written := tok.(string) // the decoder lets nothing else pass for a key
+		written := tok.(string) // the decoder accepts nothing else as a key
 		key, ok := matchKey(written, keys)
 		if !ok {
 			return false, p.fail(at, path, fmt.Sprintf("unknown key %q", written), keyHint(written, keys), nil)
@@ -202,7 +201,7 @@ func (p *constraintParser) constraint(path string, depth int) (Constraint, error
 	return c, err
 }
 
-// kind reads what stands under the key of a kind, and reports whether it was
+// kind reads the value under the key of a kind, and reports whether it was
 // there (null is not).
 func (p *constraintParser) kind(c *Constraint, key, path string, depth int) (present bool, err error) {
 	switch key {
@@ -302,7 +301,8 @@ func (p *constraintParser) cel(path string) (*Rule, error) {
 	return rule, nil
 }
 
-// group reads {constraints: [...]}; nil for null, and not nil if empty.
+// group reads {constraints: [...]}; it returns nil for null, and a non-nil
+// slice if empty.
 func (p *constraintParser) group(path string, depth int) ([]Constraint, error) {
 	list := words.Field(path, "constraints")
 	group := []Constraint{}
@@ -348,7 +348,7 @@ func describe(tok json.Token) string {
 	return "null"
 }
 
-// matchKey finds the key that is written, without regard to case.
+// matchKey returns the key that matches what is written, ignoring case.
 func matchKey(written string, keys []string) (string, bool) {
 	for _, key := range keys {
 		if strings.EqualFold(key, written) {
@@ -358,7 +358,7 @@ func matchKey(written string, keys []string) (string, bool) {
 	return "", false
 }
 
-// keyHint says what may be meant by a key that is not known.
+// keyHint suggests what an unknown key may mean.
 func keyHint(written string, keys []string) string {
 	meant := map[string]string{
 		"name": "packageName", "package": "packageName", "version": "versionRange", "range": "versionRange",

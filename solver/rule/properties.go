@@ -31,12 +31,12 @@ type Properties struct {
 
 type providedPackage struct {
 	name    string
-	version semverx.Version // zero where there is none
+	version semverx.Version // zero if there is none
 }
 
-// PropertyProblem reports a property whose value is not what its type calls
-// for. It provides nothing; a rule sees an empty map for a value that is no
-// JSON.
+// PropertyProblem reports a property whose value is not what its type requires.
+// It provides nothing; a rule sees an empty map in place of a property whose
+// value is not JSON.
 type PropertyProblem struct {
 	Index  int    // of the property
 	Type   string // of the property
@@ -97,14 +97,14 @@ func (p *Properties) problem(index int, typ, reason string) {
 	p.problems = append(p.problems, PropertyProblem{index, typ, reason})
 }
 
-// Problems tells which properties could not be read, in their order.
+// Problems returns which properties could not be read, in their order.
 func (p *Properties) Problems() []PropertyProblem {
 	return append([]PropertyProblem(nil), p.problems...)
 }
 
 // With returns the properties with the value of one more variable, which the
 // rules must declare in [Options.Variables]. A value is anything that
-// [encoding/json] can encode, and is seen as what it encodes to. The error is a
+// [encoding/json] can encode; rules see what it encodes to. The error is a
 // [*VariableError].
 func (p *Properties) With(name string, value any) (*Properties, error) {
 	if reason := checkVariable(name); reason != "" {

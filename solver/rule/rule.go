@@ -12,18 +12,18 @@ type Rule struct {
 	code
 }
 
-// Result says whether a rule or constraint holds, and what went wrong on the
-// way: each failed evaluation counted as false where it occurred.
+// Result says whether a rule or constraint holds, and what went wrong during
+// the evaluation: each failed evaluation counted as false where it occurred.
 type Result struct {
 	Match       bool         // whether it holds
 	Diagnostics []*EvalError // in the order of evaluation
 }
 
-// EvalError tells that a rule could not be evaluated on some properties, and
+// EvalError reports that a rule could not be evaluated on some properties, and
 // so does not hold for them.
 type EvalError struct {
 	Source       string // the rule
-	Line, Column int    // where in it, both from 1; 0 where that is not known
+	Line, Column int    // where in it, both from 1; 0 if unknown
 	Message      string // what went wrong
 }
 
@@ -38,17 +38,17 @@ func (e *EvalError) Error() string {
 // String returns the source of the rule.
 func (r *Rule) String() string { return r.source }
 
-// Match reports whether the rule holds. Use [Rule.Eval] to learn why it could
-// not be evaluated where it could not. The error is that of the context.
+// Match reports whether the rule holds. Use [Rule.Eval] to learn why a rule
+// could not be evaluated. The error is that of the context.
 func (r *Rule) Match(ctx context.Context, props *Properties) (bool, error) {
 	result, err := r.Eval(ctx, props)
 	return result.Match, err
 }
 
-// Eval evaluates the rule. The error is that of the context, whose end it
-// observes while evaluating; everything else is in the result. It costs some
-// microseconds for a rule that looks at ten properties. See [WithBudget] for a
-// bound on many evaluations.
+// Eval evaluates the rule. The error is that of the context, which is checked
+// during the evaluation; everything else is in the result. A rule that looks at
+// ten properties takes some microseconds. See [WithBudget] for a bound on many
+// evaluations.
 func (r *Rule) Eval(ctx context.Context, props *Properties) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)

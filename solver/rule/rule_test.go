@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// props makes properties of pairs of type and JSON value.
+// props makes properties from pairs of type and JSON value.
 func props(pairs ...string) *rule.Properties {
 	var list []rule.Property
 	for i := 0; i < len(pairs); i += 2 {
@@ -42,7 +42,7 @@ func TestMatch(t *testing.T) {
 	}{
 		{"true", true},
 		{"false", false},
-		// semver_compare, as the reference's own tests have it
+		// semver_compare, as in the reference's own tests
 		{`properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') == 0))`, true},
 		{`properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.1') == 0))`, false},
 		{`properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.1') < 0))`, true},
@@ -65,8 +65,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestMapsAreWalkedInOrder would see another order within a few runs, if there
-// were one.
+// TestMapsAreWalkedInOrder would see another order within a few runs, if the
+// order were random.
 func TestMapsAreWalkedInOrder(t *testing.T) {
 	some := props("m", `{"z":1,"y":2,"x":3,"w":4,"v":5,"u":6}`)
 	for _, src := range []string{
@@ -135,11 +135,11 @@ func TestDiagnostics(t *testing.T) {
 			t.Errorf("%s: %v %v %v\nwant %s", tt.src, result.Match, result.Diagnostics, err, tt.want)
 		}
 	}
-	// A value that is no JSON is an empty map to a rule.
+	// To a rule, a property whose value is not JSON is an empty map.
 	if ok, err := mustCompile(t, `properties[2] == {}`).Match(t.Context(), some); !ok || err != nil {
 		t.Errorf("bad JSON: %v, %v", ok, err)
 	}
-	// An error is absorbed where some element makes the rule true anyway.
+	// An error is absorbed if some element makes the rule true anyway.
 	if ok, err := mustCompile(t, `properties.exists(p, p.type == 'b')`).Match(t.Context(), some); !ok || err != nil {
 		t.Errorf("exists: %v, %v", ok, err)
 	}
@@ -166,7 +166,7 @@ func TestProblems(t *testing.T) {
 	if got := p.Problems(); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	// A package without a version that can be read is in no range.
+	// A package without a readable version is in no range.
 	for _, name := range []string{"a", "b"} {
 		c := rule.Constraint{Package: &rule.PackageRequirement{PackageName: name, VersionRange: ">=0.0.0-0"}}
 		if ok, err := c.Match(t.Context(), p); ok || err != nil {

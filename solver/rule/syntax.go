@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// SyntaxError tells why a text is no rule: it does not parse, names what is
-// not there, or does not yield a bool.
+// SyntaxError reports why a text is not a rule: it does not parse, names
+// something that does not exist, or does not yield a bool.
 type SyntaxError struct {
 	Source  string // the whole rule
 	Line    int    // of the mistake, from 1
 	Column  int    // of the mistake, in characters, from 1
 	Message string // what is wrong there
 	Hint    string // what to write instead, or ""
-	More    int    // how many further mistakes were found behind this one
+	More    int    // how many further mistakes were found after this one
 }
 
 // Error returns the message on one line; [SyntaxError.Caret] shows the place.
@@ -29,7 +29,7 @@ func (e *SyntaxError) Error() string {
 }
 
 // Caret returns two lines: the line of the rule with the mistake, and a caret
-// under the place. A long line is cut to what stands around the place.
+// under the place. A long line is cut to the text around the place.
 func (e *SyntaxError) Caret() string {
 	line := ""
 	if lines := strings.Split(e.Source, "\n"); e.Line <= len(lines) {

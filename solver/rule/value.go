@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// toValue turns decoded JSON into a value of the language.
+// toValue converts decoded JSON to a value of the language.
 func toValue(decoded any) ref.Val {
 	switch v := decoded.(type) {
 	case map[string]any:
@@ -29,9 +29,10 @@ func toValue(decoded any) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(decoded)
 }
 
-// orderedMap is a map that is walked in the order of its keys. The language's
-// own maps are walked in the random order of Go maps, which shows in what map()
-// and filter() return, in which error comes first, and in what a rule costs.
+// orderedMap is a map that is iterated over in the order of its keys. The
+// language's own maps are iterated over in the random order of Go maps, which
+// shows in what map() and filter() return, in which error comes first, and in
+// what a rule costs.
 type orderedMap struct{ traits.Mapper }
 
 // Iterator implements traits.Iterable.
