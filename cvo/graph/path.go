@@ -120,8 +120,14 @@ func costOf(a, b, c, d uint64) cost { return cost{a<<32 | b, c<<32 | d} }
 func (c cost) plus(d cost) cost { return cost{c.high + d.high, c.low + d.low} }
 
 func (c cost) compare(d cost) int {
-	return cmp.Or(cmp.Compare(c.high, d.high), cmp.Compare(c.low, d.low))
+	if c.high != d.high { // no cmp.Or: most of a search is comparisons
+		return cmp.Compare(c.high, d.high)
+	}
+	return cmp.Compare(c.low, d.low)
 }
+
+// less reports whether compare is negative.
+func (c cost) less(d cost) bool { return c.high < d.high || c.high == d.high && c.low < d.low }
 
 // burden is what the risks of an update mean for the cluster.
 type burden struct {
@@ -209,7 +215,7 @@ func (s *search) measure() error {
 			return err
 		}
 		at := queue.Pop()
-		if at.cost.compare(s.left[at.node]) > 0 {
+		if s.left[at.node].less(at.cost) {
 			continue
 		}
 		for _, e := range s.g.in[at.node] {
@@ -217,7 +223,7 @@ func (s *search) measure() error {
 			if !ok {
 				continue
 			}
-			if total := at.cost.plus(price); total.compare(s.left[e.to]) < 0 {
+			if total := at.cost.plus(price); total.less(s.left[e.to]) {
 				s.left[e.to] = total
 				queue.Push(end{total, e.to})
 			}
@@ -347,7 +353,7 @@ type end struct {
 
 // cheaper orders ends.
 func cheaper(a, b end) bool {
-	return cmp.Or(a.cost.compare(b.cost), cmp.Compare(a.node, b.node)) < 0
+	return a.cost.less(b.cost) || a.cost == b.cost && a.node < b.node
 }
 
 // partial is the beginning of a path.
