@@ -11,8 +11,9 @@ import (
 //
 // Cost: a search of the parts in which a candidate was passed over, with all
 // earlier picks fixed. The error is [*IncompleteError] if ctx ended first. The
-// Best of an IncompleteError has no certificate: the error says which choice is
-// not proven.
+// Best of an IncompleteError has a certificate only if it happens to be the best
+// selection; otherwise the error names a candidate that was passed over but is
+// possible.
 func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 	p := s.problem(&poll{ctx: ctx})
 	if p == nil {
@@ -116,7 +117,7 @@ func (f *certifier) refuse(l Lit) (CertifiedRefusal, error) {
 			break
 		}
 		if tries > 0 {
-			return CertifiedRefusal{}, fmt.Errorf("solver: internal error: %s was passed over but is possible", f.x.p.Name(l.Var()))
+			return CertifiedRefusal{}, fmt.Errorf("solver: the selection has no certificate: %s was passed over but is possible; only what a search to its end returns is proven", f.x.p.Name(l.Var()))
 		}
 		v := f.search(slices.Concat(f.picks, []Lit{l}))
 		if v == unknown {

@@ -13,9 +13,7 @@ import (
 // Options bound the work of [Solve]. The zero value, like nil, sets no bounds.
 type Options struct {
 	// MaxConflicts bounds the conflicts of the search, over all parts of the
-	// problem together. It is checked between steps of the search and every
-	// 20,000 propagations, so it can be exceeded by that much. 0 means no
-	// bound.
+	// problem together. It is checked after each conflict. 0 means no bound.
 	MaxConflicts int64
 	// Timeout bounds the time, like a deadline of the context. 0 means no
 	// bound.

@@ -206,6 +206,10 @@ func withBudgets(t *testing.T, p *solver.Problem) (partial, proven int) {
 		if incomplete.Choices != len(steps) || incomplete.Proven > len(steps) || incomplete.Proven < proven {
 			t.Errorf("with %d conflicts: %v, %d choices, %d proven before", conflicts, err, len(steps), proven)
 		}
+		_, err = incomplete.Best.Certificate(context.Background())
+		if is := fmt.Sprint(steps) == fmt.Sprint(best); is != (err == nil) || err != nil && !strings.Contains(err.Error(), "has no certificate: ") {
+			t.Errorf("with %d conflicts: best is %v, certificate: %v", conflicts, is, err)
+		}
 		proven = incomplete.Proven
 		if fmt.Sprint(steps[:proven]) != fmt.Sprint(best[:proven]) {
 			t.Errorf("with %d conflicts: %d choices said to be proven, but they are not the best", conflicts, proven)
