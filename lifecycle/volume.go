@@ -1,6 +1,10 @@
 package lifecycle
 
-import "github.com/fairlead/fairlead/lifecycle/drain"
+import (
+	"strings"
+
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
 
 // VolumeAttachment is a volume that is, or should be, attached to a node.
 type VolumeAttachment struct {
@@ -158,7 +162,11 @@ func (s *stepper) inStatus(pv *PersistentVolume) bool {
 // named reports whether the status of a node calls a volume name.
 func named(pv *PersistentVolume, name string) bool {
 	csi := pv.Spec.CSI
-	n := len(csiPrefix)
-	return csi != nil && len(name) == n+len(csi.Driver)+1+len(csi.VolumeHandle) && name[:n] == csiPrefix &&
-		name[n:n+len(csi.Driver)] == csi.Driver && name[n+len(csi.Driver)] == '^' && name[n+len(csi.Driver)+1:] == csi.VolumeHandle
+	if csi == nil {
+		return false
+	}
+	rest, isCSI := strings.CutPrefix(name, csiPrefix)
+	rest, ofDriver := strings.CutPrefix(rest, csi.Driver)
+	handle, separated := strings.CutPrefix(rest, "^")
+	return isCSI && ofDriver && separated && handle == csi.VolumeHandle
 }

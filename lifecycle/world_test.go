@@ -142,6 +142,19 @@ func TestVolumesInNodeStatus(t *testing.T) {
 	if got := names(); got != "VolumeAttached pv-1 claim d/data, VolumeAttached kubernetes.io/other/vol-2 " {
 		t.Error(got)
 	}
+	// Only the exact name is that of the volume.
+	attached := w.Node.Status.VolumesAttached
+	w.Attachments = nil
+	for _, name := range []string{
+		"kubernetes.io/csi/disk.example^vol-10", "kubernetes.io/csi/disk.example^vol-", "kubernetes.io/csi/disk.example2^vol-1",
+		"kubernetes.io/csi/disk.example/vol-1", "kubernetes.io/csi/disk.example", "kubernetes.io/csj/disk.example^vol-1", "disk.example^vol-1", "",
+	} {
+		w.Node.Status.VolumesAttached = []fairlead.AttachedVolume{{Name: name}}
+		if got := names(); got != "VolumeAttached "+name+" " {
+			t.Errorf("%q: %s", name, got)
+		}
+	}
+	w.Node.Status.VolumesAttached, w.Attachments = attached, []lifecycle.VolumeAttachment{a}
 	var p lifecycle.Pod // of the node itself: the drain leaves it, and its volume
 	p.Namespace, p.Name, p.UID = "d", "static", "static"
 	p.Annotations = map[string]string{"kubernetes.io/config.mirror": "x"}
