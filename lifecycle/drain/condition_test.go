@@ -46,8 +46,15 @@ func TestNodeConditions(t *testing.T) {
 		conditions := drain.NodeConditions(n, c.requests, noon.Add(time.Minute))
 		for _, k := range conditions {
 			all = append(all, fmt.Sprintf("%s=%s/%s", k.Type, k.Status, k.Reason))
-			if k.Status == "True" && !strings.Contains(k.Message, "kured") {
-				t.Errorf("%s: %s", c.name, k.Message)
+			want := "request r of kured"
+			switch {
+			case k.Status == "False":
+				want = "there is no request for it"
+			case c.name == "planned":
+				want += ", until 2026-03-01T13:00:00Z: new disks"
+			}
+			if k.Message != want {
+				t.Errorf("%s: %q, want %q", c.name, k.Message, want)
 			}
 		}
 		if got := strings.Join(all, " "); got != c.want {
