@@ -187,3 +187,19 @@ func labels(c *golden.Command) string {
 	}
 	return out.String()
 }
+
+// TestReconcileOptions checks that every attempt has its own order: eight share a
+// shuffle, of which each starts at another place.
+func TestReconcileOptions(t *testing.T) {
+	for attempt, want := range map[int]payload.GraphOptions{
+		-1: {Flatten: true, Shuffle: true, Stride: 8},
+		0:  {Flatten: true, Shuffle: true, Stride: 8},
+		7:  {Flatten: true, Shuffle: true, Step: 7, Stride: 8},
+		8:  {Flatten: true, Shuffle: true, Seed: 1, Stride: 8},
+		19: {Flatten: true, Shuffle: true, Seed: 2, Step: 3, Stride: 8},
+	} {
+		if got := *payload.ReconcileOptions(attempt); got != want {
+			t.Errorf("attempt %d: %+v, want %+v", attempt, got, want)
+		}
+	}
+}

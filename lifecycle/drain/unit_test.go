@@ -396,3 +396,24 @@ func TestRuleEntries(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicySound checks that the quick look at a policy and Check agree, on each
+// field alone.
+func TestPolicySound(t *testing.T) {
+	rule := func(name string, behavior Behavior) Rule {
+		var r Rule
+		r.Name, r.Spec.Drain.Behavior = name, behavior
+		return r
+	}
+	for i, p := range []Policy{
+		{}, {GracePeriodSeconds: new(int64)}, {GracePeriodSeconds: pointer(-1)}, {SkipWaitForDeleteTimeoutSeconds: -1},
+		{MinBackoff: -1}, {MaxBackoff: -1}, {MaxAttempts: -1},
+		{Rules: []Rule{rule("a", "Drain"), rule("b", "Skip")}}, {Rules: []Rule{rule("a", "Drain"), rule("a", "Skip")}}, {Rules: []Rule{rule("a", "Odd")}},
+	} {
+		if sound, err := p.sound(), p.Check(); sound != (err == nil) {
+			t.Errorf("policy %d: sound is %v, Check returns %v", i, sound, err)
+		}
+	}
+}
+
+func pointer(n int64) *int64 { return &n }

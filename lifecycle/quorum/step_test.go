@@ -263,7 +263,7 @@ func TestPlaneBlocks(t *testing.T) {
 		{"a b c", ""},
 		{"a b c d:nomember", ""},
 		{"a b c d:learner", ""},
-		{"a b c d:behind", ""}, // there are enough voters without it
+		{"a b c d:behind", ""},         // there are enough voters without it
 		{"a b c d:learner:nohook", ""}, // it is promoted once its machine has the hook
 		{"desired=2 a b:sick", "QuorumLost: 1 of 2 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
 		{"a:sick b:sick c", "QuorumLost: 1 of 3 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
