@@ -16,7 +16,7 @@ var rewrite = flag.Bool("update", false, "write the pages of docs/tool")
 // pageOf is the page of a verb: its help, and that of all commands below it.
 func pageOf(t *testing.T, verb *args.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# fairlead %s\n\n<!-- made of the help by go test ./examples/fairlead -run Docs -update -->\n\n", verb.Name)
+	fmt.Fprintf(&b, "# fairlead %s\n\n<!-- generated from the help by go test ./examples/fairlead -run Docs -update -->\n\n", verb.Name)
 	tell := func(words []string) {
 		text, _, _ := output(t, append([]string{"help"}, words...)...)
 		if len(words) > 1 {

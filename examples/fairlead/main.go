@@ -38,12 +38,12 @@ func tool() *args.Command {
 		Settings: settings,
 
 		Name:  "fairlead",
-		About: "answers questions about the software of clusters, from files",
+		About: "answer questions about the software of clusters from files",
 		Help: `exit status of every command:
   0  success
   1  findings, or no solution; they were printed
   2  wrong arguments or unreadable input
-Flags may stand anywhere; - is standard input; -o yaml prints the same data as -o json.`,
+Flags may appear anywhere; - is standard input; -o yaml prints the same data as -o json.`,
 		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
 			fairlead update status MUST-GATHER
 			fairlead catalog validate PATH

@@ -106,7 +106,7 @@ func TestBadCalls(t *testing.T) {
 		"machine see":            {2, `unknown command "see"`},
 		"catalog validate":       {2, "missing argument PATH"},
 		"catalog validate a b":   {2, "unexpected argument b"},
-		"plan go.mod main.go":    {2, "unexpected argument main.go: give one file, or the directory that holds them all"},
+		"plan go.mod main.go":    {2, "unexpected argument main.go: give one file, or a directory that contains them all"},
 		"update graph -colour x": {2, "-colour"},
 		"resolve etcd":           {2, "no -catalog"},
 		"completion csh":         {2, `no completion for "csh"`},

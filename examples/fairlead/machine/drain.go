@@ -125,7 +125,7 @@ func budgetText(w io.Writer, b *drain.BudgetPlan) {
 	case b.Never:
 		text += "; it never allows an eviction: run more replicas, or change the budget"
 	case b.Evicted < b.Pods && b.Healthy <= b.Desired:
-		text += fmt.Sprintf("; it takes %d more healthy", b.Desired+1-b.Healthy)
+		text += fmt.Sprintf("; it needs %d more healthy", b.Desired+1-b.Healthy)
 	}
 	if b.Unmanaged > 0 {
 		text += fmt.Sprintf("; no controller replaces %d of these", b.Unmanaged)

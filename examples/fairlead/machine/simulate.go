@@ -139,7 +139,7 @@ func (p *stage) now(ctx context.Context) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s: no end to it", p.clock.Now())
+	return fmt.Errorf("%s: it does not end", p.clock.Now())
 }
 
 // pass lets the guard, the machines and the owners of hooks look once.
@@ -319,7 +319,7 @@ func (p *stage) happen(e *event) error {
 		p.cluster.RemoveBudget(namespace, name)
 	}
 	if e.Skip != nil {
-		p.tell("administrator", e.Skip.Machine, "says to go on without hook "+e.Skip.Hook)
+		p.tell("administrator", e.Skip.Machine, "skips hook "+e.Skip.Hook)
 		return p.cluster.Edit(e.Skip.Machine, func(m *lifecycle.Machine) {
 			m.Annotations = map[string]string{lifecycle.SkipHookAnnotation: e.Skip.Hook}
 		})

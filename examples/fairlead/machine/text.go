@@ -45,7 +45,7 @@ func explanations(w io.Writer, all []machines.Explanation, o *options) {
 		told++
 	}
 	if told < len(all) {
-		fmt.Fprintf(w, "\n%s; -v tells of each, -machine NAME of one\n", words.Count(len(all)-told, "more machine", "more machines"))
+		fmt.Fprintf(w, "\n%s; -v shows each, -machine NAME one of them\n", words.Count(len(all)-told, "more machine", "more machines"))
 	}
 }
 

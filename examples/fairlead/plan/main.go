@@ -33,7 +33,7 @@ func run(c *args.Call) error {
 	return Run(c, 1, func(flags *situation.Flags) (*situation.Situation, error) {
 		s, err := flags.Read(c, c.Args[0])
 		if err == nil && s.Cluster == nil {
-			err = fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
+			err = fmt.Errorf("%s: it contains no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
 		}
 		return s, err
 	})

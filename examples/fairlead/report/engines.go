@@ -100,7 +100,7 @@ func origin(ctx context.Context) (string, error) {
 	}
 	dir := string(bytes.TrimSpace(text))
 	if err != nil || dir == "" {
-		return "", errors.New("this program is not of a release, and is not called in a clone of its source")
+		return "", errors.New("this program is not a release build, and does not run in a clone of its source")
 	}
 	return dir, nil
 }

@@ -26,13 +26,13 @@ func Command() *args.Command {
 		Help: `FILE is the output of ` + situation.DumpCommand + `;
 DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is
 missing counts as unknown, and the page says so. Machines that are being deleted are explained if
-FILE has them: add machines, machinesets, machinehealthchecks, daemonsets and namespaces.
+FILE contains them: add machines, machinesets, machinehealthchecks, daemonsets and namespaces.
   -o FILE.html           write the page to a file: self-contained, for any browser
   -o html, json, yaml    print the page, or its data
-  -live                  add the engines, as WebAssembly: what if this risk were accepted, that node drained,
+  -live                  add the engines, as WebAssembly: what if a risk were accepted, a node drained,
                          or an operator of -catalog installed? The page answers offline; it has at most 10 MB
   -wasm FILE             the engines of -live; default: fairlead.wasm beside the program, as in releases,
-                         or else built by the go command, and kept in the user's cache directory
+                         or else built with the go command and kept in the user's cache directory
 ` + situation.Help + `
 exit status: 0 the report was written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html

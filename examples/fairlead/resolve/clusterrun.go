@@ -49,9 +49,9 @@ func (c *command) checkCluster(questions []string) error {
 	case c.relock && c.lock == "":
 		return errors.New("-relock: name the file with -lock FILE")
 	case len(questions) > 0 && (c.lock != "" || c.explain):
-		return fmt.Errorf("%s: does not go with -lock and -explain", questions[0])
+		return fmt.Errorf("%s: cannot be combined with -lock or -explain", questions[0])
 	case (c.whyNot != "" || c.impact != nil || c.adopt != "") && c.drawn():
-		return fmt.Errorf("%s: is printed as text or json, not as %s", questions[0], c.format)
+		return fmt.Errorf("%s: can be printed as text or json, not as %s", questions[0], c.format)
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (c *command) runImpact(ctx context.Context, r *olm.Resolver, reqs []*olm.Re
 	other.catalogs = slices.Clone(c.catalogs)
 	at := slices.IndexFunc(other.catalogs, func(f catalogFlag) bool { return f.name == c.impact.name })
 	if at < 0 {
-		return 0, fmt.Errorf("-impact %s: there is no -catalog of that name to compare with", c.impact.name)
+		return 0, fmt.Errorf("-impact %s: no -catalog has that name to compare with", c.impact.name)
 	}
 	other.catalogs[at].path = c.impact.path
 	after, closeAll, err := other.open(ctx)

@@ -104,7 +104,7 @@ func (c *command) noteStrays(req *olm.Request, stderr io.Writer) error {
 		if slices.Contains(bundles, csv.Name) {
 			continue
 		}
-		hint := "a version that the catalogs no longer have is written PACKAGE.vVERSION, with a subscribed package"
+		hint := "write a version that the catalogs no longer contain as PACKAGE.vVERSION, with a subscribed package"
 		if near := words.Nearest(csv.Name, bundles); near != "" {
 			hint = "did you mean " + near + "?"
 		}
@@ -247,5 +247,5 @@ func openCatalog(ctx context.Context, path string, s *source.Source) (*catalog.C
 	for range held.Packages() {
 		return held, nil
 	}
-	return nil, fmt.Errorf("%s: not a catalog: it holds no olm.package document", path)
+	return nil, fmt.Errorf("%s: not a catalog: it contains no olm.package document", path)
 }

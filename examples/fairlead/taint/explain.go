@@ -69,7 +69,7 @@ func explain(c *args.Call, now time.Time) error {
 			words.Count(len(cluster.Nodes), "node", "nodes"), words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; dump them, too: %s\n", c.Name, some(missing, "pod"), dumpCommand)
+		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; dump them also: %s\n", c.Name, some(missing, "pod"), dumpCommand)
 	}
 	switch {
 	case *format == "json":

@@ -115,7 +115,7 @@ func readDump(open func(string) (io.ReadCloser, error), name string) (*cvo.Dump,
 		}
 	}
 	if g.out.Version == nil {
-		return nil, fmt.Errorf("%s-cv.yaml: it holds no ClusterVersion; write what kubectl get clusterversion version -o yaml prints", name)
+		return nil, fmt.Errorf("%s-cv.yaml: it contains no ClusterVersion; save the output of kubectl get clusterversion version -o yaml", name)
 	}
 	return &g.out, g.alerts(name + "-alerts.json")
 }
@@ -146,13 +146,13 @@ func (g *gathering) files(open func(string) (io.ReadCloser, error), name string)
 	}
 	const wanted = "ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node"
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name a must-gather as it is unpacked, "+
-			"or a directory with what kubectl get -o yaml prints: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", name, count)
+		return fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name an unpacked must-gather, "+
+			"or a directory with the output of kubectl get -o yaml: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", name, count)
 	}
 	if name == "-" {
 		name = "standard input"
 	}
-	return fmt.Errorf("%s: it holds no "+wanted+"; write what this prints: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
+	return fmt.Errorf("%s: it contains no "+wanted+"; save the output of: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
 }
 
 // read reads a file: only objects of a kind, or with an empty one all that belong to a
@@ -173,7 +173,7 @@ func (g *gathering) read(text []byte, file, only string) error {
 		if only == "" || o.Kind == "List" {
 			return nil
 		}
-		return fmt.Errorf("it holds an object of kind %q; only such of kind %s belong there", o.Kind, only)
+		return fmt.Errorf("it contains an object of kind %q; only objects of kind %s belong there", o.Kind, only)
 	})
 }
 

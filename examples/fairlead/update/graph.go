@@ -194,7 +194,7 @@ func makings(dir string) (raw, data string, err error) {
 		}
 	}
 	if raw == "" {
-		return "", "", fmt.Errorf("%s: it holds %d JSON files, and none is called raw: name the graph's file instead", dir, len(files))
+		return "", "", fmt.Errorf("%s: it contains %d JSON files, and none is called raw: name the graph's file instead", dir, len(files))
 	}
 	if data == "" {
 		return "", "", fmt.Errorf("%s: there is neither channels nor blocked-edges below it: name the graph's file instead", dir)

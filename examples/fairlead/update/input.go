@@ -16,7 +16,7 @@ func unread(err error, name, want string) error {
 	if errors.As(err, &failed) {
 		err = failed.Err
 	}
-	return fmt.Errorf("%s: it cannot be read: %w; %s", name, err, want)
+	return fmt.Errorf("%s: cannot be read: %w; %s", name, err, want)
 }
 
 // isDir makes sure that a directory is one.

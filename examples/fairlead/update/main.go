@@ -12,7 +12,7 @@ import "github.com/fairlead/fairlead/examples/internal/args"
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "update",
-		About: "choose an update, follow one, look into releases, simulate and serve updates",
+		About: "choose an update, follow its progress, inspect releases, simulate and serve updates",
 		Help:  "exit status: 0 success, 1 findings, 2 bad arguments or input",
 		Examples: `fairlead update status MUST-GATHER
 			fairlead update graph GRAPH.json -from 4.18.20 -to 4.19.3

@@ -17,10 +17,10 @@ func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
 		Usage: "PREFIX|DIR|FILE|- [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
-		About: "recommend an update for a dumped cluster, and say why not the others",
+		About: "recommend an update for a dumped cluster, and explain why the others are not",
 		Help: dumpHelp + `  -to V              assess only this update
   -accept NAME       accept this risk, alert or reason
-  -all               list older updates, too`,
+  -all               also list older updates`,
 		Run: recommend,
 	}
 }
@@ -38,7 +38,7 @@ func recommend(c *args.Call) error {
 		return err
 	}
 	if dump.Version == nil {
-		return fmt.Errorf("%s: it holds no ClusterVersion; add what kubectl get clusterversion version -o yaml prints", c.Args[0])
+		return fmt.Errorf("%s: it contains no ClusterVersion; add the output of kubectl get clusterversion version -o yaml", c.Args[0])
 	}
 	c.Unused("accept", *accept, acceptable(dump))
 	a := cvo.Advise(dump.Version, dump.Alerts, *accept)

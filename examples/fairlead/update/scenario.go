@@ -181,7 +181,7 @@ func listed(names []string) string {
 
 func (r *scenarioReader) pools(p *payload.Payload) []pool {
 	if len(r.Spec.Pools) > 0 && !slices.Contains(operatorNames(p), machineConfig) {
-		r.Fault("spec.pools: release %s has no operator %s, which brings nodes to a release; add a component of that name with operator: true, or take the pools out",
+		r.Fault("spec.pools: release %s has no operator %s, which updates nodes to a release; add a component of that name with operator: true, or take the pools out",
 			[]any{"spec", "pools"}, p.Release.Version, machineConfig)
 	}
 	var list []pool
@@ -193,7 +193,7 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 		case f.Name == "":
 			r.Fault("%s is missing; name the pool, such as worker", at, scene.Path(at))
 		case seen["pool "+f.Name]:
-			r.Fault("%s is %q, as one above; give each pool a name of its own", at, scene.Path(at), f.Name)
+			r.Fault("%s is %q, as one above; give each pool its own name", at, scene.Path(at), f.Name)
 		}
 		seen["pool "+f.Name] = true
 		if f.MaxUnavailable != nil {
@@ -204,7 +204,7 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 		for k, n := range f.Nodes {
 			at := []any{"spec", "pools", i, "nodes", k, "name"}
 			if n.Name == "" || seen["node "+n.Name] {
-				r.Fault("%s is %q; give each node a name of its own", at, scene.Path(at), n.Name)
+				r.Fault("%s is %q; give each node its own name", at, scene.Path(at), n.Name)
 			}
 			seen["node "+n.Name] = true
 			x := node{name: n.Name, zone: n.Zone, fails: n.Update == "fails", neverUp: n.Drain == "never", drain: drain, update: update}
@@ -233,7 +233,7 @@ func (r *scenarioReader) workloads(files []scene.Workload, seen map[string]bool,
 		at := append(slices.Clone(path), i)
 		switch {
 		case !componentName.MatchString(f.Name) || seen["workload "+f.Name]:
-			r.Fault("%s.name is %q; give each workload a name of its own, of letters, digits and dashes", append(at, "name"), scene.Path(at), f.Name)
+			r.Fault("%s.name is %q; give each workload its own name, of letters, digits and dashes", append(at, "name"), scene.Path(at), f.Name)
 		case f.Daemon && f.Replicas != 0:
 			r.Fault("%s.replicas is %d, and a daemon has one pod on each node; take one of the two out", append(at, "replicas"), scene.Path(at), f.Replicas)
 		case !f.Daemon && (f.Replicas < 1 || f.Replicas > 10_000):

@@ -89,7 +89,7 @@ func writeMetrics(w io.Writer, m graph.ServiceMetrics) {
 		value      int64
 	}{
 		{"requests", "requests", m.Requests}, {"not_modified", "requests answered with 304", m.NotModified}, {"refused", "requests that were refused", m.Refused},
-		{"kept", "requests answered from what was kept", m.Kept}, {"made", "graphs that were assembled", m.Made}, {"loads", "times that graph data was loaded", m.Loads},
+		{"kept", "requests answered from the cache", m.Kept}, {"made", "graphs that were assembled", m.Made}, {"loads", "times that graph data was loaded", m.Loads},
 	} {
 		fmt.Fprintf(w, "# HELP fairlead_updates_%s_total Number of %s.\n# TYPE fairlead_updates_%s_total counter\nfairlead_updates_%s_total %d\n", x.name, x.help, x.name, x.name, x.value)
 	}

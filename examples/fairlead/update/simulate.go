@@ -21,7 +21,7 @@ func simulateCommand() *args.Command {
 		Usage: "SCENARIO [-o text|json|yaml|svg|mermaid]",
 		About: "simulate the update of a whole cluster, with operators, nodes and pods, in virtual time; examples are in examples/fairlead/update/scenarios",
 		Help: `SCENARIO is a YAML file, documented in examples/fairlead/update/scenarios/README.md.
-  -o text            one line per event; what did not finish is a finding
+  -o text            one line per event; anything unfinished is a finding
   -o json            the same as data; -o svg and -o mermaid draw a timeline`,
 		Run: simulate,
 	}
@@ -160,7 +160,7 @@ func (p *play) prepare() error {
 		return err
 	}
 	p.versions.SetCluster(cluster, cvo.Spec{DesiredUpdate: &cvo.Update{Version: p.To, Image: newOne}}, cvo.Release{Version: p.From, Image: oldOne})
-	p.tell("administrator", "asks for release "+p.To)
+	p.tell("administrator", "requests release "+p.To)
 	return nil
 }
 
@@ -253,7 +253,7 @@ func (p *play) settle(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("at %s there is no end to it", p.clock.Now().Format(time.RFC3339))
+	return fmt.Errorf("at %s it does not end", p.clock.Now().Format(time.RFC3339))
 }
 
 // happen carries out what is due.

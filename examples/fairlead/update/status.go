@@ -22,7 +22,7 @@ func statusCommand() *args.Command {
 		Usage: "PREFIX|DIR|FILE|- [-now TIME] [-v] [-o text|json|yaml]",
 		About: "show how far the update of a dumped cluster is, what blocks it, and what is unknown",
 		Help: dumpHelp + `  -now TIME          when the files were written (default: the latest time in them)
-  -v                 show all operators that are not done, all nodes, and what each finding explains`,
+  -v                 show every operator that is not updated and healthy, every node, and what each finding explains`,
 		Run: status,
 	}
 }

@@ -121,7 +121,7 @@ func (p *play) finish() {
 	}
 	for _, s := range p.Spans {
 		if node, ok := strings.CutPrefix(s.Subject, "agent of "); ok && s.open {
-			p.Unfinished = append(p.Unfinished, fmt.Sprintf("node %s: it is %s since +%s; bring it back, or take it out of the cluster", node, s.What, s.From.Sub(p.Start)))
+			p.Unfinished = append(p.Unfinished, fmt.Sprintf("node %s: it has been %s since +%s; bring it back, or take it out of the cluster", node, s.What, s.From.Sub(p.Start)))
 		}
 	}
 	if len(p.Unfinished) > 0 {
