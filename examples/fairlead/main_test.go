@@ -29,8 +29,8 @@ func each(words []string, c *args.Command, do func(words []string, c *args.Comma
 	}
 }
 
-// Every command has help of its own, however it is asked for; and every flag that
-// it takes is in it.
+// Every command has its own help, which is the same however it is requested, and lists
+// every flag of the command.
 func TestHelp(t *testing.T) {
 	n := 0
 	each(nil, tool(), func(words []string, c *args.Command) {
@@ -42,7 +42,7 @@ func TestHelp(t *testing.T) {
 		}
 		for _, flag := range []string{"-h", "--help"} {
 			if text, _, status := output(t, append(words[:len(words):len(words)], flag)...); text != first || status != args.StatusFine {
-				t.Errorf("%s %s: exit status %d, and not what help tells:\n%s", name, flag, status, text)
+				t.Errorf("%s %s: exit status %d, or output that differs from help:\n%s", name, flag, status, text)
 			}
 		}
 		if len(c.Commands) > 0 {
@@ -52,7 +52,7 @@ func TestHelp(t *testing.T) {
 		above, _, _ := output(t, "help", words[0]) // tells what its commands share
 		for _, flag := range strings.Fields(all) {
 			if !strings.Contains(first+above, flag) {
-				t.Errorf("%s: its help does not tell of %s", name, flag)
+				t.Errorf("%s: its help does not mention %s", name, flag)
 			}
 		}
 	})
@@ -61,7 +61,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// What a command says the settings give, they give; and each is of some command.
+// The settings can set each flag that a command says they can, and each setting is a flag
+// of some command.
 func TestSettings(t *testing.T) {
 	used := map[string]bool{}
 	each(nil, tool(), func(words []string, c *args.Command) {
@@ -91,7 +92,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Help goes to standard output when it is asked for, complaints to standard error.
+// Requested help goes to standard output, errors to standard error.
 func TestBadCalls(t *testing.T) {
 	for line, want := range map[string]struct {
 		status int

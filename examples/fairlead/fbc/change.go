@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-// output is the flags of commands that write a catalog.
+// output contains the flags of commands that write a catalog.
 type output struct {
 	format *string
 	dir    *string
@@ -25,7 +25,7 @@ func (c *call) output() output {
 	return output{c.Choice("o", "json", "yaml", "jsonl"), c.Flags.String("to", "", "")}
 }
 
-// write writes a catalog to standard output, or as files.
+// write writes a catalog to standard output or as files.
 func (o output) write(c *call, cat *catalog.Catalog) error {
 	format := map[string]catalog.Format{"json": catalog.FormatJSON, "yaml": catalog.FormatYAML, "jsonl": catalog.FormatLines}[*o.format]
 	if *o.dir == "" {

@@ -1,6 +1,6 @@
-// Package machine is the verbs machine and drain: they tell why machines that are being
-// deleted are not gone yet, play deletions in virtual time, and plan drains of nodes, with
-// machines or without.
+// Package machine contains the verbs machine and drain: they explain why machines that are
+// being deleted still exist, simulate deletions in virtual time, and plan drains of nodes,
+// with or without machines.
 package machine
 
 import "github.com/fairlead/fairlead/examples/internal/args"
@@ -61,7 +61,7 @@ exit status: 0 the drain completes, 1 it is blocked, 2 bad input`,
 	}
 }
 
-// findings is what a command ends with that has printed what it had to, where
+// findings returns the error of a command that has printed its output: ErrFindings if
 // something is stuck.
 func findings(err error, stuck bool) error {
 	if err == nil && stuck {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// scenario is what a file says: objects, and what happens to them.
+// scenario is the content of a file: objects, and what happens to them.
 type scenario struct {
 	title   string
 	start   time.Time
@@ -22,7 +22,7 @@ type scenario struct {
 	delay   time.Duration
 }
 
-// event is something that somebody does.
+// event is an action of a person or a system.
 type event struct {
 	at time.Time
 	scene.Event

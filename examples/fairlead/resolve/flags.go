@@ -65,8 +65,8 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
-	rules    olm.Options  // how to choose, as far as flags say
-	doing    func(string) // says what is done
+	rules    olm.Options  // how to choose, from the flags
+	doing    func(string) // shows what the program is doing
 	opened   []olm.Source // the catalogs, once they are open
 	clusterFlags
 }
@@ -101,7 +101,7 @@ func parse(call *args.Call) (*command, error) {
 		return nil, err
 	}
 	if c.file == "" && !call.Given("global") {
-		c.global = "" // it is set for questions about clusters, and this is not one
+		c.global = "" // the setting is for questions about clusters, and this is not one
 	}
 	c.format = *format
 	c.Subscriptions = append(c.Subscriptions, call.Args...)
@@ -149,7 +149,7 @@ func (c *command) check() error {
 	return nil
 }
 
-// drawn reports whether the answer is to be a graph.
+// drawn reports whether the answer must be a graph.
 func (c *command) drawn() bool { return c.format == "mermaid" || c.format == "dot" }
 
 func (c *command) addOnly(word string) error {
@@ -174,7 +174,7 @@ func (c *command) addTarget(word string) error {
 	return nil
 }
 
-// addObjective adds one; which there are is the resolver's to say.
+// addObjective adds an objective; the resolver checks its name.
 func (c *command) addObjective(word string) error {
 	c.rules.Objectives = append(c.rules.Objectives, olm.Objective(word))
 	return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/lock"
 )
 
-// keepLock verifies the lock file against the answer, or writes it where it is
-// absent or to be rewritten. What becomes of it is told on stderr, since
-// stdout has the answer.
+// keepLock verifies the lock file against the answer, or writes it if it is absent
+// or must be rewritten. The result is reported on stderr, because stdout has the
+// answer.
 func (c *command) keepLock(ctx context.Context, r *olm.Resolver, req *olm.Request, res *olm.Resolution, stderr io.Writer) (int, error) {
 	now, err := lock.Of(ctx, r, req, res)
 	if err != nil {

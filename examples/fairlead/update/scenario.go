@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/internal/scene"
 )
 
-// scenario is what a file says: two releases, how long operators and nodes take,
-// and what troubles them.
+// scenario is the content of a file: two releases, how long operators and nodes
+// take, and their troubles.
 type scenario struct {
 	title     string
 	start     time.Time
@@ -41,14 +41,14 @@ type operator struct {
 	troubles []trouble
 }
 
-// trouble is a time in which an operator is degraded or unavailable.
+// trouble is a period in which an operator is degraded or unavailable.
 type trouble struct {
 	what        string
 	after, last time.Duration // since its manifest was applied; last is 0 for good
 	message     string
 }
 
-// What an operator can be, but for well.
+// The troubles of an operator.
 const (
 	degraded    = "degraded"
 	unavailable = "unavailable"
@@ -73,19 +73,19 @@ type node struct {
 	lost           bool // it does not come back from its reboot
 }
 
-// machineConfig is the operator that brings the nodes to a release.
+// machineConfig is the operator that updates the nodes to a release.
 const machineConfig = "machine-config"
 
 // never is longer than any scenario.
 const never = 2 * scene.Longest
 
-// scenarioReader turns the file into a scenario. Its first complaint counts.
+// scenarioReader turns the file into a scenario. Only its first error is kept.
 type scenarioReader struct {
 	*scene.File
 	dir string
 }
 
-// readScenario reads a file that holds one document of kind Scenario.
+// readScenario reads a file that contains one document of kind Scenario.
 func readScenario(name string) (*scenario, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *scenarioReader) scenario() *scenario {
 	return s
 }
 
-// operators reads how operators behave; they are some of the release's.
+// operators reads how operators behave; they must be operators of the release.
 func (r *scenarioReader) operators(p *payload.Payload) []operator {
 	names := operatorNames(p)
 	var list []operator
@@ -226,7 +226,7 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 	return list
 }
 
-// workloads reads what runs on the nodes of a pool.
+// workloads reads the workloads on the nodes of a pool.
 func (r *scenarioReader) workloads(files []scene.Workload, seen map[string]bool, nodes int, path ...any) []workload {
 	var list []workload
 	for i, f := range files {
@@ -269,7 +269,7 @@ func (r *scenarioReader) share(v *doc.Value, total int, things string, path ...a
 
 var componentName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// release loads a release from its directory, or makes it of the components.
+// release loads a release from its directory, or makes it from the components.
 func (r *scenarioReader) release(f *scene.Release, key string) *payload.Payload {
 	at := []any{"spec", key}
 	switch {

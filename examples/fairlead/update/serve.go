@@ -82,7 +82,7 @@ func loadService(c *args.Call, s *graph.Service) error {
 	return err
 }
 
-// writeMetrics writes what a service has done in the text form of Prometheus.
+// writeMetrics writes the metrics of a service in the text format of Prometheus.
 func writeMetrics(w io.Writer, m graph.ServiceMetrics) {
 	for _, x := range []struct {
 		name, help string

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/diagram"
 )
 
-// timeline is what has happened in a play.
+// timeline is what happened in a simulation.
 type timeline struct {
 	Title      string    `json:"title"`
 	From       string    `json:"from"`
@@ -36,7 +36,7 @@ type moment struct {
 	Text    string    `json:"text"`
 }
 
-// span is what somebody is busy with for some time.
+// span is something that a subject does for some time.
 type span struct {
 	Subject string    `json:"subject"`
 	What    string    `json:"what"`
@@ -82,7 +82,7 @@ func (p *play) isOpen(subject string) bool {
 	return slices.ContainsFunc(p.Spans, func(s span) bool { return s.Subject == subject && s.open })
 }
 
-// manifest notes one of a runlevel. The runlevel before is over then.
+// manifest records a manifest of a runlevel, which ends the runlevel before.
 func (p *play) manifest(level string) {
 	for i := range p.Spans {
 		if s := &p.Spans[i]; s.Subject == level {
@@ -105,7 +105,7 @@ func (p *play) endLevel() {
 	}
 }
 
-// finish ends all spans, and notes what has not come to its end.
+// finish ends all spans, and records what is unfinished.
 func (p *play) finish() {
 	p.End = p.Moments[len(p.Moments)-1].At
 	if !p.completed() {
@@ -176,7 +176,7 @@ func (t *timeline) svg(w io.Writer) error { return t.chart().WriteSVG(w) }
 
 func (t *timeline) mermaid(w io.Writer) error { return t.chart().WriteMermaid(w, t.Start) }
 
-// busy are what is done without trouble; each has a colour.
+// busy are the activities without trouble; each has a colour.
 func busy() []string {
 	return []string{"applies", "updates", "drains", "changes", "tolerates", "terminates"}
 }

@@ -118,7 +118,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// output runs a program, and returns what it prints, complaints at the end.
+// output runs a program and returns what it prints, standard error last.
 func output(t *testing.T, program args.Program, line string) (string, int) {
 	t.Helper()
 	var out, errs strings.Builder

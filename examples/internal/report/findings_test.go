@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 )
 
-// Nodes that are not as they should be are findings on any cluster, grouped by what is the
-// matter, and the worst is the headline.
+// Nodes with problems are findings on any cluster, grouped by problem, and the worst is the
+// headline.
 func TestHeadlineOfNodes(t *testing.T) {
 	node := func(name, kind string, status fairlead.ConditionStatus, message string) fairlead.Node {
 		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name}}
@@ -46,7 +46,7 @@ func TestHeadlineOfNodes(t *testing.T) {
 	}
 }
 
-// first names the first of some items, if there is one.
+// first returns the name of the first item, if there is one.
 func first(items []Item) string {
 	if len(items) == 0 {
 		return ""

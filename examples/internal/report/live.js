@@ -45,7 +45,7 @@ const ask = () => {
 };
 const attempt = (kind, name) => {
   if (!name || tried.some(t => t[0] === kind && t[1] === name)) return;
-  if (!kinds[kind][1].includes(name)) { say([{tone: "bad", text: name + ": there is nothing of that name"}]); return; }
+  if (!kinds[kind][1].includes(name)) { say([{tone: "bad", text: name + ": nothing here has that name"}]); return; }
   tried = tried.filter(t => kind !== "to" || t[0] !== "to");
   tried.push([kind, name]);
   ask();
