@@ -1,6 +1,6 @@
 // Fairlead answers questions about the software of clusters: which operators to
 // install, what is wrong with a catalog, what taints mean for pods, why a machine
-// is not gone yet, which update to take and how far it is. "fairlead help" lists
+// still exists, which update to choose and how far it is. "fairlead help" lists
 // its verbs.
 //
 // The exit status is 0 if all is well, 1 if there are findings or no solution,

@@ -49,7 +49,7 @@ func TestHelp(t *testing.T) {
 			return
 		}
 		all, _, _ := output(t, append(append([]string{"__complete"}, words...), "-")...)
-		above, _, _ := output(t, "help", words[0]) // tells what its commands share
+		above, _, _ := output(t, "help", words[0]) // describes what its commands share
 		for _, flag := range strings.Fields(all) {
 			if !strings.Contains(first+above, flag) {
 				t.Errorf("%s: its help does not mention %s", name, flag)

@@ -59,7 +59,7 @@ func filter(c *call) error {
 	if err != nil {
 		return err
 	}
-	if len(selections) == 0 { // of every package the newest
+	if len(selections) == 0 { // the newest of every package
 		for p := range cat.Packages() {
 			selections = append(selections, edit.Selection{Package: p.Name()})
 		}
@@ -79,7 +79,7 @@ func filter(c *call) error {
 			fmt.Fprintf(c.Stderr, "%s: %s\n", l.what, change)
 		}
 	}
-	for p := range part.Packages() { // what is written must not lack what only cannot be read
+	for p := range part.Packages() { // the output must not lack unreadable parts
 		if err := sound(cat, p.Name()); err != nil {
 			fmt.Fprintf(c.Stderr, "nothing is written: package %s may have documents that cannot be read\n", p.Name())
 			return err

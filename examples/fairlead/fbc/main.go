@@ -19,7 +19,7 @@ import (
 type call struct {
 	*args.Call
 	opened  []io.Closer // to be closed when the command ends
-	lenient *bool       // read bundles that have keys twice
+	lenient *bool       // read bundles with duplicate keys
 }
 
 // with adapts a command of this package to args.Command.

@@ -72,7 +72,7 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 		return p, nil
 	}
 	if cat.MayMiss(catalog.SchemaPackage, name, name) {
-		return nil, args.ErrFindings // it may be what cannot be read, which has been told
+		return nil, args.ErrFindings // it may be unreadable, which was reported
 	}
 	var names []string
 	for p := range cat.Packages() {

@@ -14,7 +14,7 @@ type scenario struct {
 	start   time.Time
 	end     time.Time
 	objects []scene.Object
-	owners  map[string]*time.Duration // how long each takes for its work; nil if it never does it
+	owners  map[string]*time.Duration // how long the work of each takes; nil if never done
 	desired int                       // voters of the control plane; 0 if there is none
 	catchUp time.Duration
 	policy  *lifecycle.Policy

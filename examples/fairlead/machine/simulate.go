@@ -131,7 +131,7 @@ func (p *stage) now(ctx context.Context) error {
 		if acted {
 			continue
 		}
-		for _, n := range p.news { // who still waits when nobody acts any more
+		for _, n := range p.news { // what still waits when nothing acts any more
 			if p.waits[n.Machine+" "+n.Actor] != n.Text {
 				p.waits[n.Machine+" "+n.Actor] = n.Text
 				p.tell(n.Actor, n.Machine, "waits: "+n.Text)
@@ -277,7 +277,7 @@ func (p *stage) next() (next time.Time, ok bool) {
 		busy = busy || m.Deleting()
 	}
 	for name, t := range p.wakes {
-		if name != "" || busy { // the guard alone would look forever
+		if name != "" || busy { // the guard alone would run forever
 			at(t)
 		}
 	}

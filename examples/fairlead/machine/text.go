@@ -15,7 +15,7 @@ import (
 const (
 	mostMachines = 10 // machines that are blocked
 	mostWaits    = 5  // waits of a machine
-	mostNames    = 3  // names of what is alike
+	mostNames    = 3  // names of similar objects
 )
 
 // explanations prints explanations as text. Of many machines, those that are blocked are

@@ -24,7 +24,7 @@ type timeline struct {
 	Stuck   []string  `json:"stuck"`   // machines whose deletion has not finished, by name
 }
 
-// moment is one thing that has happened.
+// moment is one event.
 type moment struct {
 	At      time.Time `json:"at"`
 	Actor   string    `json:"actor"`
@@ -50,7 +50,7 @@ func (p *stage) acted(machine string, a lifecycle.Action) {
 	text := ""
 	switch a := a.(type) {
 	case lifecycle.UpdateStatus:
-		return // told as conditions
+		return // reported as conditions
 	case lifecycle.RecordEvent:
 		if a.Type != "Warning" {
 			return

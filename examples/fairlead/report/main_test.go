@@ -61,7 +61,7 @@ func TestEngines(t *testing.T) {
 	}
 	home := t.TempDir()
 	if err := os.Symlink(self, filepath.Join(home, "go")); err != nil {
-		t.Skip(err) // the go command cannot be played
+		t.Skip(err) // the go command cannot be replaced
 	}
 	if err := os.Mkdir(filepath.Join(home, "clone"), 0o700); err != nil {
 		t.Fatal(err)

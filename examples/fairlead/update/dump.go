@@ -41,15 +41,15 @@ type gathering struct {
 // origin is where an object was read.
 type origin struct {
 	file, uid, version string
-	at                 int // its place in the list of its kind
+	at                 int // its position in the list of its kind
 }
 
 // part is the objects of one kind in a dump.
 type part struct {
 	suffix, kind string
-	put          func(o dump.Object, at int) error // at is the length of the list, or the place of what it replaces
+	put          func(o dump.Object, at int) error // at is the length of the list, or the position of the object to replace
 	length       func() int
-	begin        func() // notes that the part was looked at
+	begin        func() // records that the dump contains the part
 }
 
 func newGathering() *gathering {

@@ -15,7 +15,7 @@ import (
 // outage is a period in which some nodes are silent, or report that they are not
 // ready.
 type outage struct {
-	after, last time.Duration // since the update was asked for; last is 0 for good
+	after, last time.Duration // since the update was requested; last is 0 for forever
 	nodes       []string      // in the order of the pools
 	notReady    bool
 }

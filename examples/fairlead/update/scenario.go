@@ -23,10 +23,10 @@ import (
 type scenario struct {
 	title     string
 	start     time.Time
-	limit     time.Duration // it ends at the latest after that
+	limit     time.Duration // the longest time it runs
 	from, to  *payload.Payload
 	retrieve  time.Duration
-	startup   time.Duration // of a pod that takes the place of another
+	startup   time.Duration // of a replacement pod
 	operators []operator    // in the order of the file
 	rollouts  map[string]time.Duration
 	pools     []pool   // in the order of the file
@@ -44,7 +44,7 @@ type operator struct {
 // trouble is a period in which an operator is degraded or unavailable.
 type trouble struct {
 	what        string
-	after, last time.Duration // since its manifest was applied; last is 0 for good
+	after, last time.Duration // since its manifest was applied; last is 0 for forever
 	message     string
 }
 
@@ -61,7 +61,7 @@ type pool struct {
 	paused      bool
 	unavailable *rollout.IntOrString
 	nodes       []node
-	workloads   []workload // whose pods its drains evict; without any, nodes say how long a drain takes
+	workloads   []workload // whose pods its drains evict; without any, the nodes specify how long a drain takes
 }
 
 // node is how a node behaves while it is updated.

@@ -58,7 +58,7 @@ func serve(c *args.Call) error {
 			case <-ctx.Done():
 				end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 				defer stop()
-				_ = server.Shutdown(end) // what is still under way is cut off
+				_ = server.Shutdown(end) // requests in progress are cut off
 				return
 			case <-tick.C:
 				if err := loadService(c, service); err != nil {

@@ -68,14 +68,14 @@ type play struct {
 	update   *cvo.Runner
 	shared   *fairlead.MemCluster
 	all      *memory.Cluster // that is shared
-	timed    view            // of pools whose nodes say how long a drain takes
+	timed    view            // of pools whose nodes specify how long a drain takes
 	drained  view            // of the others
 	agents   *agents
 	wakes    map[string]time.Time            // by pool, or by what else is waited for; "" is the cluster's
 	due      []change                        // by instant
 	said     map[string]string               // what was last shown, by subject
-	begun    bool                            // nodes were told of the new release
-	operates map[string]*cvo.ClusterOperator // by name: what the new release wants of operators that are not there yet
+	begun    bool                            // nodes were assigned the new release
+	operates map[string]*cvo.ClusterOperator // by name: what the new release requires of operators that have not reached it
 }
 
 // change is something that happens at a given time.

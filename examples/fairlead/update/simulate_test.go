@@ -36,7 +36,7 @@ func TestSimulatedUpdates(t *testing.T) {
 		for i := range nodes {
 			fmt.Fprintf(&text, "    - {name: n-%d, drain: %dm, update: %dm, reboot: %ds, zone: z-%d}\n", i, rnd.IntN(9), 1+rnd.IntN(9), rnd.IntN(400), rnd.IntN(2))
 		}
-		if nodes > budget && rnd.IntN(2) == 0 { // else the pods have nowhere to go
+		if nodes > budget && rnd.IntN(2) == 0 { // else there is no node for the pods
 			text.WriteString("    workloads:\n    - {name: shop, replicas: 4, minAvailable: 50%}\n    - {name: logs, daemon: true}\n")
 			text.WriteString("    - {name: quick, replicas: 4, tolerations: [{operator: Exists, effect: NoExecute, tolerationSeconds: 60}]}\n")
 		}

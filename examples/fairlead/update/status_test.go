@@ -113,7 +113,7 @@ func TestMissingEvidence(t *testing.T) {
 					t.Errorf("%s: node %+v, and was %+v", at, n, full.Nodes[k])
 				}
 			}
-			for subject, s := range told(r) { // what is still told is told as bad
+			for subject, s := range told(r) { // what is still reported is reported as bad
 				if was, ok := told(full)[subject]; ok && severity[s] < severity[was] && name != "all but nodes" {
 					t.Errorf("%s: %s is %s, and was %s", at, subject, s, was)
 				}
@@ -176,7 +176,7 @@ func TestDeletedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := latest(whole)
-		own := false // something in the dump tells that the cluster has a control plane of its own
+		own := false // something in the dump shows that the cluster has its own control plane
 		inspect := func() *cvo.Report {
 			d, err := readDump(open, dir)
 			if err != nil {

@@ -21,15 +21,15 @@ type timeline struct {
 	From       string    `json:"from"`
 	To         string    `json:"to"`
 	Start      time.Time `json:"start"`
-	End        time.Time `json:"end"`                  // when the last thing has happened
+	End        time.Time `json:"end"`                  // the last event
 	Moments    []moment  `json:"moments"`              // in order
 	Spans      []span    `json:"spans"`                // in the order in which they began
-	Unfinished []string  `json:"unfinished,omitempty"` // what has not come to its end, and why
+	Unfinished []string  `json:"unfinished,omitempty"` // what is unfinished, and why
 
 	blocked []fairlead.Block // of the last instant
 }
 
-// moment is one thing that has happened.
+// moment is one event.
 type moment struct {
 	At      time.Time `json:"at"`
 	Subject string    `json:"subject"` // who does it, or to whom it happens

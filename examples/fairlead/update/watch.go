@@ -131,7 +131,7 @@ func (p *play) explain(blocked []fairlead.Block) {
 		switch b.Reason {
 		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", drain.ReasonPodTerminating, rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded,
 			cvo.ReasonOperatorNotAvailable, eviction.ReasonTolerating, eviction.ReasonEvicting, eviction.ReasonWrite:
-			continue // that is the course of things, and told as it begins
+			continue // that is normal, and reported when it begins
 		}
 		about := b.Subject + " " + b.Message
 		if b.Reason == eviction.ReasonRateLimited {
