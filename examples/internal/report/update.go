@@ -23,7 +23,7 @@ type Update struct {
 	Target     string               `json:"target,omitempty"`   // likewise
 	Channel    string               `json:"channel,omitempty"`  // of updates
 	Completion cvo.Completion       `json:"completion"`         // of the operators of the release
-	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`   // operators of the release that are not done or not well
+	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`   // operators of the release that are not updated or not healthy
 	Releases   []string             `json:"releases"`           // that can be reached, the newest minor version first, each in order
 	State      []string             `json:"state"`              // of each release: here, plan, offered, risky, later
 	Risks      []plan.Risk          `json:"risks,omitempty"`    // of updates
