@@ -277,7 +277,7 @@ func TestLive(t *testing.T) {
 	p.is(`document.getElementById("operators").textContent.includes("shop")`, "it is among the operators")
 	// Something that does not exist.
 	p.run(chromedp.SendKeys("#which", "nothing"+kb.Enter))
-	answered("there is nothing of that name")
+	answered("nothing here has that name")
 	// All of it undone.
 	p.run(chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"))
 	p.run(chromedp.Poll(`document.getElementById("answer").innerText === "" && document.querySelectorAll("#plan .steps > li").length === `+steps, nil, chromedp.WithPollingTimeout(2*time.Minute)))

@@ -13,10 +13,10 @@ import (
 
 var rewrite = flag.Bool("update", false, "write the pages of docs/tool")
 
-// pageOf is the page of a verb: its help, and that of all commands below it.
+// pageOf returns the page of a verb: its help, and that of all its commands.
 func pageOf(t *testing.T, verb *args.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# fairlead %s\n\n<!-- made of the help by go test ./examples/fairlead -run Docs -update -->\n\n", verb.Name)
+	fmt.Fprintf(&b, "# fairlead %s\n\n<!-- generated from the help by go test ./examples/fairlead -run Docs -update -->\n\n", verb.Name)
 	tell := func(words []string) {
 		text, _, _ := output(t, append([]string{"help"}, words...)...)
 		if len(words) > 1 {
@@ -29,7 +29,7 @@ func pageOf(t *testing.T, verb *args.Command) string {
 	return b.String()
 }
 
-// The pages of the verbs in docs/tool are what the help tells.
+// The pages of the verbs in docs/tool match the help.
 func TestDocs(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "tool")
 	stale, err := filepath.Glob(filepath.Join(dir, "*.md"))
@@ -50,7 +50,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 		if text, err := os.ReadFile(name); err != nil || string(text) != page {
-			t.Errorf("%s is not what the help tells (%v): go test ./examples/fairlead -run Docs -update", name, err)
+			t.Errorf("%s does not match the help (%v): go test ./examples/fairlead -run Docs -update", name, err)
 		}
 		index, err := os.ReadFile(filepath.Join(dir, "..", "README.md"))
 		if err != nil || !strings.Contains(string(index), "tool/"+verb.Name+".md") {
@@ -59,12 +59,12 @@ func TestDocs(t *testing.T) {
 	}
 	for _, name := range stale {
 		if !known[name] {
-			t.Errorf("%s is the page of no verb", name)
+			t.Errorf("%s is not the page of a verb", name)
 		}
 	}
 }
 
-// Every command that prints JSON prints YAML, too.
+// Every command that prints JSON also prints YAML.
 func TestYAML(t *testing.T) {
 	each(nil, tool(), func(words []string, c *args.Command) {
 		if len(c.Commands) > 0 {

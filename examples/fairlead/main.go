@@ -1,6 +1,6 @@
 // Fairlead answers questions about the software of clusters: which operators to
 // install, what is wrong with a catalog, what taints mean for pods, why a machine
-// is not gone yet, which update to take and how far it is. "fairlead help" lists
+// still exists, which update to choose and how far it is. "fairlead help" lists
 // its verbs.
 //
 // The exit status is 0 if all is well, 1 if there are findings or no solution,
@@ -38,12 +38,12 @@ func tool() *args.Command {
 		Settings: settings,
 
 		Name:  "fairlead",
-		About: "answers questions about the software of clusters, from files",
+		About: "answer questions about the software of clusters from files",
 		Help: `exit status of every command:
   0  success
   1  findings, or no solution; they were printed
   2  wrong arguments or unreadable input
-Flags may stand anywhere; - is standard input; -o yaml prints the same data as -o json.`,
+Flags may appear anywhere; - is standard input; -o yaml prints the same data as -o json.`,
 		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
 			fairlead update status MUST-GATHER
 			fairlead catalog validate PATH

@@ -29,8 +29,8 @@ func each(words []string, c *args.Command, do func(words []string, c *args.Comma
 	}
 }
 
-// Every command has help of its own, however it is asked for; and every flag that
-// it takes is in it.
+// Every command has its own help, which is the same however it is requested, and lists
+// every flag of the command.
 func TestHelp(t *testing.T) {
 	n := 0
 	each(nil, tool(), func(words []string, c *args.Command) {
@@ -42,17 +42,17 @@ func TestHelp(t *testing.T) {
 		}
 		for _, flag := range []string{"-h", "--help"} {
 			if text, _, status := output(t, append(words[:len(words):len(words)], flag)...); text != first || status != args.StatusFine {
-				t.Errorf("%s %s: exit status %d, and not what help tells:\n%s", name, flag, status, text)
+				t.Errorf("%s %s: exit status %d, or output that differs from help:\n%s", name, flag, status, text)
 			}
 		}
 		if len(c.Commands) > 0 {
 			return
 		}
 		all, _, _ := output(t, append(append([]string{"__complete"}, words...), "-")...)
-		above, _, _ := output(t, "help", words[0]) // tells what its commands share
+		above, _, _ := output(t, "help", words[0]) // describes what its commands share
 		for _, flag := range strings.Fields(all) {
 			if !strings.Contains(first+above, flag) {
-				t.Errorf("%s: its help does not tell of %s", name, flag)
+				t.Errorf("%s: its help does not mention %s", name, flag)
 			}
 		}
 	})
@@ -61,7 +61,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// What a command says the settings give, they give; and each is of some command.
+// The settings can set each flag that a command says they can, and each setting is a flag
+// of some command.
 func TestSettings(t *testing.T) {
 	used := map[string]bool{}
 	each(nil, tool(), func(words []string, c *args.Command) {
@@ -91,7 +92,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Help goes to standard output when it is asked for, complaints to standard error.
+// Requested help goes to standard output, errors to standard error.
 func TestBadCalls(t *testing.T) {
 	for line, want := range map[string]struct {
 		status int
@@ -106,7 +107,7 @@ func TestBadCalls(t *testing.T) {
 		"machine see":            {2, `unknown command "see"`},
 		"catalog validate":       {2, "missing argument PATH"},
 		"catalog validate a b":   {2, "unexpected argument b"},
-		"plan go.mod main.go":    {2, "unexpected argument main.go: give one file, or the directory that holds them all"},
+		"plan go.mod main.go":    {2, "unexpected argument main.go: give one file, or a directory that contains them all"},
 		"update graph -colour x": {2, "-colour"},
 		"resolve etcd":           {2, "no -catalog"},
 		"completion csh":         {2, `no completion for "csh"`},

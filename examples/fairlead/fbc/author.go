@@ -52,7 +52,7 @@ func dockerfile(c *call) error {
 		return err
 	}
 	dir := filepath.Clean(c.Arg(0))
-	if base := filepath.Base(dir); base == "." || base == ".." { // the file lies beside the directory, which needs a name
+	if base := filepath.Base(dir); base == "." || base == ".." { // the file is written beside the directory, which needs a name
 		var err error
 		if dir, err = filepath.Abs(dir); err != nil {
 			return err

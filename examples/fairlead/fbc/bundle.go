@@ -54,7 +54,7 @@ func validateBundle(c *call) error {
 		return err
 	}
 	faults, advice = append(faults, found...).Sorted(), append(advice, warned...).Sorted()
-	advice = slices.DeleteFunc(advice, func(a *catalog.Diagnostic) bool { // a suite may ask for what is advice else
+	advice = slices.DeleteFunc(advice, func(a *catalog.Diagnostic) bool { // a suite may require what is otherwise advice
 		return slices.ContainsFunc(faults, func(f *catalog.Diagnostic) bool { return *a == *f })
 	})
 	switch *format {

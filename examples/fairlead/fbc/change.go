@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-// output is the flags of commands that write a catalog.
+// output contains the flags of commands that write a catalog.
 type output struct {
 	format *string
 	dir    *string
@@ -25,7 +25,7 @@ func (c *call) output() output {
 	return output{c.Choice("o", "json", "yaml", "jsonl"), c.Flags.String("to", "", "")}
 }
 
-// write writes a catalog to standard output, or as files.
+// write writes a catalog to standard output or as files.
 func (o output) write(c *call, cat *catalog.Catalog) error {
 	format := map[string]catalog.Format{"json": catalog.FormatJSON, "yaml": catalog.FormatYAML, "jsonl": catalog.FormatLines}[*o.format]
 	if *o.dir == "" {
@@ -59,7 +59,7 @@ func filter(c *call) error {
 	if err != nil {
 		return err
 	}
-	if len(selections) == 0 { // of every package the newest
+	if len(selections) == 0 { // the newest of every package
 		for p := range cat.Packages() {
 			selections = append(selections, edit.Selection{Package: p.Name()})
 		}
@@ -79,7 +79,7 @@ func filter(c *call) error {
 			fmt.Fprintf(c.Stderr, "%s: %s\n", l.what, change)
 		}
 	}
-	for p := range part.Packages() { // what is written must not lack what only cannot be read
+	for p := range part.Packages() { // the output must not lack unreadable parts
 		if err := sound(cat, p.Name()); err != nil {
 			fmt.Fprintf(c.Stderr, "nothing is written: package %s may have documents that cannot be read\n", p.Name())
 			return err

@@ -27,8 +27,8 @@ func whatIsListed(c *args.Call) []string {
 	return nil
 }
 
-// inCatalog returns the names of the packages of a catalog, or the bundles of the
-// one that is named; nothing if the catalog cannot be read.
+// inCatalog returns the names of the packages of a catalog, or of the bundles of the
+// named package; nothing if the catalog cannot be read.
 func inCatalog(c *args.Call, path string, named []string) []string {
 	src, err := source.Open(c.Context, path, nil)
 	if err != nil {

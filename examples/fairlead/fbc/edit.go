@@ -24,7 +24,7 @@ type editing struct {
 	*edit.Editor
 }
 
-// edit opens the catalog that is the first argument, of at least least.
+// edit opens the catalog of the first argument; there must be at least least arguments.
 func (c *call) edit(least, most int) (*editing, error) {
 	show := c.Flags.Bool("n", false, "")
 	if err := c.Parse(least, most); err != nil {
@@ -162,8 +162,8 @@ func channel(c *call) error {
 	return e.make(do(e))
 }
 
-// fixed applies the hints of findings that leave no choice to the catalog at
-// path, reports them, and returns the file system with the changes.
+// fixed applies the unambiguous fixes of findings to the catalog at path,
+// reports them, and returns the file system with the changes.
 func (c *call) fixed(path string, fsys fs.FS, show bool) (fs.FS, error) {
 	done, err := edit.Fix(c.Context, fsys)
 	if err != nil {

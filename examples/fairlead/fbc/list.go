@@ -57,8 +57,8 @@ func one(p *catalog.Package) iter.Seq[*catalog.Package] {
 	return func(yield func(*catalog.Package) bool) { yield(p) }
 }
 
-// packageRow shows a package with the name that the head of its default
-// channel gives it.
+// packageRow shows a package with the display name from the head of its default
+// channel.
 func packageRow(w io.Writer, p *catalog.Package) error {
 	display := ""
 	if ch, ok := p.Channel(p.DefaultChannel()); ok {
@@ -75,7 +75,7 @@ func packageRow(w io.Writer, p *catalog.Package) error {
 	return nil
 }
 
-// sizeRow shows what a package costs.
+// sizeRow shows the size of a package.
 func sizeRow(c *call) func(io.Writer, *catalog.Package) error {
 	return func(w io.Writer, p *catalog.Package) error {
 		s, err := edit.SizeOf(c.Context, p)

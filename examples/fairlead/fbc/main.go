@@ -1,9 +1,9 @@
-// Package fbc is the verb catalog: it judges, lists, draws, compares, filters,
-// merges, converts and begins file-based catalogs of operators.
+// Package fbc is the verb catalog: it validates, lists, draws, compares, filters,
+// merges, converts and creates file-based catalogs of operators.
 //
 // A catalog is a directory, a .tar.gz of one, an OCI image layout whose image
-// holds a catalog, or one file of JSON or YAML documents, such as the JSON lines
-// of a catalog service. Flags may stand before or after other arguments.
+// contains a catalog, or one file of JSON or YAML documents, such as the JSON lines
+// of a catalog service. Flags may appear before or after other arguments.
 //
 // The exit status is 0 if all is well, 1 if there are findings, and 2 if the
 // arguments are wrong or something cannot be read.
@@ -19,10 +19,10 @@ import (
 type call struct {
 	*args.Call
 	opened  []io.Closer // to be closed when the command ends
-	lenient *bool       // read bundles that have keys twice
+	lenient *bool       // read bundles with duplicate keys
 }
 
-// with makes the commands of this program those of an args.Program.
+// with adapts a command of this package to args.Command.
 func with(do func(*call) error) func(*args.Call) error {
 	return func(a *args.Call) error {
 		c := &call{Call: a}

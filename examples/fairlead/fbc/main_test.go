@@ -6,5 +6,5 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/script"
 )
 
-// TestScripts runs the program as the scripts of testdata say.
+// TestScripts runs the program with the scripts of testdata.
 func TestScripts(t *testing.T) { script.Run(t, "fbc", Command().Program("fairlead catalog")) }

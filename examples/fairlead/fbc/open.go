@@ -11,8 +11,8 @@ import (
 )
 
 // open opens a catalog for a command that needs all of it: if it has faults,
-// they are printed, and the command ends. The catalog's place is closed when the
-// command ends.
+// they are printed and the command ends. The source of the catalog is closed when
+// the command ends.
 func (c *call) open(path string) (*catalog.Catalog, error) {
 	cat, err := c.openSound(path)
 	if err == nil && len(cat.Faults()) > 0 {
@@ -21,8 +21,8 @@ func (c *call) open(path string) (*catalog.Catalog, error) {
 	return cat, err
 }
 
-// openSound opens a catalog for a command that can do with what of it is
-// sound. Faults are printed; see sound for what follows from them.
+// openSound opens a catalog for a command that can use its sound parts. Faults
+// are printed; see sound for the consequences.
 func (c *call) openSound(path string) (*catalog.Catalog, error) {
 	src, err := c.source(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *call) openSound(path string) (*catalog.Catalog, error) {
 	return cat, err
 }
 
-// sound returns nil if the faults of a catalog leave a package as it is, or the
-// whole catalog if pkg is empty; otherwise the command has findings.
+// sound returns nil if the faults of a catalog do not affect a package, or any
+// package if pkg is empty; otherwise the command has findings.
 func sound(cat *catalog.Catalog, pkg string) error {
 	if pkg == "" && len(cat.Faults()) > 0 || pkg != "" && cat.MayMiss("", pkg, "") {
 		return args.ErrFindings
@@ -56,7 +56,7 @@ func sound(cat *catalog.Catalog, pkg string) error {
 	return nil
 }
 
-// source opens the place of a catalog.
+// source opens the source of a catalog.
 func (c *call) source(path string) (*source.Source, error) {
 	c.Doing("reading " + path)
 	src, err := source.Open(c.Context, path, nil)
@@ -72,7 +72,7 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 		return p, nil
 	}
 	if cat.MayMiss(catalog.SchemaPackage, name, name) {
-		return nil, args.ErrFindings // it may be what cannot be read, which has been told
+		return nil, args.ErrFindings // it may be unreadable, which was reported
 	}
 	var names []string
 	for p := range cat.Packages() {
@@ -85,8 +85,8 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 	return nil, fmt.Errorf("there is no package %q in the catalog%s", name, hint)
 }
 
-// openPackage opens the catalog that is the first argument, and finds in it the
-// package that is the second.
+// openPackage opens the catalog of the first argument and returns the package of
+// the second.
 func (c *call) openPackage() (*catalog.Catalog, *catalog.Package, error) {
 	cat, err := c.openSound(c.Arg(0))
 	if err != nil {

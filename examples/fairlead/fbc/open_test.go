@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Of many findings a command that goes on prints ten, and says how to list the others.
+// A command that continues prints ten of many findings, and how to list the others.
 func TestManyFindings(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 30 {

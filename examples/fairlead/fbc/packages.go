@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-// sourceFlags makes the flags that say which catalog source a catalog stands for.
+// sourceFlags declares the flags for the catalog source that a catalog represents.
 func (c *call) sourceFlags() *packages.Source {
 	from := &packages.Source{}
 	c.Flags.StringVar(&from.Name, "name", "catalog", "")
@@ -67,8 +67,8 @@ func packageManifest(c *call) error {
 	return sound(cat, c.Arg(1))
 }
 
-// showManifests prints views: a table of the list, or the one or the list as a
-// document; nothing if there is none.
+// showManifests prints views: a table of the list, or the single view or the list as
+// a document; nothing if there is none.
 func (c *call) showManifests(format string, list *packages.PackageManifestList, shown any) error {
 	if format != "text" {
 		if shown == nil {

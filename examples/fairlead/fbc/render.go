@@ -30,7 +30,7 @@ func render(c *call) error {
 	return d.WriteJSON(c.Stdout)
 }
 
-// renderBundle renders a bundle, and prints what the rendering lacks.
+// renderBundle renders a bundle and prints what is missing in the result.
 func (c *call) renderBundle(dir string, opts *bundle.RenderOptions) (*bundle.Document, error) {
 	b, err := c.bundle(dir, &bundle.Options{Lenient: c.lenient != nil && *c.lenient})
 	if err != nil {
@@ -131,7 +131,7 @@ func expand(c *call) error {
 	return result.WriteJSON(c.Stdout)
 }
 
-// untemplate turns a catalog back into a template.
+// untemplate converts a catalog to a template.
 func untemplate(c *call) error {
 	format := c.Choice("o", "json", "yaml")
 	if err := c.Parse(1, 1); err != nil {

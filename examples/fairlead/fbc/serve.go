@@ -40,7 +40,7 @@ func serveCatalog(c *call) error {
 	return nil
 }
 
-// pull merges what another catalog changed of a base into a catalog.
+// pull merges the changes of another catalog since a base into a catalog.
 func (c *call) pull(base, ours, theirs string, opts *edit.MergeOptions, show bool) error {
 	var catalogs [2]*catalog.Catalog
 	for i, path := range []string{base, theirs} {

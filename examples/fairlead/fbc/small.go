@@ -9,9 +9,9 @@ import (
 // maxSmall is the largest file that is read whole, in bytes.
 const maxSmall = 16 << 20
 
-// readRegular reads a file that an argument names. What is no regular file is not
-// opened, for pipes and devices may never end, and no more is read than maxSmall,
-// however the file grows.
+// readRegular reads a file that an argument names. It opens only regular files, because
+// pipes and devices may never end, and reads at most maxSmall bytes, even if the file
+// grows.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {

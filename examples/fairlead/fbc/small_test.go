@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestReadRegular: a file is read to the limit, and nothing else is opened.
+// TestReadRegular checks that a file is read up to the limit, and that nothing but regular
+// files is opened.
 func TestReadRegular(t *testing.T) {
 	dir := t.TempDir()
 	for size, fits := range map[int64]bool{0: true, maxSmall: true, maxSmall + 1: false, 1 << 40: false} {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// suites are the suites that a bundle is judged by, and what they are given.
+// suites are the suites that check a bundle, and their input.
 type suites struct {
 	names                 *[]string
 	dockerfile, platforms *string
@@ -22,7 +22,7 @@ func (c *call) suiteFlags() *suites {
 	return &suites{c.Words("suite"), c.Flags.String("dockerfile", "", ""), c.Flags.String("platforms", "", "")}
 }
 
-// of judges a bundle.
+// of checks a bundle.
 func (s *suites) of(b *bundle.Bundle) (faults, warnings catalog.Diagnostics, err error) {
 	opts := &bundle.SuiteOptions{}
 	if *s.dockerfile != "" {
@@ -49,7 +49,7 @@ func (s *suites) of(b *bundle.Bundle) (faults, warnings catalog.Diagnostics, err
 	return faults, warnings, nil
 }
 
-// readPlatforms reads on which platforms images run.
+// readPlatforms reads the platforms of images.
 func readPlatforms(path string) (func(image string) ([]bundle.Platform, error), error) {
 	text, err := readRegular(path)
 	if err != nil {

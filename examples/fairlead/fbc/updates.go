@@ -59,7 +59,7 @@ func path(c *call) error {
 	if *only == "" && c.across(p, rules()) {
 		return sound(cat, p.Name())
 	}
-	// That a channel lacks the goal goes without saying if another one has it.
+	// Do not report that a channel lacks the goal if another one has it.
 	lacks := func(ch *catalog.Channel) bool {
 		g := ch.Graph(rules())
 		name, ok := g.Find(c.Arg(3))
@@ -74,7 +74,7 @@ func path(c *call) error {
 	return args.ErrFindings
 }
 
-// across prints the way with the fewest changes of channel, if there is one.
+// across prints the path with the fewest channel changes, if there is one.
 func (c *call) across(p *catalog.Package, rules catalog.Rules) bool {
 	find := func(text string) string {
 		for ch := range p.Channels() {
@@ -100,7 +100,7 @@ func (c *call) across(p *catalog.Package, rules catalog.Rules) bool {
 	return ok
 }
 
-// rules adds the flag -rules, and returns what it says.
+// rules declares the flag -rules and returns a function for its value.
 func (c *call) rules() func() catalog.Rules {
 	name := c.Choice("rules", "v0", "v1")
 	return func() catalog.Rules {
@@ -160,8 +160,8 @@ func compare(c *call) error {
 	return err
 }
 
-// helpStranded makes the edit of the new catalog that lets stranded users of
-// the old one go on, or shows it.
+// helpStranded makes or shows the edit of the new catalog that restores the upgrade
+// path of stranded users of the old one.
 func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
 	after, err := c.source(c.Arg(1))
 	if err != nil {

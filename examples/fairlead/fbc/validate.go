@@ -72,7 +72,7 @@ func validate(c *call) error {
 	return err
 }
 
-// severity paints the verdict and what kind each finding is of.
+// severity paints the verdict and the severity of each finding.
 func severity(line []byte) (from, to int, colour args.Colour) {
 	if colon := bytes.IndexByte(line, ':'); colon > 0 {
 		switch verdict := string(line[:colon]); {
@@ -94,8 +94,8 @@ func severity(line []byte) (from, to int, colour args.Colour) {
 	return from + 1, to, args.Bad
 }
 
-// holdsAny reports whether a catalog has a document: one that has none is not
-// judged, and who names the wrong directory must not be told that all is well.
+// holdsAny reports whether a catalog has a document. One without is not validated:
+// naming the wrong directory must not be reported as success.
 func holdsAny(cat *catalog.Catalog) bool {
 	for range cat.Documents() {
 		return true
@@ -108,7 +108,7 @@ func emptyCatalog(path string) error {
 	return fmt.Errorf("catalog %s: there is no document in it; name the directory that holds the catalog", path)
 }
 
-// lintCodes reads the list of lints that are asked for.
+// lintCodes reads the list of requested lints.
 func lintCodes(list string) ([]catalog.Code, error) {
 	if list == "all" {
 		return check.Lints(), nil

@@ -78,8 +78,8 @@ func (d *dumped) checkNodes(names []string) error {
 	return nil
 }
 
-// planText prints a plan for people. Of many nodes only the pods that are stuck are
-// named, and of many budgets only those that do not allow all of it.
+// planText prints a plan as text. For many nodes it names only the pods that are stuck,
+// and of many budgets only those that do not allow all evictions.
 func planText(w io.Writer, p *drain.Plan, atOnce int, o *options) {
 	fmt.Fprintf(w, "drain of %s, %d at a time: %s evicted in %s; %s stuck\n",
 		words.Count(len(p.Nodes), "node", "nodes"), atOnce, words.Count(p.Evicted, "pod", "pods"), words.Count(p.Rounds, "round", "rounds"), words.Count(p.Stuck, "pod", "pods"))
@@ -125,7 +125,7 @@ func budgetText(w io.Writer, b *drain.BudgetPlan) {
 	case b.Never:
 		text += "; it never allows an eviction: run more replicas, or change the budget"
 	case b.Evicted < b.Pods && b.Healthy <= b.Desired:
-		text += fmt.Sprintf("; it takes %d more healthy", b.Desired+1-b.Healthy)
+		text += fmt.Sprintf("; it needs %d more healthy", b.Desired+1-b.Healthy)
 	}
 	if b.Unmanaged > 0 {
 		text += fmt.Sprintf("; no controller replaces %d of these", b.Unmanaged)
@@ -133,7 +133,7 @@ func budgetText(w io.Writer, b *drain.BudgetPlan) {
 	page.Fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
 }
 
-// headline prints what becomes of a node.
+// headline prints the outcome for a node.
 func headline(w io.Writer, n *drain.NodePlan) {
 	head := "node " + n.Node
 	if n.Cordoned {
@@ -155,9 +155,9 @@ func headline(w io.Writer, n *drain.NodePlan) {
 	fmt.Fprintln(w, head)
 }
 
-// nodeText prints what becomes of the pods of a node, or only of those that are stuck,
-// and how many are not. Many pods of which the same is to be said take a line, unless
-// all are to be listed.
+// nodeText prints the outcome for the pods of a node, or only for those that are stuck,
+// and how many are not. Many pods with the same outcome share a line, unless all must be
+// listed.
 func nodeText(w io.Writer, n *drain.NodePlan, all, stuck bool) {
 	names := map[string][]string{}
 	for i := range n.Pods {
@@ -184,7 +184,7 @@ func nodeText(w io.Writer, n *drain.NodePlan, all, stuck bool) {
 	}
 }
 
-// podText says what becomes of a pod.
+// podText returns the outcome for a pod.
 func podText(p *drain.PodPlan) string {
 	var notes []string
 	for _, r := range p.Reasons {

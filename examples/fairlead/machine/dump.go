@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// dumped is what a cluster has printed of itself.
+// dumped is the dump of a cluster.
 type dumped struct {
 	machines.Cluster
 	replicas []drain.Replicas
 }
 
 // readDump reads objects in JSON or YAML: single ones, and lists as kubectl get
-// prints them, from a file or all files of a directory. Kinds that do not matter here
-// are passed over.
+// prints them, from a file or all files of a directory. Irrelevant kinds are
+// skipped.
 func readDump(open func(string) (io.ReadCloser, error), file string) (*dumped, error) {
 	d := &dumped{}
 	if err := dump.Objects(open, file, d.object); err != nil {
@@ -30,7 +30,7 @@ func readDump(open func(string) (io.ReadCloser, error), file string) (*dumped, e
 	return d, nil
 }
 
-// object takes one object.
+// object adds one object.
 func (d *dumped) object(o dump.Object) error {
 	switch o.Kind {
 	case "Node":

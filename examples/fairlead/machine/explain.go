@@ -46,11 +46,11 @@ func explain(c *args.Call) error {
 	return findings(err, stuck)
 }
 
-// dumpCommand prints what explain and plan look at. Where machines are of the
-// Cluster API, their group is another one.
+// dumpCommand prints the input of explain and drain. Machines of the Cluster API have
+// another group.
 const dumpCommand = "kubectl get machines.machine.openshift.io,nodes,pods,poddisruptionbudgets -A -o yaml (machines.cluster.x-k8s.io for the Cluster API)"
 
-// absent says which machines are not in the dump.
+// absent describes which machines are not in the dump.
 func absent(names []string) string {
 	if len(names) == 0 {
 		return "there is no Machine in the dump"
@@ -58,7 +58,7 @@ func absent(names []string) string {
 	return "there is no Machine " + strings.Join(names, " or ") + " in the dump"
 }
 
-// options are the arguments that explain and plan share.
+// options are the arguments that explain and drain share.
 type options struct {
 	json  bool
 	all   bool // leave nothing out of the text
@@ -66,11 +66,11 @@ type options struct {
 	order []string // names of machines or nodes, as they were given; nil means all
 }
 
-// named reports whether a machine or node is asked about.
+// named reports whether the arguments select a machine or node.
 func (o *options) named(name string) bool { return o.order == nil || slices.Contains(o.order, name) }
 
-// readArguments reads arguments, and the file that they name; names is the flag
-// that names machines or nodes.
+// readArguments reads the arguments and the file that they name; names is the flag
+// that selects machines or nodes.
 func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	o := &options{at: time.Now().UTC().Truncate(time.Second)}
 	form := c.Choice("o", "text", "json")

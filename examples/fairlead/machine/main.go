@@ -1,6 +1,6 @@
-// Package machine is the verbs machine and drain: they tell why machines that are being
-// deleted are not gone yet, play deletions in virtual time, and plan drains of nodes, with
-// machines or without.
+// Package machine contains the verbs machine and drain: they explain why machines that are
+// being deleted still exist, simulate deletions in virtual time, and plan drains of nodes,
+// with or without machines.
 package machine
 
 import "github.com/fairlead/fairlead/examples/internal/args"
@@ -21,13 +21,13 @@ exit status: 0 nothing is stuck, 1 a deletion is blocked or did not finish, 2 ba
 			{
 				Name: "explain", Usage: "FILE [-machine NAME]... [-v] [-at TIME] [-o text|json|yaml]",
 				About: "explain why a machine is being deleted and what blocks the deletion: who, since when, and what would unblock it",
-				Help: `  -v        tell of every machine, wait and pod, however many there are
+				Help: `  -v        list every machine, wait and pod
   -at TIME  when the dump was made, such as 2026-01-02T15:04:05Z (default: now)`,
 				Run: explain,
 			},
 			{
 				Name: "simulate", Usage: "FILE [-o text|json|yaml|svg|mermaid]",
-				About: "simulate a scenario in virtual time: a YAML file with machines, nodes, pods and budgets, and a Scenario that says what happens when",
+				About: "simulate a scenario in virtual time: a YAML file with machines, nodes, pods and budgets, and a Scenario that defines what happens when",
 				Help:  "Example scenarios are in examples/fairlead/machine/scenarios.",
 				Run:   simulate,
 			},
@@ -45,23 +45,23 @@ poddisruptionbudgets, - for standard input, or a directory with such files, such
 must-gather. Include machines, daemonsets, replicasets, statefulsets, namespaces and
 machinedrainrules for better answers.
 
-  -node NAME           this node; without it, the nodes of machines that are being
-                       deleted, or else all nodes
+  -node NAME           drain this node (default: the nodes of machines that are being
+                       deleted, or if there are none, all nodes)
   -at-once N           how many nodes are drained at the same time (default: 1)
   -keep-unmanaged      do not evict pods that no controller replaces
   -keep-local-storage  do not evict pods whose emptyDir volumes would be lost
-  -disable-eviction    delete pods, whatever their budgets say
-  -v                   tell of every node, pod and budget, however many there are
+  -disable-eviction    delete pods instead of evicting them, which ignores budgets
+  -v                   list every node, pod and budget
   -at TIME             when the dump was made, such as 2026-01-02T15:04:05Z (default: now)
 
-exit status: 0 the drain ends, 1 it is blocked, 2 bad input`,
+exit status: 0 the drain completes, 1 it is blocked, 2 bad input`,
 		Examples: `kubectl get nodes,pods,pdb -A -o yaml | fairlead drain - -at-once 2
 			fairlead drain MUST-GATHER -node worker-1`,
 		Run: planDrain,
 	}
 }
 
-// findings is what a command ends with that has printed what it had to, where
+// findings returns the error of a command that has printed its output: ErrFindings if
 // something is stuck.
 func findings(err error, stuck bool) error {
 	if err == nil && stuck {

@@ -23,8 +23,8 @@ func run(t *testing.T, words []string, stdin string) (stdout, stderr string, sta
 	return out.String(), errs.String(), status
 }
 
-// TestScripts runs commands of machine, and drain: the words of a line are the arguments, the input
-// is the standard input; the exit status is printed if it is not 0.
+// TestScripts runs commands of machine, and drain: the words of a line are the arguments, and the
+// input is standard input; the exit status is printed if it is not 0.
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// Every scenario that is shipped comes to its end, and is in a script.
+// Every shipped scenario completes, and is used in a script.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("scenarios/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // crowd is a dump of n machines that are being deleted, each with a node and five pods
-// that one budget selects, which never lets any of them go; every third node is empty.
+// that one budget selects, which never allows an eviction; every third node is empty.
 func crowd(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -29,7 +29,7 @@ func crowd(n int) string {
 	return b.String()
 }
 
-// Of many machines what blocks them is summed up; -v tells all, and a name one.
+// For many machines the output groups what blocks them; -v shows all machines, and a name one.
 func TestManyMachines(t *testing.T) {
 	dump := crowd(36)
 	for _, tt := range []struct {
@@ -38,7 +38,7 @@ func TestManyMachines(t *testing.T) {
 		has     []string
 		lacks   []string
 	}{
-		{"explain -", 140, []string{"36 machines, 36 of them blocked", "InstanceGoing of the cloud: api/m00, api/m03, api/m06 and 9 more", "BudgetNever of PodDisruptionBudget shop/b02: api/m02", "and 15 more causes", "also     shop/p02-1, shop/p02-2, shop/p02-3, shop/p02-4", "26 more machines; -v tells of each"}, []string{"machine api/m10", "machine api/m35"}},
+		{"explain -", 140, []string{"36 machines, 36 of them blocked", "InstanceGoing of the cloud: api/m00, api/m03, api/m06 and 9 more", "BudgetNever of PodDisruptionBudget shop/b02: api/m02", "and 15 more causes", "also     shop/p02-1, shop/p02-2, shop/p02-3, shop/p02-4", "26 more machines; -v shows each"}, []string{"machine api/m10", "machine api/m35"}},
 		{"explain - -v", 900, []string{"machine api/m00", "machine api/m35"}, []string{"more machines"}},
 		{"explain - -machine m35 -machine m01", 70, []string{"machine api/m35", "machine api/m01", "evict pod shop/p01-0"}, []string{"m02"}},
 		{"drain -", 120, []string{"node n00: nothing to do", "  shop/p02-0, shop/p02-1, shop/p02-2 and 2 more: stuck: BudgetNever: shop/b02", "  0 pods evicted, 0 left alone; -v lists them"}, []string{"p01-0"}},

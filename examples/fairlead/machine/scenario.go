@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// scenario is what a file says: objects, and what happens to them.
+// scenario is the content of a file: objects, and what happens to them.
 type scenario struct {
 	title   string
 	start   time.Time
 	end     time.Time
 	objects []scene.Object
-	owners  map[string]*time.Duration // how long each takes for its work; nil if it never does it
+	owners  map[string]*time.Duration // how long the work of each takes; nil if never done
 	desired int                       // voters of the control plane; 0 if there is none
 	catchUp time.Duration
 	policy  *lifecycle.Policy
@@ -22,7 +22,7 @@ type scenario struct {
 	delay   time.Duration
 }
 
-// event is something that somebody does.
+// event is an action of a person or a system.
 type event struct {
 	at time.Time
 	scene.Event

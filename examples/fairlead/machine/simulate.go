@@ -45,7 +45,7 @@ func simulate(c *args.Call) error {
 	return findings(write(t, c.Stdout), len(t.Stuck) > 0)
 }
 
-// stage is a play on its stage: a cluster in memory, and all who act in it.
+// stage is a running scenario: a cluster in memory, and everything that acts in it.
 type stage struct {
 	*scenario
 	*timeline
@@ -58,8 +58,8 @@ type stage struct {
 	work     map[string]time.Time             // when owners are done, by machine, point and hook
 	shown    map[string][]lifecycle.Condition // of each machine, as they were last shown
 	phases   map[string]lifecycle.Phase       // of each machine, as it was last shown
-	waits    map[string]string                // why somebody waits, as it was last shown
-	news     []moment                         // why somebody waits now
+	waits    map[string]string                // why something waits, as last shown
+	news     []moment                         // why something waits now
 }
 
 // play plays the scenario to its end, or until nothing is left to happen.
@@ -110,10 +110,10 @@ func (s *scenario) play(ctx context.Context) (*timeline, error) {
 	return p.timeline, nil
 }
 
-// maxRounds bounds how often all are asked at one instant.
+// maxRounds limits the passes at one instant.
 const maxRounds = 100
 
-// now lets everybody do what they do at this instant.
+// now runs everything that acts at this instant.
 func (p *stage) now(ctx context.Context) error {
 	for len(p.events) > 0 && !p.events[0].at.After(p.clock.Now()) {
 		e := p.events[0]
@@ -131,7 +131,7 @@ func (p *stage) now(ctx context.Context) error {
 		if acted {
 			continue
 		}
-		for _, n := range p.news { // who still waits when nobody acts any more
+		for _, n := range p.news { // what still waits when nothing acts any more
 			if p.waits[n.Machine+" "+n.Actor] != n.Text {
 				p.waits[n.Machine+" "+n.Actor] = n.Text
 				p.tell(n.Actor, n.Machine, "waits: "+n.Text)
@@ -139,10 +139,10 @@ func (p *stage) now(ctx context.Context) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s: no end to it", p.clock.Now())
+	return fmt.Errorf("%s: the simulation does not end", p.clock.Now())
 }
 
-// pass lets the guard, the machines and the owners of hooks look once.
+// pass runs the guard, the machines and the owners of hooks once.
 func (p *stage) pass(ctx context.Context) (acted bool, err error) {
 	if p.guard != nil {
 		d, err := p.guard.Reconcile(ctx, "etcd")
@@ -167,14 +167,14 @@ func (p *stage) pass(ctx context.Context) (acted bool, err error) {
 	return acted || p.ownersAct(), nil
 }
 
-// refused reports whether an API has refused an action, which is a part of the
-// play.
+// refused reports whether an API has refused an action, which is part of the
+// simulation.
 func refused(err error) bool {
 	var r *fairlead.RefusedError
 	return errors.As(err, &r)
 }
 
-// look tells what has changed about a machine, and why it waits.
+// look reports what has changed about a machine, and why it waits.
 func (p *stage) look(name string, d *lifecycle.Decision) {
 	m := p.cluster.Machine(name)
 	if m == nil {
@@ -210,7 +210,7 @@ func (p *stage) look(name string, d *lifecycle.Decision) {
 	}
 }
 
-// wait notes why somebody waits.
+// wait records why something waits.
 func (p *stage) wait(actor, machine, why string) {
 	p.news = append(p.news, moment{Actor: actor, Machine: machine, Text: why})
 }
@@ -277,7 +277,7 @@ func (p *stage) next() (next time.Time, ok bool) {
 		busy = busy || m.Deleting()
 	}
 	for name, t := range p.wakes {
-		if name != "" || busy { // the guard alone would look forever
+		if name != "" || busy { // the guard alone would run forever
 			at(t)
 		}
 	}
@@ -319,7 +319,7 @@ func (p *stage) happen(e *event) error {
 		p.cluster.RemoveBudget(namespace, name)
 	}
 	if e.Skip != nil {
-		p.tell("administrator", e.Skip.Machine, "says to go on without hook "+e.Skip.Hook)
+		p.tell("administrator", e.Skip.Machine, "skips hook "+e.Skip.Hook)
 		return p.cluster.Edit(e.Skip.Machine, func(m *lifecycle.Machine) {
 			m.Annotations = map[string]string{lifecycle.SkipHookAnnotation: e.Skip.Hook}
 		})

@@ -11,15 +11,15 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// How much a text tells without -v.
+// Limits of a text without -v.
 const (
 	mostMachines = 10 // machines that are blocked
 	mostWaits    = 5  // waits of a machine
-	mostNames    = 3  // names of what is alike
+	mostNames    = 3  // names of similar objects
 )
 
-// explanations prints what is said about machines, for people. Of many machines,
-// those that are blocked are summed up by what blocks them, and the first are told.
+// explanations prints explanations as text. Of many machines, those that are blocked are
+// grouped by cause, and only the first are explained in full.
 func explanations(w io.Writer, all []machines.Explanation, o *options) {
 	blocked := 0
 	for i := range all {
@@ -45,11 +45,11 @@ func explanations(w io.Writer, all []machines.Explanation, o *options) {
 		told++
 	}
 	if told < len(all) {
-		fmt.Fprintf(w, "\n%s; -v tells of each, -machine NAME of one\n", words.Count(len(all)-told, "more machine", "more machines"))
+		fmt.Fprintf(w, "\n%s; -v shows each, -machine NAME one of them\n", words.Count(len(all)-told, "more machine", "more machines"))
 	}
 }
 
-// causes prints what blocks machines, by what would have to act.
+// causes prints what blocks machines, grouped by cause.
 func causes(w io.Writer, all []machines.Explanation) {
 	list := machines.Causes(all)
 	for i, k := range list {
@@ -69,7 +69,7 @@ func causes(w io.Writer, all []machines.Explanation) {
 	}
 }
 
-// some names the first of many.
+// some lists the first of many names.
 func some(names []string) string {
 	if len(names) <= mostNames+1 {
 		return strings.Join(names, ", ")
@@ -77,7 +77,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 }
 
-// next returns what a controller does next. Many evictions are one.
+// next returns what a controller does next. Many evictions are merged.
 func next(x *machines.Explanation, all bool) []string {
 	if all || len(x.Evict) <= mostNames {
 		return x.Next
@@ -94,7 +94,7 @@ func next(x *machines.Explanation, all bool) []string {
 	return list
 }
 
-// age is a time that has passed, for people: after three days in days.
+// age formats an elapsed time: after three days in days.
 func age(d time.Duration) string {
 	if days := int(d / (24 * time.Hour)); days >= 3 {
 		return fmt.Sprintf("%d days", days)
@@ -102,7 +102,7 @@ func age(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// explainedText prints an explanation for people.
+// explainedText prints an explanation as text.
 func explainedText(w io.Writer, x *machines.Explanation, o *options) {
 	now := o.at
 	ago := func(t time.Time) string {

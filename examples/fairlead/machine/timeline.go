@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 )
 
-// timeline is what has happened in a play.
+// timeline is what happened in a simulation.
 type timeline struct {
 	Title   string    `json:"title"`
 	Start   time.Time `json:"start"`
@@ -24,7 +24,7 @@ type timeline struct {
 	Stuck   []string  `json:"stuck"`   // machines whose deletion has not finished, by name
 }
 
-// moment is one thing that has happened.
+// moment is one event.
 type moment struct {
 	At      time.Time `json:"at"`
 	Actor   string    `json:"actor"`
@@ -45,12 +45,12 @@ func (p *stage) tell(actor, machine, text string) {
 	p.Moments = append(p.Moments, moment{p.clock.Now(), actor, machine, text})
 }
 
-// acted is called with what is done about machines.
+// acted is called with each action on machines.
 func (p *stage) acted(machine string, a lifecycle.Action) {
 	text := ""
 	switch a := a.(type) {
 	case lifecycle.UpdateStatus:
-		return // told as conditions
+		return // reported as conditions
 	case lifecycle.RecordEvent:
 		if a.Type != "Warning" {
 			return
@@ -76,7 +76,7 @@ func (p *stage) acted(machine string, a lifecycle.Action) {
 	p.tell("machine controller", machine, text)
 }
 
-// guarded is called with what is done about members of etcd.
+// guarded is called with each action on members of etcd.
 func (p *stage) guarded(a quorum.Action) {
 	text, machine := "", ""
 	switch a := a.(type) {
@@ -96,7 +96,7 @@ func (p *stage) guarded(a quorum.Action) {
 	p.tell(quorum.HookOwner, machine, text)
 }
 
-// span notes the stages that a machine has entered.
+// span records the stages that a machine has entered.
 func (p *stage) span(machine string, began []lifecycle.Beginning) {
 	known := 0
 	last := -1
@@ -118,7 +118,7 @@ func (p *stage) span(machine string, began []lifecycle.Beginning) {
 	}
 }
 
-// finish notes what has not come to its end.
+// finish records what is unfinished.
 func (p *stage) finish() {
 	for _, m := range p.cluster.List() {
 		if m.Deleting() {
@@ -158,7 +158,7 @@ func (t *timeline) text(w io.Writer) error {
 // mermaid writes the stages of each machine as a Gantt chart.
 func (t *timeline) mermaid(w io.Writer) error { return t.chart().WriteMermaid(w, t.Start) }
 
-// svg draws a bar for each stage, a row a machine.
+// svg draws a row for each machine, with a bar for each stage.
 func (t *timeline) svg(w io.Writer) error { return t.chart().WriteSVG(w) }
 
 // chart has a row for each machine, and a bar for each of its stages.
@@ -182,7 +182,7 @@ func (t *timeline) chart() *diagram.Gantt {
 	return g
 }
 
-// tone is the colour of a stage, and whether the owner of a hook is waited for.
+// tone is the colour of a stage, and whether it waits for the owner of a hook.
 func tone(s lifecycle.Stage) (tone int, hook bool) {
 	switch s {
 	case lifecycle.StagePreDrain, lifecycle.StagePreTerminate:
@@ -197,7 +197,7 @@ func tone(s lifecycle.Stage) (tone int, hook bool) {
 	return 6, false
 }
 
-// names returns the machines with stages, in order of their first.
+// names returns the machines with stages, ordered by their first stage.
 func (t *timeline) names() []string {
 	var all []string
 	seen := map[string]bool{}

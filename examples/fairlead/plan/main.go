@@ -1,5 +1,5 @@
-// Package plan is the verb plan: what is done to a whole cluster, in which order, or
-// what stands in the way.
+// Package plan is the verb plan: it plans the steps of an update of a whole cluster, or
+// explains what prevents it.
 package plan
 
 import (
@@ -33,13 +33,14 @@ func run(c *args.Call) error {
 	return Run(c, 1, func(flags *situation.Flags) (*situation.Situation, error) {
 		s, err := flags.Read(c, c.Args[0])
 		if err == nil && s.Cluster == nil {
-			err = fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
+			err = fmt.Errorf("%s: it contains no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
 		}
 		return s, err
 	})
 }
 
-// Run plans for the situation that read reads. The call must have so many arguments.
+// Run plans for the situation that read returns. The call must have the given number of
+// arguments.
 func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Situation, error)) error {
 	form := c.Choice("o", "text", "json", "mermaid")
 	play := c.Flags.Bool("play", false, "")
@@ -80,7 +81,7 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	return err
 }
 
-// tones are what lines of a plan begin with, and how that looks on a terminal.
+// tones are the colours of the beginnings of a plan's lines on a terminal.
 var tones = map[string]args.Colour{"unknown:": args.Warning, "there is no plan": args.Bad, "nothing to do": args.Good}
 
 // refuse prints why there is no plan.
@@ -96,7 +97,7 @@ func refuse(c *args.Call, no *plan.NoPlanError, asJSON bool) (err error) {
 	return args.ErrFindings
 }
 
-// playOut plays a plan, and prints what came about.
+// playOut plays a plan and prints the result.
 func playOut(c *args.Call, s *plan.Situation, goal *plan.Goal, policy *plan.Policy, p *plan.Plan, opts *plan.PlayOptions, form string) error {
 	c.Doing("playing the plan")
 	played, err := plan.Play(c.Context, s, goal, policy, p, opts)

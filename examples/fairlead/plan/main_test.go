@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/script"
 )
 
-// TestScripts runs the verb as the scripts of testdata say.
+// TestScripts runs the verb with the scripts of testdata.
 func TestScripts(t *testing.T) { script.Run(t, "plan", Command().Program("fairlead plan")) }
 
-// The goal is asked for before standard input is read.
+// A missing goal is reported before standard input is read.
 func TestAsksFirst(t *testing.T) {
 	var out strings.Builder
 	status := Command().Program("fairlead plan")(t.Context(), []string{"-"}, iotest.ErrReader(io.ErrUnexpectedEOF), io.Discard, &out)

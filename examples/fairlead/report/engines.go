@@ -22,8 +22,8 @@ const (
 	wasmName  = "fairlead.wasm"
 )
 
-// engines returns the program that a live page runs: the file that is named, the one beside
-// this program, or else one that is built of the same source.
+// engines returns the program that a live page runs: the named file, the one beside this
+// program, or else one built from the same source.
 func engines(c *args.Call, file string) ([]byte, error) {
 	if file != "" {
 		wasm, err := checked(file)
@@ -47,8 +47,8 @@ Take %s from a release, or build it in a clone, and name it with -wasm %[2]s:
 	return wasm, err
 }
 
-// build builds the engines of the source of this program. The file stays in the user's cache,
-// where the go command finds that it need not link it again.
+// build builds the engines from the source of this program. The file stays in the user's
+// cache, so that the go command does not link it again.
 func build(c *args.Call) ([]byte, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -64,15 +64,15 @@ func build(c *args.Call) ([]byte, error) {
 		return nil, err
 	}
 	out := filepath.Join(cache, wasmName)
-	// Beside the old file, so that the new one is moved there whole: others may read it now.
-	// Without the state of the clone, because the same source is to give the same bytes.
+	// Build beside the old file and move the new one there whole: others may be reading it.
+	// Leave out the state of the clone, because the same source must give the same bytes.
 	if _, err := command(c.Context, dir, []string{"GOTMPDIR=" + cache}, "build", "-tags", "nocel,nohttp", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", out, enginesOf); err != nil {
 		return nil, err
 	}
 	return checked(out)
 }
 
-// checked reads a program for WebAssembly.
+// checked reads a WebAssembly program and checks that it is one.
 func checked(file string) ([]byte, error) {
 	wasm, err := os.ReadFile(file)
 	if err == nil && !bytes.HasPrefix(wasm, []byte("\x00asm")) {
@@ -82,7 +82,7 @@ func checked(file string) ([]byte, error) {
 }
 
 // origin finds the source of this program: its version in the module cache, where the go
-// command puts it if need be; or, if it was built in a clone, the clone that it is called in.
+// command puts it if necessary; or, if it was built in a clone, the clone that it runs in.
 func origin(ctx context.Context) (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == module && info.Main.Sum != "" {
 		text, err := command(ctx, "", nil, "mod", "download", "-json", module+"@"+info.Main.Version)
@@ -100,12 +100,13 @@ func origin(ctx context.Context) (string, error) {
 	}
 	dir := string(bytes.TrimSpace(text))
 	if err != nil || dir == "" {
-		return "", errors.New("this program is not of a release, and is not called in a clone of its source")
+		return "", errors.New("this program is not a release build, and does not run in a clone of its source")
 	}
 	return dir, nil
 }
 
-// command runs the go command for WASI in a directory, with more of an environment.
+// command runs the go command for WASI in a directory, with additional environment
+// variables.
 func command(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = dir, slices.Concat(os.Environ(), []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0"}, env)

@@ -1,4 +1,4 @@
-// Package report is the verb report: one page of what is known of a cluster.
+// Package report is the verb report: one page about what is known of a cluster.
 package report
 
 import (
@@ -26,13 +26,13 @@ func Command() *args.Command {
 		Help: `FILE is the output of ` + situation.DumpCommand + `;
 DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is
 missing counts as unknown, and the page says so. Machines that are being deleted are explained if
-FILE has them: add machines, machinesets, machinehealthchecks, daemonsets and namespaces.
+FILE contains them: add machines, machinesets, machinehealthchecks, daemonsets and namespaces.
   -o FILE.html           write the page to a file: self-contained, for any browser
   -o html, json, yaml    print the page, or its data
-  -live                  add the engines, as WebAssembly: what if this risk were accepted, that node drained,
+  -live                  add the engines, as WebAssembly: what if a risk were accepted, a node drained,
                          or an operator of -catalog installed? The page answers offline; it has at most 10 MB
   -wasm FILE             the engines of -live; default: fairlead.wasm beside the program, as in releases,
-                         or else built by the go command, and kept in the user's cache directory
+                         or else built with the go command and kept in the user's cache directory
 ` + situation.Help + `
 exit status: 0 the report was written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
@@ -73,7 +73,7 @@ func run(c *args.Call) error {
 		return err
 	}
 	if s.Cluster == nil && s.Nodes == nil {
-		return fmt.Errorf("%s: it holds neither a ClusterVersion nor nodes; print them with: %s", c.Args[0], situation.DumpCommand)
+		return fmt.Errorf("%s: it contains neither a ClusterVersion nor nodes; print them with: %s", c.Args[0], situation.DumpCommand)
 	}
 	c.Doing("making the report")
 	in := &report.Input{
@@ -113,7 +113,7 @@ func run(c *args.Call) error {
 	return write(*out, page)
 }
 
-// slim reads what a live page needs of a catalog; nothing without one.
+// slim reads the part of a catalog that a live page needs; nothing without a catalog.
 func slim(c *args.Call, path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -130,8 +130,8 @@ func slim(c *args.Call, path string) (string, error) {
 	return report.Slim(all)
 }
 
-// write writes a page to a file: what stands there stays until the page is made, and no part
-// of a page is left behind.
+// write writes a page to a file. An existing file is kept until the page is complete, and no
+// partial page is left behind.
 func write(name string, page func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := page(&b); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/script"
 )
 
-// goTrace is where the test's binary, called as the go command, says what it was asked.
+// goTrace is where the test's binary, called as the go command, records its arguments.
 const goTrace = "FAIRLEAD_TEST_GO"
 
-// TestMain lets the test's binary play the go command: it knows one clone, and builds a program
+// TestMain lets the test's binary act as the go command: it has one clone, and builds a program
 // of eight bytes.
 func TestMain(m *testing.M) {
 	if os.Getenv(goTrace) == "" {
@@ -49,11 +49,11 @@ func playGo(words []string) error {
 	return nil
 }
 
-// TestScripts runs the verb as the scripts of testdata say.
+// TestScripts runs the verb with the scripts of testdata.
 func TestScripts(t *testing.T) { script.Run(t, "report", Command().Program("fairlead report")) }
 
 // Engines are those beside the program; else the go command builds them in the clone, into the
-// user's cache. What goes wrong there is told with the way out.
+// user's cache. Errors there are reported with what to do.
 func TestEngines(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -61,7 +61,7 @@ func TestEngines(t *testing.T) {
 	}
 	home := t.TempDir()
 	if err := os.Symlink(self, filepath.Join(home, "go")); err != nil {
-		t.Skip(err) // the go command cannot be played
+		t.Skip(err) // the go command cannot be replaced
 	}
 	if err := os.Mkdir(filepath.Join(home, "clone"), 0o700); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestEngines(t *testing.T) {
 		t.Errorf("the go command does not find them the next time: %v", err)
 	}
 
-	for name, want := range map[string]string{"BROKEN": "go build: live.go:1:1: syntax error", "NOCLONE": "is not called in a clone"} {
+	for name, want := range map[string]string{"BROKEN": "go build: live.go:1:1: syntax error", "NOCLONE": "does not run in a clone"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, "1")
 			if wasm, err := find(); wasm != nil || !strings.Contains(err, want) || !strings.Contains(err, "-wasm "+wasmName) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// runBatch answers the cases of a file, in order, each on a line.
+// runBatch answers the cases of a file in order, one per line.
 func (c *command) runBatch(ctx context.Context, r *olm.Resolver, stdout io.Writer) (int, error) {
 	f, err := os.Open(c.batch)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *command) runBatch(ctx context.Context, r *olm.Resolver, stdout io.Write
 	return statusResolved, out.Flush()
 }
 
-// batchError says where in the file a case went wrong.
+// batchError adds the position in the file to the error of a case.
 func batchError(file string, n int, err error) error {
 	var malformed *olm.CaseError
 	if errors.As(err, &malformed) {
@@ -56,7 +56,7 @@ func batchError(file string, n int, err error) error {
 	return fmt.Errorf("%s: case %d: %w", file, n, err)
 }
 
-// plain unpacks what is compressed with gzip.
+// plain decompresses input in gzip format.
 func plain(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	if magic, err := b.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {

@@ -14,10 +14,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
-// dumpCommand prints what -cluster reads.
+// dumpCommand prints the input of -cluster.
 const dumpCommand = "kubectl get subscriptions.operators.coreos.com,csv,operatorgroups,catalogsources,crd,namespaces -A -o yaml"
 
-// cluster is what a cluster has printed of itself.
+// cluster is the dump of a cluster.
 type cluster struct {
 	subscriptions []olm.Subscription
 	csvs          []olm.ClusterServiceVersion
@@ -31,8 +31,8 @@ type cluster struct {
 }
 
 // readCluster reads objects in JSON or YAML, single ones and lists as kubectl get
-// prints them, from a file or all files of a directory. Kinds that do not matter here
-// are passed over.
+// prints them, from a file or all files of a directory. Irrelevant kinds
+// are skipped.
 func readCluster(call *args.Call, name string) (*cluster, error) {
 	c := &cluster{}
 	if err := dump.Objects(call.Open, name, c.add); err != nil {
@@ -44,7 +44,7 @@ func readCluster(call *args.Call, name string) (*cluster, error) {
 	return c, nil
 }
 
-// add takes an object.
+// add adds an object.
 func (c *cluster) add(o dump.Object) error {
 	switch o.Kind {
 	case "Subscription":
@@ -65,8 +65,8 @@ func (c *cluster) add(o dump.Object) error {
 	return nil
 }
 
-// spaces names the namespaces that have subscriptions, or the one that was asked
-// for, in order.
+// spaces returns the namespaces that have subscriptions, in order, or the requested
+// one.
 func (c *cluster) spaces(only string) ([]string, error) {
 	var names []string
 	for _, s := range c.subscriptions {
@@ -83,7 +83,7 @@ func (c *cluster) spaces(only string) ([]string, error) {
 	return []string{only}, nil
 }
 
-// request is what to ask about a namespace, and what is not asked about, in words.
+// request returns the request for a namespace, and messages about what is left out.
 func (c *cluster) request(namespace string) (req *olm.Request, waits []string) {
 	w := &install.World{Namespace: namespace}
 	w.Namespaces = c.namespaces
@@ -109,8 +109,8 @@ func (c *cluster) request(namespace string) (req *olm.Request, waits []string) {
 	return req, waits
 }
 
-// guessGlobal guesses the namespace whose catalogs all namespaces see: that of the most
-// catalogs, or of what subscriptions name.
+// guessGlobal guesses the namespace whose catalogs all namespaces see: the one with the
+// most catalogs, or else the one that most subscriptions name.
 func (c *cluster) guessGlobal() string {
 	count := make(map[string]int)
 	for _, s := range c.catalogs {
@@ -152,8 +152,8 @@ func (c *cluster) key(name, global string) (key olm.SourceKey, priority int) {
 	return key, 0
 }
 
-// absent are catalogs that subscriptions name and that were not given: nothing is
-// known of what they hold.
+// absent returns the catalogs that subscriptions name and that were not given: their
+// content is unknown.
 func (c *cluster) absent(given []olm.Source) []olm.Source {
 	var all []olm.Source
 	for _, s := range c.subscriptions {

@@ -18,8 +18,8 @@ import (
 // clusterFlags are the flags of questions about a cluster's objects.
 type clusterFlags struct {
 	file      string // what -cluster names
-	namespace string // the only one to tell of, or ""
-	global    string // the namespace whose catalogs all see, or "" to guess
+	namespace string // the only one to report, or ""
+	global    string // the namespace whose catalogs are visible everywhere, or "" to guess
 	adopt     string // a CSV
 	impact    *catalogFlag
 	held      *cluster
@@ -35,7 +35,7 @@ func (c *command) setImpact(word string) error {
 	return nil
 }
 
-// checkCluster looks at the flags beside -cluster.
+// checkCluster checks the flags that are used with -cluster.
 func (c *command) checkCluster(questions []string) error {
 	if c.impact != nil {
 		questions = append(questions, "-impact")
@@ -49,14 +49,14 @@ func (c *command) checkCluster(questions []string) error {
 	case c.relock && c.lock == "":
 		return errors.New("-relock: name the file with -lock FILE")
 	case len(questions) > 0 && (c.lock != "" || c.explain):
-		return fmt.Errorf("%s: does not go with -lock and -explain", questions[0])
+		return fmt.Errorf("%s: cannot be combined with -lock or -explain", questions[0])
 	case (c.whyNot != "" || c.impact != nil || c.adopt != "") && c.drawn():
-		return fmt.Errorf("%s: is printed as text or json, not as %s", questions[0], c.format)
+		return fmt.Errorf("%s: can be printed as text or json, not as %s", questions[0], c.format)
 	}
 	return nil
 }
 
-// clusterQuestion answers about what a cluster has printed of itself.
+// clusterQuestion answers a question about a dumped cluster.
 func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, stderr io.Writer) (int, error) {
 	names, err := c.held.spaces(c.clusterFlags.namespace)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, 
 	return c.extensionsToo(status, err, text)
 }
 
-// manifestList is what kubectl apply takes.
+// manifestList is a list for kubectl apply.
 type manifestList struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -118,8 +118,8 @@ type manifest struct {
 
 const operatorsV1alpha1 = "operators.coreos.com/v1alpha1"
 
-// installPlan is the plan for what was chosen in a namespace. It is not approved
-// where a subscription asks for approval.
+// installPlan returns the plan for what was chosen in a namespace. It is not approved
+// if a subscription requires approval.
 func installPlan(req *olm.Request, res *olm.Resolution) manifest {
 	approval, _ := gate.Approval(req.Subscriptions)
 	spec := install.InstallPlanSpec{Approval: approval, Approved: approval == olm.ApprovalAutomatic}
@@ -130,7 +130,7 @@ func installPlan(req *olm.Request, res *olm.Resolution) manifest {
 	return manifest{operatorsV1alpha1, "InstallPlan", olm.ObjectMeta{Name: "install-" + hex.EncodeToString(sum[:3]), Namespace: req.Namespace}, spec}
 }
 
-// runNamespaces resolves all namespaces, and reports some.
+// runNamespaces resolves all namespaces and reports the named ones.
 func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*olm.Request, names []string, stdout, stderr io.Writer) (int, error) {
 	all, err := r.ResolveNamespaces(ctx, reqs)
 	if err != nil {
@@ -205,13 +205,13 @@ func (c *command) runAdopt(ctx context.Context, r *olm.Resolver, req *olm.Reques
 	return statusResolved, printJSON(stdout, manifest{operatorsV1alpha1, "Subscription", a.Subscription.ObjectMeta, a.Subscription.Spec})
 }
 
-// runImpact tells what another content of a catalog does to the namespaces.
+// runImpact reports how the namespaces would change with other content of a catalog.
 func (c *command) runImpact(ctx context.Context, r *olm.Resolver, reqs []*olm.Request, stdout io.Writer) (status int, err error) {
 	other := *c
 	other.catalogs = slices.Clone(c.catalogs)
 	at := slices.IndexFunc(other.catalogs, func(f catalogFlag) bool { return f.name == c.impact.name })
 	if at < 0 {
-		return 0, fmt.Errorf("-impact %s: there is no -catalog of that name to compare with", c.impact.name)
+		return 0, fmt.Errorf("-impact %s: no -catalog has that name to compare with", c.impact.name)
 	}
 	other.catalogs[at].path = c.impact.path
 	after, closeAll, err := other.open(ctx)

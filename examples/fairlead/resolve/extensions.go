@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/extension"
 )
 
-// extensionAnswer is what one ClusterExtension gets.
+// extensionAnswer is the answer about a ClusterExtension.
 type extensionAnswer struct {
 	Extension string         // its name
 	Installed string         // the bundle that it has, or ""
@@ -17,8 +17,8 @@ type extensionAnswer struct {
 	Problem   string         // why nothing
 }
 
-// runExtensions answers about the ClusterExtensions of a cluster, by the catalogs
-// given, with the labels and priorities of its ClusterCatalogs.
+// runExtensions answers about the ClusterExtensions of a cluster, from the given
+// catalogs, with the labels and priorities of its ClusterCatalogs.
 func (c *command) runExtensions(given []olm.Source) ([]extensionAnswer, error) {
 	var sources []olm.Source
 	for _, s := range given {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE [-namespace NAME] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
+const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it, and the directory or .tar.gz that holds
@@ -35,18 +35,19 @@ const help = `  PACKAGE     a package to install and keep up to date, in order o
   -o          output format: text (default) or json; for a selection, its
               explanation or a path also mermaid or dot
   -batch      a file of cases as JSON lines, optionally gzip-compressed
-  -cluster    a file with objects of a cluster, or - for standard input:
-              subscriptions, installed CSVs, operator groups and catalog
-              priorities, as printed by
+  -cluster    a file with objects of a cluster, - for standard input, or a directory,
+              such as a must-gather, of which all .yaml, .yml and .json files are
+              read, at any depth: subscriptions, installed CSVs, operator groups and
+              catalog priorities, as printed by
                 ` + dumpCommand + `
               -catalog then gives the content of the CatalogSource of that name,
               and -o json prints install plans for kubectl apply; for OLM v1
               also dump clusterextensions,clustercatalogs
-  -namespace  look at this namespace only
-  -global     the namespace of the global catalogs (default: the one with most
+  -namespace  report only this namespace
+  -global     the namespace of the global catalogs (default: the one with the most
               catalogs)
-  -impact     show what namespaces would lose and gain with another content of
-              a catalog
+  -impact     show what namespaces would lose and gain if a catalog had this content
+              instead
   -adopt      print a subscription for an operator that has none
 
 Flags that name one thing may be repeated.
@@ -64,8 +65,8 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
-	rules    olm.Options  // how to choose, as far as flags say
-	doing    func(string) // says what is done
+	rules    olm.Options  // how to choose, from the flags
+	doing    func(string) // shows what the program is doing
 	opened   []olm.Source // the catalogs, once they are open
 	clusterFlags
 }
@@ -100,7 +101,7 @@ func parse(call *args.Call) (*command, error) {
 		return nil, err
 	}
 	if c.file == "" && !call.Given("global") {
-		c.global = "" // it is set for questions about clusters, and this is not one
+		c.global = "" // the setting is for questions about clusters, and this is not one
 	}
 	c.format = *format
 	c.Subscriptions = append(c.Subscriptions, call.Args...)
@@ -133,7 +134,7 @@ func (c *command) check() error {
 	case c.file != "":
 		return c.checkCluster(questions)
 	case c.batch != "" && (single || other):
-		return errors.New("-batch: only -catalog goes with it; each case in the file has its own settings")
+		return errors.New("-batch: can be combined only with -catalog; each case in the file has its own settings")
 	case c.batch == "" && len(c.Subscriptions) == 0:
 		return errors.New("no -subscribe: name at least one PACKAGE or PACKAGE/CHANNEL")
 	case len(questions) > 1:
@@ -141,14 +142,14 @@ func (c *command) check() error {
 	case c.relock && c.lock == "":
 		return errors.New("-relock: name the file with -lock FILE")
 	case len(questions) > 0 && (c.lock != "" || c.explain):
-		return fmt.Errorf("%s: does not go with -lock and -explain", questions[0])
+		return fmt.Errorf("%s: cannot be combined with -lock or -explain", questions[0])
 	case c.whyNot != "" && c.drawn():
-		return fmt.Errorf("-why-not: is printed as text or json, not as %s", c.format)
+		return fmt.Errorf("-why-not: can be printed as text or json, not as %s", c.format)
 	}
 	return nil
 }
 
-// drawn reports whether the answer is to be a graph.
+// drawn reports whether the answer must be a graph.
 func (c *command) drawn() bool { return c.format == "mermaid" || c.format == "dot" }
 
 func (c *command) addOnly(word string) error {
@@ -173,7 +174,7 @@ func (c *command) addTarget(word string) error {
 	return nil
 }
 
-// addObjective adds one; which there are is the resolver's to say.
+// addObjective adds an objective; the resolver checks its name.
 func (c *command) addObjective(word string) error {
 	c.rules.Objectives = append(c.rules.Objectives, olm.Objective(word))
 	return nil

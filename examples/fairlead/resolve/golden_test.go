@@ -83,8 +83,8 @@ func compareGolden(t *testing.T, want []goldenCase, got []string) {
 		if err := json.Unmarshal([]byte(got[i]), &g); err != nil {
 			t.Fatal(err)
 		}
-		// The reference updates some operators to themselves, as their skipRange
-		// says; here that is nothing to do.
+		// The reference updates some operators to themselves because of their
+		// skipRange; here that is nothing to do.
 		same := len(w.Installed) == 1 && len(w.Chosen) == 1 && strings.HasSuffix(w.Chosen[0], "/"+w.Installed[0]) && len(g.Chosen) == 0
 		if !same && !slices.Equal(g.Chosen, w.Chosen) || g.Unsatisfiable != (w.Error != "") {
 			t.Errorf("%s %v %v: got %v (unsatisfiable %v), want %v %s", w.Kind, w.Subscriptions, w.Installed, g.Chosen, g.Unsatisfiable, w.Chosen, w.Error)

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/lock"
 )
 
-// keepLock verifies the lock file against the answer, or writes it where it is
-// absent or to be written again. What becomes of it is told on stderr, since
-// stdout has the answer.
+// keepLock verifies the lock file against the answer, or writes it if it is absent
+// or must be rewritten. The result is reported on stderr, because stdout has the
+// answer.
 func (c *command) keepLock(ctx context.Context, r *olm.Resolver, req *olm.Request, res *olm.Resolution, stderr io.Writer) (int, error) {
 	now, err := lock.Of(ctx, r, req, res)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *command) keepLock(ctx context.Context, r *olm.Resolver, req *olm.Reques
 	switch {
 	case err != nil && c.relock:
 		fmt.Fprintln(stderr, err)
-		return c.writeLock(now, stderr, "written again")
+		return c.writeLock(now, stderr, "rewritten")
 	case err != nil:
 		return 0, fmt.Errorf("-lock: %w", err)
 	}
@@ -44,7 +44,7 @@ func (c *command) keepLock(ctx context.Context, r *olm.Resolver, req *olm.Reques
 		for _, d := range differences {
 			fmt.Fprintln(stderr, d)
 		}
-		return c.writeLock(now, stderr, "written again")
+		return c.writeLock(now, stderr, "rewritten")
 	}
 	fmt.Fprintf(stderr, "lock %s: %v\n", c.lock, &lock.MismatchError{Differences: differences})
 	return statusNoSolution, nil

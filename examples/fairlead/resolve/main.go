@@ -1,8 +1,8 @@
-// Package resolve is the verb resolve: it says which operators a set of
-// subscriptions would install or update, given catalogs and what is installed, or
-// why nothing would do. It also tells why something is not chosen, updates only
-// some packages, finds the way to a version over several hops, and keeps a lock
-// file.
+// Package resolve is the verb resolve: it shows which operators a set of
+// subscriptions would install or update, given catalogs and the installed operators,
+// or why there is no solution. It also explains why a bundle is not chosen, updates
+// only some packages, finds the path to a version over several hops, and maintains a
+// lock file.
 package resolve
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// The exit statuses of what was read and understood.
+// The exit statuses for valid input.
 const (
 	statusResolved   = args.StatusFine
 	statusNoSolution = args.StatusFindings
 )
 
-// namespace is where everything is resolved; a command line knows no cluster.
+// namespace is the namespace of everything that does not come from a cluster.
 const namespace = "default"
 
 // Command is the verb.
@@ -87,7 +87,7 @@ func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int
 }
 
 // noteStrays writes a note about each installed CSV that changes nothing: no
-// catalog has it, and no subscription can be meant by its name.
+// catalog has it, and its name matches no subscription.
 func (c *command) noteStrays(req *olm.Request, stderr io.Writer) error {
 	for _, csv := range req.Installed {
 		if slices.ContainsFunc(req.Subscriptions, func(s olm.Subscription) bool { return s.Status.InstalledCSV == csv.Name }) {
@@ -104,7 +104,7 @@ func (c *command) noteStrays(req *olm.Request, stderr io.Writer) error {
 		if slices.Contains(bundles, csv.Name) {
 			continue
 		}
-		hint := "a version that the catalogs no longer have is written PACKAGE.vVERSION, with a subscribed package"
+		hint := "write a version that the catalogs no longer contain as PACKAGE.vVERSION, with a subscribed package"
 		if near := words.Nearest(csv.Name, bundles); near != "" {
 			hint = "did you mean " + near + "?"
 		}
@@ -141,8 +141,8 @@ func (c *command) answer(ctx context.Context, r *olm.Resolver, req *olm.Request,
 	return c.keepLock(ctx, r, req, res, stderr)
 }
 
-// resolve resolves the request; update is nil unless only some packages are to
-// move.
+// resolve resolves the request; update is nil unless only some packages must be
+// updated.
 func (c *command) resolve(ctx context.Context, r *olm.Resolver, req *olm.Request) (*olm.Resolution, *olm.Update, error) {
 	if len(c.only) == 0 {
 		res, err := r.Resolve(ctx, req)
@@ -155,7 +155,7 @@ func (c *command) resolve(ctx context.Context, r *olm.Resolver, req *olm.Request
 	return update.Resolution, update, nil
 }
 
-// runPath finds the way to the targets. Where there is none, the answer is why.
+// runPath finds the path to the targets. If there is none, the answer explains why.
 func (c *command) runPath(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout io.Writer) (int, error) {
 	path, err := r.UpgradePath(ctx, req, c.targets, nil)
 	var dead *olm.PathError
@@ -175,8 +175,8 @@ func (c *command) runPath(ctx context.Context, r *olm.Resolver, req *olm.Request
 	return statusResolved, c.printPath(stdout, path)
 }
 
-// runWhyNot tells why a bundle is not chosen. A bundle that no catalog has is
-// no solution.
+// runWhyNot explains why a bundle is not chosen. A bundle that no catalog has counts
+// as no solution.
 func (c *command) runWhyNot(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout io.Writer) (int, error) {
 	found, err := r.WhyNot(ctx, req, c.whyNot)
 	if err != nil {
@@ -189,7 +189,7 @@ func (c *command) runWhyNot(ctx context.Context, r *olm.Resolver, req *olm.Reque
 	return status, c.printRejections(stdout, found)
 }
 
-// open opens the catalogs. They are to be closed even if there is an error.
+// open opens the catalogs. They must be closed even if there is an error.
 func (c *command) open(ctx context.Context) (r *olm.Resolver, closeAll func() error, err error) {
 	var opened []*source.Source
 	closeAll = func() error {
@@ -247,5 +247,5 @@ func openCatalog(ctx context.Context, path string, s *source.Source) (*catalog.C
 	for range held.Packages() {
 		return held, nil
 	}
-	return nil, fmt.Errorf("%s: not a catalog: it holds no olm.package document", path)
+	return nil, fmt.Errorf("%s: not a catalog: it contains no olm.package document", path)
 }

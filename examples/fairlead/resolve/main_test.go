@@ -14,7 +14,7 @@ import (
 )
 
 // TestRun runs the program on command lines, one after the other in one
-// directory, TMP. In their words, TMP stands for its path.
+// directory, TMP. In their words, TMP is replaced by its path.
 func TestRun(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
@@ -36,7 +36,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// writeBad writes what is wrong in some way, and the good in other forms.
+// writeBad writes invalid input of several kinds, and valid input in other forms.
 func writeBad(t *testing.T, dir string) {
 	t.Helper()
 	write := func(name string, text []byte) {

@@ -16,7 +16,7 @@ type graph interface {
 	WriteMermaid(w io.Writer) error
 }
 
-// print writes an answer in the format that is asked for.
+// print writes an answer in the requested format.
 func (c *command) print(w io.Writer, value any, drawing graph, text func(b *bytes.Buffer)) error {
 	switch c.format {
 	case "json":
@@ -33,7 +33,7 @@ func (c *command) print(w io.Writer, value any, drawing graph, text func(b *byte
 }
 
 // printResolution prints what is chosen, or with -explain why. update is nil
-// unless only some packages were to move.
+// unless only some packages had to be updated.
 func (c *command) printResolution(w io.Writer, res *olm.Resolution, update *olm.Update) error {
 	if c.explain {
 		x := res.Explain()
@@ -64,7 +64,7 @@ func (c *command) printResolution(w io.Writer, res *olm.Resolution, update *olm.
 	})
 }
 
-// printWhy tells why a subscription is not served by the head of its channel.
+// printWhy explains why a subscription does not get the head of its channel.
 func printWhy(b *bytes.Buffer, s *olm.Outcome) {
 	if len(s.Why) == 0 {
 		return
@@ -101,7 +101,7 @@ func printHops(b *bytes.Buffer, p *olm.Path) {
 	}
 }
 
-// printDeadEnd tells why there is no path, and what comes nearest.
+// printDeadEnd explains why there is no path, and prints the nearest one.
 func (c *command) printDeadEnd(w io.Writer, e *olm.PathError) error {
 	return c.print(w, e, e.Nearest, func(b *bytes.Buffer) {
 		for _, d := range e.Dead {

@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// dumpCommand prints what the verb reads.
+// dumpCommand prints the input of the verb.
 const dumpCommand = "kubectl get nodes,pods,pdb -A -o json"
 
-// answer is an explanation, which holds for other nodes with the same taints, too.
+// answer is an explanation, which also applies to other nodes with the same taints.
 type answer struct {
 	*taints.Explanation
 	Also []string `json:"alsoNodes,omitempty"` // the other nodes, as in Node
@@ -69,7 +69,7 @@ func explain(c *args.Call, now time.Time) error {
 			words.Count(len(cluster.Nodes), "node", "nodes"), words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; dump them, too: %s\n", c.Name, some(missing, "pod"), dumpCommand)
+		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; also dump them: %s\n", c.Name, some(missing, "pod"), dumpCommand)
 	}
 	switch {
 	case *format == "json":
@@ -84,10 +84,10 @@ func explain(c *args.Call, now time.Time) error {
 	return findings(err, refused)
 }
 
-// question is which pods and nodes are asked about; empty means all.
+// question selects pods and nodes; empty means all.
 type question struct{ pod, node string }
 
-// pods returns the pods that are asked about.
+// pods returns the selected pods.
 func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 	var found []*fairlead.Pod
 	var names []string
@@ -109,8 +109,8 @@ func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 	return found, nil
 }
 
-// lookup finds nodes: by name, and those with the same taints together, in the order
-// of the input.
+// lookup finds nodes by name, and groups those with the same taints, in the order of
+// the input.
 type lookup struct {
 	byName  map[string]*fairlead.Node
 	classes [][]*fairlead.Node
@@ -133,8 +133,7 @@ func newLookup(cluster *taints.Cluster) *lookup {
 	return l
 }
 
-// nodes returns the nodes that are asked about for a pod, those with the same taints
-// together.
+// nodes returns the selected nodes for a pod, grouped by taints.
 func (e *question) nodes(l *lookup, p *fairlead.Pod) ([][]*fairlead.Node, error) {
 	want := e.node
 	if want == "" && e.pod == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// lint tells what is likely not meant.
+// lint reports probable mistakes.
 func lint(c *args.Call) error {
 	in := newInput(c)
 	format := c.Choice("o", "text", "json")

@@ -1,5 +1,5 @@
 // Package taint is the verb taints: it answers questions about the taints of nodes
-// and the tolerations of pods, from what kubectl prints.
+// and the tolerations of pods, from the output of kubectl.
 package taint
 
 import (
@@ -18,7 +18,7 @@ import (
 // Command is the verb.
 func Command() *args.Command { return verb(time.Now) }
 
-// verb is Command at a time.
+// verb is Command at a given time.
 func verb(now func() time.Time) *args.Command {
 	return &args.Command{
 		Name:  "taints",
@@ -60,8 +60,8 @@ exit status: 0 no findings, 1 a pod cannot be scheduled (explain) or findings (l
 	}
 }
 
-// input is what the commands share: the file that they read, and how it is
-// understood.
+// input is what the commands share: the file that they read, and how to interpret
+// it.
 type input struct {
 	*args.Call
 	file    string
@@ -75,7 +75,7 @@ func newInput(c *args.Call) *input {
 	return in
 }
 
-// parse reads the flags, and the file that may be named without one.
+// parse reads the flags, and the file, which may be named without a flag.
 func (in *input) parse() error {
 	if err := in.Parse(0, 1); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (in *input) cluster() (*taints.Cluster, error) {
 	return cluster, nil
 }
 
-// findings is what a command ends with that has printed what it had to, where
+// findings returns the error of a command that has printed its output: ErrFindings if
 // something was found.
 func findings(err error, found bool) error {
 	if err == nil && found {

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestRun runs the program on command lines. Words are separated by blanks, and those
-// in quotes hold some; what stands behind the first line is standard input.
+// TestRun runs the program on command lines. Words are separated by blanks, and
+// quoted words may contain blanks; the text after the first line is standard input.
 func TestRun(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
@@ -29,7 +29,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// program is the verb, at the time when the scripts are played.
+// program is the verb at the time of the scripts.
 var program = verb(func() time.Time { return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC) }).Program("fairlead taints")
 
 func split(line string) []string {
@@ -44,7 +44,7 @@ func split(line string) []string {
 	return words
 }
 
-// TestBrokenInput: an error of the input is told, whatever the command.
+// TestBrokenInput checks that every command reports an error in the input.
 func TestBrokenInput(t *testing.T) {
 	for _, words := range []string{"explain", "matrix", "lint", "whatif -event x", "parse -node n a-"} {
 		var out, problems bytes.Buffer

@@ -11,20 +11,20 @@ import (
 	"github.com/fairlead/fairlead/taints/fleet"
 )
 
-// matrix is which pods can be placed on which nodes, those that are alike
-// together, in the order of the first of each.
+// matrix shows which pods can be placed on which nodes, with similar ones grouped,
+// ordered by the first of each group.
 type matrix struct {
 	Nodes []nodeClass `json:"nodes"`
 	Pods  []podClass  `json:"pods"`
 }
 
-// nodeClass is nodes with the same taints.
+// nodeClass is a group of nodes with the same taints.
 type nodeClass struct {
 	Names  []string         `json:"names"`
 	Taints []fairlead.Taint `json:"taints,omitempty"`
 }
 
-// podClass is pods whose tolerations match the same taints.
+// podClass is a group of pods whose tolerations match the same taints.
 type podClass struct {
 	Names       []string              `json:"names"`
 	Tolerations []fairlead.Toleration `json:"tolerations,omitempty"`
@@ -39,7 +39,7 @@ type cell struct {
 	Avoided     int  `json:"avoided"`
 }
 
-// mark is the cell as a letter.
+// mark returns the cell as a letter.
 func (c cell) mark() string {
 	switch {
 	case c.Schedulable && c.Avoided > 0:
@@ -143,7 +143,7 @@ func printMatrix(w io.Writer, x matrix) {
 	}
 }
 
-// some names the first of many.
+// some lists the first of many names.
 func some(names []string, what string) string {
 	const most = 3
 	if len(names) <= most {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// parse reads changes and, if there is a node, makes them.
+// parse reads changes and, if there is a node, applies them.
 func parse(c *args.Call) error {
 	in := newInput(c)
 	format := c.Choice("o", "text", "json")
@@ -52,7 +52,7 @@ func parse(c *args.Call) error {
 	return nil
 }
 
-// edit shows what becomes of a node's taints.
+// edit shows the resulting taints of a node.
 func edit(in *input, node string, changes []taints.Change, how *taints.EditOptions, format string) error {
 	cluster, err := in.cluster()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// text writes an answer for people; more is put behind the names in its headline.
+// text writes an answer as text; more is inserted after the names in its headline.
 func (a *answer) text(w io.Writer, more string) {
 	if len(a.Also) > 0 {
 		more = words.Count(len(a.Also), "more node", "more nodes") + more
@@ -23,14 +23,14 @@ func (a *answer) text(w io.Writer, more string) {
 	io.WriteString(w, text)
 }
 
-// quiet reports whether there is nothing to say about a pod on its node.
+// quiet reports whether there is nothing to report about a pod on its node.
 func (a *answer) quiet() bool {
 	return a.Schedulable && !a.Evicted && a.StaysSeconds == nil && a.Avoided == 0
 }
 
 // summary writes answers about all pods: those with the same tolerations, on nodes with
-// the same taints, are told once, and those that fit are counted. Pods without a node
-// come last.
+// the same taints, are reported once, and those that fit are counted. Pods without a
+// node are last.
 func summary(w io.Writer, answers []answer, nodes int) {
 	var fit int
 	var running, pending groups
@@ -42,7 +42,7 @@ func summary(w io.Writer, answers []answer, nodes int) {
 		case a.quiet():
 			fit++
 		default:
-			// Texts name the node, in commands.
+			// The texts contain commands with the node's name.
 			running.add(fmt.Sprint(a.pod.Spec.Tolerations)+strings.ReplaceAll(a.String()[len(a.Pod):], strings.TrimPrefix(a.Node, "node/"), ""), a)
 		}
 	}
@@ -61,8 +61,8 @@ func summary(w io.Writer, answers []answer, nodes int) {
 	}
 }
 
-// pendingText tells where pods without a node could go. Taints are told where they
-// allow no node, or a toleration misses one.
+// pendingText reports where pods without a node can be scheduled. Taints are listed if they
+// allow no node, or if a toleration nearly matches one.
 func pendingText(w io.Writer, like []*answer, nodes int) {
 	first := like[0].Pod
 	pods := slices.IndexFunc(like, func(a *answer) bool { return a.Pod != first })
@@ -93,14 +93,14 @@ func pendingText(w io.Writer, like []*answer, nodes int) {
 	}
 }
 
-// missed reports whether a toleration is meant for the taint, and does not match it.
+// missed reports whether a toleration was intended for the taint but does not match it.
 func missed(u taints.UntoleratedTaint) bool {
 	return u.Nearest != nil && !slices.ContainsFunc(u.Nearest.Mismatches, func(m taints.Mismatch) bool {
 		return m.Part == "key" && !m.Alike || m.Part == "effect"
 	})
 }
 
-// groups are answers of which the same is to be said, in the order of the first of each.
+// groups are answers with the same text, ordered by the first of each group.
 type groups struct {
 	at   map[string]int
 	list [][]*answer

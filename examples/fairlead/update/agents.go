@@ -13,18 +13,18 @@ import (
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// agents is what is heard of the nodes, and the engine of taints that judges it:
-// a node that is silent, or not ready, is tainted, and its pods are evicted when
-// they do not tolerate that any longer.
+// agents are the reports of the nodes, and the taint engine that evaluates them: a
+// node that is silent or not ready is tainted, and its pods are evicted when they
+// no longer tolerate that.
 type agents struct {
 	*eviction.MemBackend
 	play   *play
 	runner *eviction.Runner
-	silent map[string]int // by node: for how many reasons nothing is heard of it
-	unwell map[string]int // by node: for how many reasons it says that it is not ready
+	silent map[string]int // by node: the number of reasons why it is silent
+	unwell map[string]int // by node: the number of reasons why it reports that it is not ready
 	busy   map[string]bool
 	modes  map[string]eviction.ZoneMode
-	marked map[string]bool // by UID: pods that were said not to be ready
+	marked map[string]bool // by UID: pods that were reported as not ready
 }
 
 func newAgents(p *play) (*agents, error) {
@@ -42,8 +42,8 @@ func newAgents(p *play) (*agents, error) {
 	return a, err
 }
 
-// trouble begins when nothing is heard of a node any more, or when it says that
-// it is not ready, which nobody hears of one that is silent already.
+// trouble begins when a node becomes silent, or when it reports that it is not
+// ready, which is not visible if it is already silent.
 func (a *agents) trouble(node string, notReady bool, why string) {
 	what, count := "silent", a.silent
 	if notReady {
@@ -55,7 +55,7 @@ func (a *agents) trouble(node string, notReady bool, why string) {
 	}
 	a.play.tell("node "+node, why)
 	a.busy[node] = true
-	a.Report(node, a.unwell[node] == 0) // the last that is heard, or the first of it
+	a.Report(node, a.unwell[node] == 0) // the last report, or the first one of the trouble
 	a.play.open("agent of "+node, what)
 }
 
@@ -89,8 +89,7 @@ func (a *agents) better(node string, notReady bool) {
 	}
 }
 
-// pass lets the engine judge the zones, and each node that is not as it should
-// be.
+// pass lets the engine evaluate the zones, and each node with trouble.
 func (a *agents) pass(ctx context.Context) (acted bool, blocked []fairlead.Block, err error) {
 	z, err := a.runner.ReconcileZones(ctx)
 	if err != nil {
@@ -136,7 +135,7 @@ func (a *agents) wake(key string, at time.Time) {
 	}
 }
 
-// waiting reports whether something is still to be done about a node.
+// waiting reports whether a node still needs work.
 func (a *agents) waiting() bool {
 	for key := range a.play.wakes {
 		if key == "zones" || strings.HasPrefix(key, "agent of ") {
@@ -146,7 +145,7 @@ func (a *agents) waiting() bool {
 	return false
 }
 
-// zones tells how zones fare.
+// zones reports changes of the zones' modes.
 func (a *agents) zones(zones []eviction.Zone) {
 	for _, z := range zones {
 		if was := a.modes[z.Name]; was != z.Mode && (z.Mode != eviction.ZoneNormal || was != eviction.ZoneInitial) {
@@ -156,7 +155,7 @@ func (a *agents) zones(zones []eviction.Zone) {
 	}
 }
 
-// zoneName leaves the region out, which no node of a scenario has.
+// zoneName leaves out the region, which no node of a scenario has.
 func zoneName(name string) string {
 	if name == "" {
 		return "nodes without zone"
@@ -181,8 +180,8 @@ func (a *agents) Apply(ctx context.Context, node string, action eviction.Action)
 	return err
 }
 
-// edited reports taints that come and go, and what that means for pods; but for the one
-// that says that a node is cordoned, which was reported.
+// edited reports taints that are added and removed, and what that means for pods, except
+// the taint of a cordoned node, which was already reported.
 func (a *agents) edited(e *eviction.EditTaints) {
 	var come, gone []string
 	for _, t := range e.Add {
@@ -218,7 +217,7 @@ func (a *agents) edited(e *eviction.EditTaints) {
 	}
 }
 
-// was reports whether a node had a taint, and forgets it.
+// was reports whether a node had a taint, and removes the record.
 func (a *agents) was(node string, t *fairlead.Taint) bool {
 	key := node + " " + taintName(t)
 	had := a.play.said[key] != ""
@@ -228,7 +227,7 @@ func (a *agents) was(node string, t *fairlead.Taint) bool {
 
 func taintName(t *fairlead.Taint) string { return t.Key + ":" + string(t.Effect) }
 
-// follow tells how long each pod of a node tolerates a taint that evicts.
+// follow reports how long each pod of a node tolerates a taint that evicts.
 func (a *agents) follow(node string, t *fairlead.Taint) {
 	now := a.play.clock.Now()
 	for _, p := range a.Pods(node) {
@@ -246,8 +245,8 @@ func (a *agents) follow(node string, t *fairlead.Taint) {
 	}
 }
 
-// evict reports a pod that is evicted. The agent of a node that is silent does not end
-// it: it stays as it is, and its controller makes another meanwhile.
+// evict reports an evicted pod. The agent of a silent node does not terminate it: the pod
+// stays, and its controller creates a replacement meanwhile.
 func (a *agents) evict(e *eviction.Evict) {
 	p, there := a.Pod(e.Pod.Namespace, e.Pod.Name)
 	if !there || p.UID != e.Pod.UID || p.DeletionTimestamp != nil {

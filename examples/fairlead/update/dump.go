@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/dump"
 )
 
-// dumpHelp says what a dump is.
+// dumpHelp describes a dump.
 const dumpHelp = `DIR is an unpacked must-gather, or a directory with the output of kubectl get -o yaml for ClusterVersions,
 ClusterOperators, MachineConfigPools, MachineConfigs and Nodes, and a file alerts.json.
 FILE holds such objects, and - is standard input.
@@ -41,15 +41,15 @@ type gathering struct {
 // origin is where an object was read.
 type origin struct {
 	file, uid, version string
-	at                 int // its place in the list of its kind
+	at                 int // its position in the list of its kind
 }
 
-// part is one kind of objects of a dump.
+// part is the objects of one kind in a dump.
 type part struct {
 	suffix, kind string
-	put          func(o dump.Object, at int) error // at is the length of the list, or the place of what it replaces
+	put          func(o dump.Object, at int) error // at is the length of the list, or the position of the object to replace
 	length       func() int
-	begin        func() // notes that the part was looked at
+	begin        func() // records that the dump contains the part
 }
 
 func newGathering() *gathering {
@@ -80,7 +80,7 @@ func newGathering() *gathering {
 	return g
 }
 
-// listOf is the part of a list.
+// listOf returns the part for a list.
 func listOf[T any](suffix, kind string, list *[]T) part {
 	return part{suffix, kind, func(o dump.Object, at int) error {
 		var item T
@@ -94,8 +94,8 @@ func listOf[T any](suffix, kind string, list *[]T) part {
 	}}
 }
 
-// readDump reads what was written down of a cluster: a file, standard input, all files of a
-// directory, or those whose names begin alike.
+// readDump reads the dump of a cluster: a file, standard input, all files of a directory, or
+// the files with a common prefix.
 func readDump(open func(string) (io.ReadCloser, error), name string) (*cvo.Dump, error) {
 	g := newGathering()
 	if info, err := os.Stat(name); name == "-" || err == nil && (info.IsDir() || info.Mode().IsRegular()) {
@@ -115,13 +115,13 @@ func readDump(open func(string) (io.ReadCloser, error), name string) (*cvo.Dump,
 		}
 	}
 	if g.out.Version == nil {
-		return nil, fmt.Errorf("%s-cv.yaml: it holds no ClusterVersion; write what kubectl get clusterversion version -o yaml prints", name)
+		return nil, fmt.Errorf("%s-cv.yaml: it contains no ClusterVersion; save the output of kubectl get clusterversion version -o yaml", name)
 	}
 	return &g.out, g.alerts(name + "-alerts.json")
 }
 
-// files reads all objects of the kinds of a dump in a file, or below a directory but for what is
-// in namespaces: a must-gather holds much there. A file of a directory that mentions none of the
+// files reads all objects of the kinds of a dump in a file, or below a directory except those
+// in namespaces: a must-gather contains many there. A file of a directory that mentions none of the
 // kinds is not part of the dump.
 func (g *gathering) files(open func(string) (io.ReadCloser, error), name string) error {
 	count := 0
@@ -146,17 +146,17 @@ func (g *gathering) files(open func(string) (io.ReadCloser, error), name string)
 	}
 	const wanted = "ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node"
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name a must-gather as it is unpacked, "+
-			"or a directory with what kubectl get -o yaml prints: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", name, count)
+		return fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name an unpacked must-gather, "+
+			"or a directory with the output of kubectl get -o yaml: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", name, count)
 	}
 	if name == "-" {
 		name = "standard input"
 	}
-	return fmt.Errorf("%s: it holds no "+wanted+"; write what this prints: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
+	return fmt.Errorf("%s: it contains no "+wanted+"; save the output of: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
 }
 
-// read reads a file: only objects of a kind, or with an empty one all that belong to a
-// dump. What stands in several files, as in a must-gather, counts once.
+// read reads a file: only objects of a kind, or if it is empty, all that belong to a dump.
+// An object in several files, as in a must-gather, counts once.
 func (g *gathering) read(text []byte, file, only string) error {
 	return dump.Read(bytes.NewReader(text), file, func(o dump.Object) error {
 		o.Kind = cmp.Or(o.Kind, only) // items of a List may lack it
@@ -173,11 +173,11 @@ func (g *gathering) read(text []byte, file, only string) error {
 		if only == "" || o.Kind == "List" {
 			return nil
 		}
-		return fmt.Errorf("it holds an object of kind %q; only such of kind %s belong there", o.Kind, only)
+		return fmt.Errorf("it contains an object of kind %q; only objects of kind %s belong there", o.Kind, only)
 	})
 }
 
-// take takes an object, the newer one where it was read before.
+// take adds an object, or keeps the newer one if it was read before.
 func (g *gathering) take(p *part, o dump.Object, file string) error {
 	is := origin{file, o.Meta.UID, o.Meta.ResourceVersion, p.length()}
 	key := p.kind + "/" + o.Meta.Name
@@ -194,7 +194,7 @@ func (g *gathering) take(p *part, o dump.Object, file string) error {
 	return p.put(o, is.at)
 }
 
-// newer compares versions of one object, which are numbers.
+// newer compares resource versions of one object, which are numbers.
 func newer(a, b string) bool {
 	x, err := strconv.ParseUint(a, 10, 64)
 	y, failed := strconv.ParseUint(b, 10, 64)

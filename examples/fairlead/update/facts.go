@@ -16,14 +16,14 @@ import (
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
-// facts evaluates rules of type CEL over what is known of a cluster. It is a
+// facts evaluates rules of type CEL on known facts about a cluster. It is a
 // graph.Evaluator.
 type facts struct {
 	compiler *rule.Compiler
 	known    *rule.Properties
 }
 
-// readFacts reads a JSON object, of which rules see each member as a variable.
+// readFacts reads a JSON object; each member is a variable for rules.
 func readFacts(name string) (*facts, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -54,8 +54,7 @@ func readFacts(name string) (*facts, error) {
 }
 
 // Evaluate implements graph.Evaluator. A rule that fails on the facts, because
-// it asks for one that is not there, is an error: whether it matches is not
-// known then.
+// one is missing, is an error: it is not known whether the rule matches.
 func (f *facts) Evaluate(ctx context.Context, r graph.Rule) (bool, error) {
 	if r.Type != graph.RuleCEL {
 		return false, fmt.Errorf("facts cannot evaluate rules of type %s", r.Type)
@@ -71,7 +70,7 @@ func (f *facts) Evaluate(ctx context.Context, r graph.Rule) (bool, error) {
 	return result.Match, err
 }
 
-// learn adds what the rules of type CEL come to.
+// learn adds the results of the rules of type CEL.
 func (f *facts) learn(ctx context.Context, g *graph.Graph, e graph.Evaluations) graph.Evaluations {
 	eachRule(g, func(_ string, r graph.Rule) {
 		if r.Type == graph.RuleCEL {

@@ -39,7 +39,7 @@ func graphCommand() *args.Command {
 	}
 }
 
-// question is what the command was asked.
+// question is the question of the command line.
 type question struct {
 	from, to string
 	cluster  graph.WhyNotOptions
@@ -106,8 +106,8 @@ func (a *answers) clear(p *graph.Path) bool {
 	})
 }
 
-// openGraph reads a graph, or puts it together from a directory that holds a
-// raw graph in a file and graph data below. all is the graph of all channels.
+// openGraph reads a graph, or builds it from a directory that contains a raw
+// graph in a file and graph data below. all is the graph of all channels.
 func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, err error) {
 	g, data, err := readGraphData(c)
 	if err != nil {
@@ -128,7 +128,7 @@ func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, 
 	return data.Assemble(g, part), data.Assemble(g, &graph.AssembleOptions{Architecture: part.Architecture}), nil
 }
 
-// readGraphData reads a graph, and graph data where a directory is named.
+// readGraphData reads a graph, and graph data if a directory is named.
 func readGraphData(c *args.Call) (g *graph.Graph, data *graph.Data, err error) {
 	name, dir := c.Args[0], ""
 	if info, err := os.Stat(name); err != nil {
@@ -169,8 +169,8 @@ func channelsOf(g *graph.Graph, data *graph.Data) (names []string) {
 	return slices.Compact(names)
 }
 
-// makings finds the raw graph and the graph data in a directory: the one JSON
-// file whose name has "raw" in it, or the only one, and the directory with
+// makings finds the raw graph and the graph data in a directory: the only JSON
+// file whose name contains "raw", or the only JSON file, and the directory with
 // blocked-edges or channels, which may be dir itself.
 func makings(dir string) (raw, data string, err error) {
 	var files []string
@@ -194,7 +194,7 @@ func makings(dir string) (raw, data string, err error) {
 		}
 	}
 	if raw == "" {
-		return "", "", fmt.Errorf("%s: it holds %d JSON files, and none is called raw: name the graph's file instead", dir, len(files))
+		return "", "", fmt.Errorf("%s: it contains %d JSON files, and none is called raw: name the graph's file instead", dir, len(files))
 	}
 	if data == "" {
 		return "", "", fmt.Errorf("%s: there is neither channels nor blocked-edges below it: name the graph's file instead", dir)
@@ -202,7 +202,7 @@ func makings(dir string) (raw, data string, err error) {
 	return raw, data, nil
 }
 
-// learn takes the user's word for what queries come to.
+// learn adds the results of queries that the user states.
 func learn(g *graph.Graph, e graph.Evaluations, exposed, free []string) graph.Evaluations {
 	eachRule(g, func(risk string, r graph.Rule) {
 		e = answer(e, r, risk, exposed, true)
@@ -259,7 +259,7 @@ func (q *question) ask(ctx context.Context, g *graph.Graph) (*answers, error) {
 	return a, nil
 }
 
-// answers is what the command tells.
+// answers is the output of the command.
 type answers struct {
 	updates  *graph.Updates
 	channels []string
@@ -311,7 +311,7 @@ func names(risks []graph.Risk) []string {
 	return list
 }
 
-// risks says what is known of each risk of an update.
+// risks describes what is known about each risk of an update.
 func (a *answers) risks(u graph.Update) []string {
 	var list []string
 	for _, x := range a.cluster.Evaluations.Recommend(u, a.cluster.Accepted).Exposures {

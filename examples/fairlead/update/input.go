@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// unread makes an error of the file system one that says what was expected.
+// unread adds what was expected to an error of the file system.
 func unread(err error, name, want string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no such file or directory; %s", name, want)
@@ -16,10 +16,10 @@ func unread(err error, name, want string) error {
 	if errors.As(err, &failed) {
 		err = failed.Err
 	}
-	return fmt.Errorf("%s: it cannot be read: %w; %s", name, err, want)
+	return fmt.Errorf("%s: cannot be read: %w; %s", name, err, want)
 }
 
-// isDir makes sure that a directory is one.
+// isDir returns an error if the name is not a directory.
 func isDir(name, want string) error {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// outage is a time in which nothing is heard of some nodes, or in which they say
-// that they are not ready.
+// outage is a period in which some nodes are silent, or report that they are not
+// ready.
 type outage struct {
-	after, last time.Duration // since the update was asked for; last is 0 for good
+	after, last time.Duration // since the update was requested; last is 0 for forever
 	nodes       []string      // in the order of the pools
 	notReady    bool
 }
 
-// outages reads what befalls nodes.
+// outages reads the outages of nodes.
 func (r *scenarioReader) outages(pools []pool) []outage {
 	var list []outage
 	for i, f := range r.Spec.Outages {
@@ -54,8 +54,8 @@ func (r *scenarioReader) outages(pools []pool) []outage {
 	return list
 }
 
-// tolerations reads what the pods of a workload tolerate, and adds what the
-// control plane does.
+// tolerations reads the tolerations of the pods of a workload, and adds those
+// that the control plane adds.
 func (r *scenarioReader) tolerations(f *scene.Workload, path []any) []fairlead.Toleration {
 	var wrong taints.FieldErrors
 	if err := taints.ValidateTolerations(f.Tolerations, nil); errors.As(err, &wrong) {
@@ -74,7 +74,7 @@ func (r *scenarioReader) tolerations(f *scene.Workload, path []any) []fairlead.T
 	return taints.DefaultTolerations(f.Tolerations, taints.DefaultTolerationSeconds, taints.DefaultTolerationSeconds)
 }
 
-// outages plans what befalls nodes.
+// outages plans the outages of nodes.
 func (p *play) outages() {
 	for _, o := range p.silences {
 		for _, name := range o.nodes {
@@ -90,7 +90,7 @@ func (p *play) outages() {
 	}
 }
 
-// reboots plans the end of the change of a node, in which its agent does not run.
+// reboots plans the last part of the change of a node, in which its agent does not run.
 func (p *play) reboots(n *node) {
 	if n.fails || n.reboot == 0 {
 		return

@@ -73,7 +73,7 @@ func plan(c *args.Call) error {
 	return nil
 }
 
-// filterFlags declares the flags that say what the cluster is.
+// filterFlags declares the flags that describe the cluster.
 func filterFlags(c *args.Call) *payload.Filter {
 	f := payload.NewFilter()
 	c.Flags.StringVar(f.Profile, "profile", *f.Profile, "")
@@ -90,8 +90,8 @@ func filterFlags(c *args.Call) *payload.Filter {
 	return f
 }
 
-// load reads a payload, prints what is odd about it, and picks what belongs to
-// the cluster.
+// load reads a payload, prints its diagnostics, and selects the manifests for the
+// cluster.
 func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection, error) {
 	if err := isDir(dir, "name the directory of a release's payload, which holds manifests and release-manifests"); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 	return s, known(c, p, filter)
 }
 
-// known complains of profiles that no manifest of a payload is for, and warns of
+// known rejects a profile that no manifest of a payload is for, and warns about
 // feature sets and gates that none mentions.
 func known(c *args.Call, p *payload.Payload, filter *payload.Filter) error {
 	const mark = "include.release.openshift.io/"
@@ -221,7 +221,7 @@ func printPlanJSON(w io.Writer, s *payload.Selection, p *payload.Plan) error {
 	return e.Encode(out)
 }
 
-// printPlan tells a plan: a line for each group, with -v one for each task and
+// printPlan prints a plan: a line for each group, with -v one for each task and
 // each manifest that is left out.
 func printPlan(w io.Writer, s *payload.Selection, p *payload.Plan, verbose bool) {
 	fmt.Fprintf(w, "release %s: %s applied, %d left out\n", s.Payload.Release.Version, words.Count(len(s.Tasks), "manifest", "manifests"), len(s.Excluded))

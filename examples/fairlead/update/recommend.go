@@ -17,10 +17,10 @@ func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
 		Usage: "PREFIX|DIR|FILE|- [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
-		About: "recommend an update for a dumped cluster, and say why not the others",
+		About: "recommend an update for a dumped cluster, and explain why the others are not",
 		Help: dumpHelp + `  -to V              assess only this update
   -accept NAME       accept this risk, alert or reason
-  -all               list older updates, too`,
+  -all               also list older updates`,
 		Run: recommend,
 	}
 }
@@ -38,7 +38,7 @@ func recommend(c *args.Call) error {
 		return err
 	}
 	if dump.Version == nil {
-		return fmt.Errorf("%s: it holds no ClusterVersion; add what kubectl get clusterversion version -o yaml prints", c.Args[0])
+		return fmt.Errorf("%s: it contains no ClusterVersion; add the output of kubectl get clusterversion version -o yaml", c.Args[0])
 	}
 	c.Unused("accept", *accept, acceptable(dump))
 	a := cvo.Advise(dump.Version, dump.Alerts, *accept)
@@ -59,7 +59,8 @@ func recommend(c *args.Call) error {
 	return err
 }
 
-// acceptable names what can be accepted: what speaks against an update while nothing is.
+// acceptable returns the names that -accept can have: everything that argues against an
+// update while nothing is accepted.
 func acceptable(d *cvo.Dump) []string {
 	cv := *d.Version
 	cv.Spec.DesiredUpdate = nil
@@ -109,7 +110,7 @@ func printAdvice(w io.Writer, a *cvo.Advice, all bool) {
 	rest()
 }
 
-// printChecks tells what was looked at and found well, and what is not known.
+// printChecks prints which checks succeeded, and what is not known.
 func printChecks(w io.Writer, a *cvo.Advice) {
 	if len(a.Checked) > 0 {
 		page.Fold(w, "checked: ", strings.Join(a.Checked, "; "))
@@ -119,7 +120,7 @@ func printChecks(w io.Writer, a *cvo.Advice) {
 	}
 }
 
-// verdict says in a few words what speaks against an update.
+// verdict describes in a few words what argues against an update.
 func verdict(c *cvo.Choice) string {
 	switch {
 	case c.Clear() && len(c.Findings) == 0 && len(c.Accepted) > 0:
@@ -136,8 +137,8 @@ func verdict(c *cvo.Choice) string {
 	return "not recommended: " + strings.Join(c.Reasons, ", ")
 }
 
-// recommendTo tells about one update. An update that something speaks against is
-// a finding.
+// recommendTo reports on one update. An update is a finding if anything argues
+// against it.
 func recommendTo(w io.Writer, a *cvo.Advice, to string) error {
 	for i := range a.Choices {
 		c := &a.Choices[i]

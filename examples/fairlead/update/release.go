@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/scene"
 )
 
-// makeRelease writes the payload of a release that is made of components, and
-// loads it.
+// makeRelease writes the payload of a release made from components, and loads
+// it.
 func makeRelease(version string, components []scene.Component) (*payload.Payload, error) {
 	var text bytes.Buffer
 	files := zip.NewWriter(&text)

@@ -18,15 +18,15 @@ import (
 	"github.com/fairlead/fairlead/internal/scene"
 )
 
-// scenario is what a file says: two releases, how long operators and nodes take,
-// and what troubles them.
+// scenario is the content of a file: two releases, how long operators and nodes
+// take, and their troubles.
 type scenario struct {
 	title     string
 	start     time.Time
-	limit     time.Duration // it ends at the latest after that
+	limit     time.Duration // the longest time it runs
 	from, to  *payload.Payload
 	retrieve  time.Duration
-	startup   time.Duration // of a pod that takes the place of another
+	startup   time.Duration // of a replacement pod
 	operators []operator    // in the order of the file
 	rollouts  map[string]time.Duration
 	pools     []pool   // in the order of the file
@@ -41,14 +41,14 @@ type operator struct {
 	troubles []trouble
 }
 
-// trouble is a time in which an operator is degraded or unavailable.
+// trouble is a period in which an operator is degraded or unavailable.
 type trouble struct {
 	what        string
-	after, last time.Duration // since its manifest was applied; last is 0 for good
+	after, last time.Duration // since its manifest was applied; last is 0 for forever
 	message     string
 }
 
-// What an operator can be, but for well.
+// The troubles of an operator.
 const (
 	degraded    = "degraded"
 	unavailable = "unavailable"
@@ -61,7 +61,7 @@ type pool struct {
 	paused      bool
 	unavailable *rollout.IntOrString
 	nodes       []node
-	workloads   []workload // whose pods its drains evict; without any, nodes say how long a drain takes
+	workloads   []workload // whose pods its drains evict; without any, the nodes specify how long a drain takes
 }
 
 // node is how a node behaves while it is updated.
@@ -73,19 +73,19 @@ type node struct {
 	lost           bool // it does not come back from its reboot
 }
 
-// machineConfig is the operator that brings the nodes to a release.
+// machineConfig is the operator that updates the nodes to a release.
 const machineConfig = "machine-config"
 
 // never is longer than any scenario.
 const never = 2 * scene.Longest
 
-// scenarioReader turns the file into a scenario. Its first complaint counts.
+// scenarioReader turns the file into a scenario. Only its first error is kept.
 type scenarioReader struct {
 	*scene.File
 	dir string
 }
 
-// readScenario reads a file that holds one document of kind Scenario.
+// readScenario reads a file that contains one document of kind Scenario.
 func readScenario(name string) (*scenario, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *scenarioReader) scenario() *scenario {
 	return s
 }
 
-// operators reads how operators behave; they are some of the release's.
+// operators reads how operators behave; they must be operators of the release.
 func (r *scenarioReader) operators(p *payload.Payload) []operator {
 	names := operatorNames(p)
 	var list []operator
@@ -181,7 +181,7 @@ func listed(names []string) string {
 
 func (r *scenarioReader) pools(p *payload.Payload) []pool {
 	if len(r.Spec.Pools) > 0 && !slices.Contains(operatorNames(p), machineConfig) {
-		r.Fault("spec.pools: release %s has no operator %s, which brings nodes to a release; add a component of that name with operator: true, or take the pools out",
+		r.Fault("spec.pools: release %s has no operator %s, which updates nodes to a release; add a component of that name with operator: true, or take the pools out",
 			[]any{"spec", "pools"}, p.Release.Version, machineConfig)
 	}
 	var list []pool
@@ -193,7 +193,7 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 		case f.Name == "":
 			r.Fault("%s is missing; name the pool, such as worker", at, scene.Path(at))
 		case seen["pool "+f.Name]:
-			r.Fault("%s is %q, as one above; give each pool a name of its own", at, scene.Path(at), f.Name)
+			r.Fault("%s is %q, as one above; give each pool its own name", at, scene.Path(at), f.Name)
 		}
 		seen["pool "+f.Name] = true
 		if f.MaxUnavailable != nil {
@@ -204,7 +204,7 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 		for k, n := range f.Nodes {
 			at := []any{"spec", "pools", i, "nodes", k, "name"}
 			if n.Name == "" || seen["node "+n.Name] {
-				r.Fault("%s is %q; give each node a name of its own", at, scene.Path(at), n.Name)
+				r.Fault("%s is %q; give each node its own name", at, scene.Path(at), n.Name)
 			}
 			seen["node "+n.Name] = true
 			x := node{name: n.Name, zone: n.Zone, fails: n.Update == "fails", neverUp: n.Drain == "never", drain: drain, update: update}
@@ -226,14 +226,14 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 	return list
 }
 
-// workloads reads what runs on the nodes of a pool.
+// workloads reads the workloads on the nodes of a pool.
 func (r *scenarioReader) workloads(files []scene.Workload, seen map[string]bool, nodes int, path ...any) []workload {
 	var list []workload
 	for i, f := range files {
 		at := append(slices.Clone(path), i)
 		switch {
 		case !componentName.MatchString(f.Name) || seen["workload "+f.Name]:
-			r.Fault("%s.name is %q; give each workload a name of its own, of letters, digits and dashes", append(at, "name"), scene.Path(at), f.Name)
+			r.Fault("%s.name is %q; give each workload its own name, of letters, digits and dashes", append(at, "name"), scene.Path(at), f.Name)
 		case f.Daemon && f.Replicas != 0:
 			r.Fault("%s.replicas is %d, and a daemon has one pod on each node; take one of the two out", append(at, "replicas"), scene.Path(at), f.Replicas)
 		case !f.Daemon && (f.Replicas < 1 || f.Replicas > 10_000):
@@ -269,7 +269,7 @@ func (r *scenarioReader) share(v *doc.Value, total int, things string, path ...a
 
 var componentName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// release loads a release from its directory, or makes it of the components.
+// release loads a release from its directory, or makes it from the components.
 func (r *scenarioReader) release(f *scene.Release, key string) *payload.Payload {
 	at := []any{"spec", key}
 	switch {

@@ -58,7 +58,7 @@ func serve(c *args.Call) error {
 			case <-ctx.Done():
 				end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 				defer stop()
-				_ = server.Shutdown(end) // what is still under way is cut off
+				_ = server.Shutdown(end) // requests in progress are cut off
 				return
 			case <-tick.C:
 				if err := loadService(c, service); err != nil {
@@ -82,14 +82,14 @@ func loadService(c *args.Call, s *graph.Service) error {
 	return err
 }
 
-// writeMetrics writes what a service has done in the text form of Prometheus.
+// writeMetrics writes the metrics of a service in the text format of Prometheus.
 func writeMetrics(w io.Writer, m graph.ServiceMetrics) {
 	for _, x := range []struct {
 		name, help string
 		value      int64
 	}{
 		{"requests", "requests", m.Requests}, {"not_modified", "requests answered with 304", m.NotModified}, {"refused", "requests that were refused", m.Refused},
-		{"kept", "requests answered from what was kept", m.Kept}, {"made", "graphs that were assembled", m.Made}, {"loads", "times that graph data was loaded", m.Loads},
+		{"kept", "requests answered from the cache", m.Kept}, {"made", "graphs that were assembled", m.Made}, {"loads", "times that graph data was loaded", m.Loads},
 	} {
 		fmt.Fprintf(w, "# HELP fairlead_updates_%s_total Number of %s.\n# TYPE fairlead_updates_%s_total counter\nfairlead_updates_%s_total %d\n", x.name, x.help, x.name, x.name, x.value)
 	}

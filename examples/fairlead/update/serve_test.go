@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// What is served is what is in the directory, also after it has changed, and the
-// program ends when it is told to.
+// The service serves the content of the directory, also after it has changed, and the
+// program ends when it is interrupted.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

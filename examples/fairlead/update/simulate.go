@@ -21,7 +21,7 @@ func simulateCommand() *args.Command {
 		Usage: "SCENARIO [-o text|json|yaml|svg|mermaid]",
 		About: "simulate the update of a whole cluster, with operators, nodes and pods, in virtual time; examples are in examples/fairlead/update/scenarios",
 		Help: `SCENARIO is a YAML file, documented in examples/fairlead/update/scenarios/README.md.
-  -o text            one line per event; what did not finish is a finding
+  -o text            one line per event; anything unfinished is a finding
   -o json            the same as data; -o svg and -o mermaid draw a timeline`,
 		Run: simulate,
 	}
@@ -51,15 +51,15 @@ func simulate(c *args.Call) error {
 	return nil
 }
 
-// The names of things that are not in the scenario.
+// The names of objects that are not in the scenario.
 const (
 	cluster = "cluster"
 	oldOne  = "registry/release@sha256:from"
 	newOne  = "registry/release@sha256:to"
 )
 
-// play is a scenario at work: the engine of versions, and on one cluster in memory those
-// of rollouts, which drains nodes, and of taints.
+// play is a running scenario: the version engine, and on one cluster in memory the rollout
+// engine, which drains nodes, and the taint engine.
 type play struct {
 	*scenario
 	*timeline
@@ -68,17 +68,17 @@ type play struct {
 	update   *cvo.Runner
 	shared   *fairlead.MemCluster
 	all      *memory.Cluster // that is shared
-	timed    view            // of pools whose nodes say how long a drain takes
+	timed    view            // of pools whose nodes specify how long a drain takes
 	drained  view            // of the others
 	agents   *agents
 	wakes    map[string]time.Time            // by pool, or by what else is waited for; "" is the cluster's
 	due      []change                        // by instant
 	said     map[string]string               // what was last shown, by subject
-	begun    bool                            // nodes were told of the new release
-	operates map[string]*cvo.ClusterOperator // by name: what the new release wants of operators that are not there yet
+	begun    bool                            // nodes were assigned the new release
+	operates map[string]*cvo.ClusterOperator // by name: what the new release requires of operators that have not reached it
 }
 
-// change is something that happens at its time.
+// change is something that happens at a given time.
 type change struct {
 	at time.Time
 	do func()
@@ -116,7 +116,7 @@ func (s *scenario) play(ctx context.Context) (*timeline, error) {
 	return p.timeline, nil
 }
 
-// install brings a cluster to the old release, before the play begins.
+// install installs the old release before the simulation begins.
 func (p *play) install(ctx context.Context) error {
 	p.versions.SetCluster(cluster, cvo.Spec{}, cvo.Release{Version: p.From, Image: oldOne})
 	var err error
@@ -135,7 +135,7 @@ func (p *play) install(ctx context.Context) error {
 	return fmt.Errorf("release %s cannot be installed: %s", p.From, condition(p.versions.Version(cluster).Status.Conditions, "Progressing").Message)
 }
 
-// prepare sets the stage: what takes how long, and that the update is wanted.
+// prepare sets how long everything takes, and requests the update.
 func (p *play) prepare() error {
 	for _, o := range p.operators {
 		if p.versions.Operators[o.name] = o.takes; o.never {
@@ -160,11 +160,11 @@ func (p *play) prepare() error {
 		return err
 	}
 	p.versions.SetCluster(cluster, cvo.Spec{DesiredUpdate: &cvo.Update{Version: p.To, Image: newOne}}, cvo.Release{Version: p.From, Image: oldOne})
-	p.tell("administrator", "asks for release "+p.To)
+	p.tell("administrator", "requests release "+p.To)
 	return nil
 }
 
-// rendered names the configuration of a pool for a release.
+// rendered returns the name of the configuration of a pool for a release.
 func rendered(pool, version string) string { return "rendered-" + pool + "-" + version }
 
 func (p *play) node(name string) *node {
@@ -211,10 +211,10 @@ func (p *play) at(after time.Duration, do func()) {
 	slices.SortStableFunc(p.due, func(a, b change) int { return a.at.Compare(b.at) })
 }
 
-// maxRounds bounds how often all are asked at one instant.
+// maxRounds limits the passes at one instant.
 const maxRounds = 10_000
 
-// settle lets everybody do what they do at this instant.
+// settle runs everything that acts at this instant.
 func (p *play) settle(ctx context.Context) error {
 	for range maxRounds {
 		if err := ctx.Err(); err != nil {
@@ -253,10 +253,10 @@ func (p *play) settle(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("at %s there is no end to it", p.clock.Now().Format(time.RFC3339))
+	return fmt.Errorf("at %s the simulation does not end", p.clock.Now().Format(time.RFC3339))
 }
 
-// happen carries out what is due.
+// happen carries out the changes that are due.
 func (p *play) happen() (any bool) {
 	for len(p.due) > 0 && !p.due[0].at.After(p.clock.Now()) {
 		do := p.due[0].do
@@ -267,8 +267,8 @@ func (p *play) happen() (any bool) {
 }
 
 // poolsDone lets the machine-config operator reach its version when all pools
-// that it waits for have, and it has had its own time. It reports whether it
-// does so now.
+// that it waits for are updated and its own time has passed. It reports whether
+// that happens now.
 func (p *play) poolsDone() bool {
 	if len(p.pools) == 0 || p.operates[machineConfig] == nil || p.said["done "+machineConfig] != "" {
 		return false
@@ -288,7 +288,7 @@ func (p *play) poolsDone() bool {
 	return true
 }
 
-// updated returns how many nodes of a pool run the new release and take pods.
+// updated returns how many nodes of a pool run the new release and accept pods.
 func (p *play) updated(q *pool) (n int) {
 	w := p.view(q).World(q.name)
 	for i := range w.Nodes {
@@ -306,7 +306,7 @@ func (p *play) completed() bool {
 }
 
 // over reports whether nothing is left to happen: the release is reached, and no
-// node is on its way or will be.
+// node is being updated or will be.
 func (p *play) over() bool {
 	return p.completed() && len(p.due) == 0 && !p.agents.waiting() && !p.working()
 }

@@ -13,11 +13,10 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// TestSimulatedUpdates plays random scenarios, and checks what the timeline
-// tells: no runlevel begins before the operators of the ones below are there, no
-// node is begun while as many are down as the pool allows, no pod leaves before
-// it must, none that tolerates it for good leaves at all, all nodes come to the
-// release.
+// TestSimulatedUpdates runs random scenarios and checks the timeline: no runlevel
+// begins before the operators of lower ones are updated, no node is begun while as
+// many are down as the pool allows, no pod leaves before it must, no pod that
+// tolerates the taint forever leaves, and all nodes reach the release.
 func TestSimulatedUpdates(t *testing.T) {
 	evicted := 0
 	for seed := range uint64(long.N(20, 2_000)) {
@@ -37,7 +36,7 @@ func TestSimulatedUpdates(t *testing.T) {
 		for i := range nodes {
 			fmt.Fprintf(&text, "    - {name: n-%d, drain: %dm, update: %dm, reboot: %ds, zone: z-%d}\n", i, rnd.IntN(9), 1+rnd.IntN(9), rnd.IntN(400), rnd.IntN(2))
 		}
-		if nodes > budget && rnd.IntN(2) == 0 { // else the pods have nowhere to go
+		if nodes > budget && rnd.IntN(2) == 0 { // else there is no node for the pods
 			text.WriteString("    workloads:\n    - {name: shop, replicas: 4, minAvailable: 50%}\n    - {name: logs, daemon: true}\n")
 			text.WriteString("    - {name: quick, replicas: 4, tolerations: [{operator: Exists, effect: NoExecute, tolerationSeconds: 60}]}\n")
 		}
@@ -72,8 +71,7 @@ func TestSimulatedUpdates(t *testing.T) {
 	t.Logf("%d pods were evicted for taints", evicted)
 }
 
-// check tells what is wrong with the timeline of an update that comes to its
-// end.
+// check reports what is wrong with the timeline of an update that completes.
 func (t *timeline) check(level map[string]string, budget, nodes int) error {
 	if len(t.Unfinished) > 0 {
 		return fmt.Errorf("it is not finished: %v", t.Unfinished)

@@ -11,7 +11,7 @@ import (
 	memory "github.com/fairlead/fairlead/internal/cluster"
 )
 
-// workload is pods of one kind, with a disruption budget.
+// workload is a set of pods of one kind, with a disruption budget.
 type workload struct {
 	name        string
 	replicas    int                   // of a daemon, one for each node
@@ -20,20 +20,20 @@ type workload struct {
 	tolerations []fairlead.Toleration
 }
 
-// The namespace of all pods, and the label of nodes that has the name of their pool.
+// The namespace of all pods, and the label of nodes with the name of their pool.
 const (
 	apps      = "apps"
 	poolLabel = "pool"
 )
 
-// view is the engine of rollouts with its view of the cluster.
+// view is the rollout engine with its view of the cluster.
 type view struct {
 	*rollout.MemBackend
 	runner *rollout.Runner
 }
 
-// newView returns a view whose engine drains nodes of their pods, or where drains take the
-// time that nodes say.
+// newView returns a view whose engine drains the pods of nodes, or in which drains take the
+// time that the nodes specify.
 func (p *play) newView(drainTime func(string) time.Duration) (v view, err error) {
 	v.MemBackend = &rollout.MemBackend{Cluster: p.shared, Changed: p.nodeActed, DrainTime: drainTime}
 	v.UpdateTime = func(name, _ string) (time.Duration, error) {
@@ -58,7 +58,7 @@ func (p *play) view(q *pool) *view {
 	return &p.timed
 }
 
-// stage makes the nodes, which run the old release, and what runs on them.
+// stage creates the nodes, which run the old release, and their pods.
 func (p *play) stage() (err error) {
 	if p.timed, err = p.newView(func(name string) time.Duration { return p.node(name).drain }); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *play) stage() (err error) {
 	return nil
 }
 
-// setPool makes a pool.
+// setPool creates a pool.
 func (p *play) setPool(q *pool) {
 	_ = p.view(q).Edit(q.name, func(w *rollout.World) error {
 		w.Pool.Spec = rollout.PoolSpec{MaxUnavailable: q.unavailable, Paused: q.paused, Configuration: rollout.Configuration{Name: rendered(q.name, p.From)}}
@@ -95,7 +95,7 @@ func (p *play) setPool(q *pool) {
 	})
 }
 
-// run has the pods of a workload run on the nodes of a pool.
+// run places the pods of a workload on the nodes of a pool.
 func (p *play) run(q *pool, w *workload) {
 	p.all.Lock()
 	defer p.all.Unlock()
@@ -123,7 +123,7 @@ func (p *play) run(q *pool, w *workload) {
 	}
 }
 
-// working reports whether a node is being drained or changed, and will be done some day.
+// working reports whether a node is being drained or changed, and will eventually finish.
 func (p *play) working() bool {
 	for i := range p.pools {
 		q := &p.pools[i]

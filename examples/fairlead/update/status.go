@@ -22,7 +22,7 @@ func statusCommand() *args.Command {
 		Usage: "PREFIX|DIR|FILE|- [-now TIME] [-v] [-o text|json|yaml]",
 		About: "show how far the update of a dumped cluster is, what blocks it, and what is unknown",
 		Help: dumpHelp + `  -now TIME          when the files were written (default: the latest time in them)
-  -v                 show all operators that are not done, all nodes, and what each finding explains`,
+  -v                 show every operator that is not updated and healthy, every node, and what each finding explains`,
 		Run: status,
 	}
 }
@@ -47,8 +47,8 @@ func status(c *args.Call) error {
 	return ShowStatus(c, cvo.Inspect(dump, now), *form, *all)
 }
 
-// ShowStatus prints a report in a form, text or json, with all that it tells or the most
-// important of it. The error is args.ErrFindings where not all is well.
+// ShowStatus prints a report as text or json, in full or only the most important parts. The
+// error is args.ErrFindings if not all is well.
 func ShowStatus(c *args.Call, r *cvo.Report, form string, all bool) (err error) {
 	if form == "json" {
 		err = c.JSON(r)
@@ -61,13 +61,13 @@ func ShowStatus(c *args.Call, r *cvo.Report, form string, all bool) (err error) 
 	return err
 }
 
-// The most that is printed without -v.
+// The limits of what is printed without -v.
 const (
 	mostFindings = 5
 	mostPools    = 4
 )
 
-// tones are what lines of a status begin with, and how that looks on a terminal.
+// tones are the colours of the beginnings of a status's lines on a terminal.
 var tones = map[string]args.Colour{
 	"Assessment: " + string(cvo.AssessNotUpdating): args.Good, "Assessment: " + string(cvo.AssessCompleted): args.Good,
 	"Assessment: " + string(cvo.AssessUnknown): args.Warning, "Assessment: " + string(cvo.AssessSlow): args.Warning,
@@ -126,7 +126,7 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 	return err
 }
 
-// release tells from where to where.
+// release returns the releases of the update.
 func release(r *cvo.Report) string {
 	switch {
 	case r.Install:
@@ -139,7 +139,7 @@ func release(r *cvo.Report) string {
 	return fmt.Sprintf("%s (from %s)", r.Target, r.From)
 }
 
-// duration tells how long it takes, and how much longer.
+// duration returns how long the update has taken, and how much time remains.
 func duration(r *cvo.Report) string {
 	text := r.Duration.Round(time.Second).String()
 	switch {
@@ -172,7 +172,8 @@ func printPool(w io.Writer, p *cvo.PoolReport) {
 	fmt.Fprintln(w)
 }
 
-// printTables reports operators that are not done or not well, and of all nodes.
+// printTables prints tables of the operators that are not updated or not healthy, and of
+// all nodes.
 func printTables(w io.Writer, r *cvo.Report) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, o := range r.Operators {

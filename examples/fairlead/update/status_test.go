@@ -24,7 +24,7 @@ import (
 	"github.com/fairlead/fairlead/internal/samples"
 )
 
-// recorded returns the recorded clusters by the files of what was told of them.
+// recorded returns the recorded clusters by the files with the known facts about them.
 func recorded(t *testing.T) []string {
 	dir := samples.Data(t, "updates", "status")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.output"))
@@ -36,7 +36,7 @@ func recorded(t *testing.T) []string {
 
 func open(name string) (io.ReadCloser, error) { return os.Open(name) }
 
-// For each recorded cluster the report has every fact that was told of it.
+// For each recorded cluster the report contains every known fact.
 func TestRecordedStatus(t *testing.T) {
 	for _, file := range recorded(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestRecordedStatus(t *testing.T) {
 	}
 }
 
-// Where part of the evidence is missing no statement becomes better.
+// If part of the evidence is missing, no statement becomes better.
 func TestMissingEvidence(t *testing.T) {
 	severity := map[cvo.Severity]int{cvo.SeverityInfo: 0, cvo.SeverityWarning: 1, cvo.SeverityError: 2}
 	for _, file := range recorded(t) {
@@ -113,7 +113,7 @@ func TestMissingEvidence(t *testing.T) {
 					t.Errorf("%s: node %+v, and was %+v", at, n, full.Nodes[k])
 				}
 			}
-			for subject, s := range told(r) { // what is still told is told as bad
+			for subject, s := range told(r) { // what is still reported is reported as bad
 				if was, ok := told(full)[subject]; ok && severity[s] < severity[was] && name != "all but nodes" {
 					t.Errorf("%s: %s is %s, and was %s", at, subject, s, was)
 				}
@@ -125,8 +125,8 @@ func TestMissingEvidence(t *testing.T) {
 	}
 }
 
-// unpacked writes a recorded cluster as a must-gather has it, each object in a file of
-// its own, and returns the files with what they hold.
+// unpacked writes a recorded cluster in the form of a must-gather, each object in its own
+// file, and returns the files with their content.
 func unpacked(t *testing.T, prefix, dir string) map[string]dump.Object {
 	files := map[string]dump.Object{}
 	for _, suffix := range []string{"cv", "co", "mcp", "node", "mc"} {
@@ -158,11 +158,11 @@ func unpacked(t *testing.T, prefix, dir string) map[string]dump.Object {
 	return files
 }
 
-// Of each recorded cluster the must-gather tells what the lists tell, and without any
-// one of its files nothing better of what is left: the files are taken away one after
-// the other, and the last report is compared with those before.
+// For each recorded cluster the must-gather gives the same report as the lists, and
+// without any one of its files no better report on the rest: the files are removed one
+// after the other, and the last report is compared with those before.
 func TestDeletedFiles(t *testing.T) {
-	// A feature set brings these, and no dump of this kind says which one the cluster has.
+	// A feature set adds these, and no dump of this kind contains the cluster's feature set.
 	previews := []string{"cluster-api", "olm", "platform-operators-aggregated"}
 	severity := map[cvo.Severity]int{cvo.SeverityInfo: 0, cvo.SeverityWarning: 1, cvo.SeverityError: 2}
 	for i, file := range recorded(t) {
@@ -176,7 +176,7 @@ func TestDeletedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := latest(whole)
-		own := false // something in the dump tells that the cluster has a control plane of its own
+		own := false // something in the dump shows that the cluster has its own control plane
 		inspect := func() *cvo.Report {
 			d, err := readDump(open, dir)
 			if err != nil {
@@ -248,8 +248,8 @@ func TestDeletedFiles(t *testing.T) {
 	}
 }
 
-// latest is an instant at which a whole dump was written, so that parts of it are
-// judged at the same.
+// latest is the instant of a whole dump, so that parts of it are evaluated at the same
+// instant.
 func latest(d *cvo.Dump) time.Time {
 	var last time.Time
 	see := func(list []cvo.Condition) {
@@ -266,8 +266,7 @@ func latest(d *cvo.Dump) time.Time {
 	return last
 }
 
-// told returns the worst that is told of each subject, by itself or below a
-// cause.
+// told returns the worst report on each subject, by itself or below a cause.
 func told(r *cvo.Report) map[string]cvo.Severity {
 	all := map[string]cvo.Severity{}
 	note := func(subject string, s cvo.Severity) {
@@ -286,8 +285,8 @@ func told(r *cvo.Report) map[string]cvo.Severity {
 	return all
 }
 
-// Of each recorded cluster the updates are recommended that were recommended,
-// and not the others, for the same reason.
+// For each recorded cluster the same updates are recommended as in the recording,
+// and the others are not, for the same reasons.
 func TestRecordedRecommendations(t *testing.T) {
 	const suffix = ".show-outdated-releases-output"
 	dir := samples.Data(t, "updates", "recommend")

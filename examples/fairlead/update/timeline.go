@@ -15,28 +15,28 @@ import (
 	"github.com/fairlead/fairlead/internal/diagram"
 )
 
-// timeline is what has happened in a play.
+// timeline is what happened in a simulation.
 type timeline struct {
 	Title      string    `json:"title"`
 	From       string    `json:"from"`
 	To         string    `json:"to"`
 	Start      time.Time `json:"start"`
-	End        time.Time `json:"end"`                  // when the last thing has happened
+	End        time.Time `json:"end"`                  // the last event
 	Moments    []moment  `json:"moments"`              // in order
 	Spans      []span    `json:"spans"`                // in the order in which they began
-	Unfinished []string  `json:"unfinished,omitempty"` // what has not come to its end, and why
+	Unfinished []string  `json:"unfinished,omitempty"` // what is unfinished, and why
 
 	blocked []fairlead.Block // of the last instant
 }
 
-// moment is one thing that has happened.
+// moment is one event.
 type moment struct {
 	At      time.Time `json:"at"`
 	Subject string    `json:"subject"` // who does it, or to whom it happens
 	Text    string    `json:"text"`
 }
 
-// span is what somebody is busy with for some time.
+// span is something that a subject does for some time.
 type span struct {
 	Subject string    `json:"subject"`
 	What    string    `json:"what"`
@@ -82,7 +82,7 @@ func (p *play) isOpen(subject string) bool {
 	return slices.ContainsFunc(p.Spans, func(s span) bool { return s.Subject == subject && s.open })
 }
 
-// manifest notes one of a runlevel. The runlevel before is over then.
+// manifest records a manifest of a runlevel, which ends the runlevel before.
 func (p *play) manifest(level string) {
 	for i := range p.Spans {
 		if s := &p.Spans[i]; s.Subject == level {
@@ -105,7 +105,7 @@ func (p *play) endLevel() {
 	}
 }
 
-// finish ends all spans, and notes what has not come to its end.
+// finish ends all spans, and records what is unfinished.
 func (p *play) finish() {
 	p.End = p.Moments[len(p.Moments)-1].At
 	if !p.completed() {
@@ -121,7 +121,7 @@ func (p *play) finish() {
 	}
 	for _, s := range p.Spans {
 		if node, ok := strings.CutPrefix(s.Subject, "agent of "); ok && s.open {
-			p.Unfinished = append(p.Unfinished, fmt.Sprintf("node %s: it is %s since +%s; bring it back, or take it out of the cluster", node, s.What, s.From.Sub(p.Start)))
+			p.Unfinished = append(p.Unfinished, fmt.Sprintf("node %s: it has been %s since +%s; bring it back, or take it out of the cluster", node, s.What, s.From.Sub(p.Start)))
 		}
 	}
 	if len(p.Unfinished) > 0 {
@@ -176,7 +176,7 @@ func (t *timeline) svg(w io.Writer) error { return t.chart().WriteSVG(w) }
 
 func (t *timeline) mermaid(w io.Writer) error { return t.chart().WriteMermaid(w, t.Start) }
 
-// busy are what is done without trouble; each has a colour.
+// busy are the activities without trouble; each has a colour.
 func busy() []string {
 	return []string{"applies", "updates", "drains", "changes", "tolerates", "terminates"}
 }

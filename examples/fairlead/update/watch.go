@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// watched tells the play of what is applied to the cluster.
+// watched reports to the simulation what is applied to the cluster.
 type watched struct {
 	*cvo.MemBackend
 	play *play
@@ -67,7 +67,7 @@ func (p *play) applied(m *payload.Manifest) {
 	}
 }
 
-// arrive tells which operators have come to the new release.
+// arrive reports which operators have reached the new release.
 func (p *play) arrive(ctx context.Context) error {
 	w, err := p.versions.Observe(ctx, cluster)
 	if err != nil {
@@ -86,9 +86,9 @@ func (p *play) arrive(ctx context.Context) error {
 	return nil
 }
 
-// reached reports whether an operator is well, and at the versions that are
-// wanted. The engine's own gate is not asked, so that the timeline would show
-// where that errs.
+// reached reports whether an operator is healthy and at the wanted versions. It
+// does not use the engine's own gate, so that the timeline would show errors of
+// that gate.
 func reached(want, live *cvo.ClusterOperator) bool {
 	for _, v := range want.Status.Versions {
 		if !slices.Contains(live.Status.Versions, v) {
@@ -98,7 +98,7 @@ func reached(want, live *cvo.ClusterOperator) bool {
 	return condition(live.Status.Conditions, "Available").Status == cvo.True && condition(live.Status.Conditions, "Degraded").Status == cvo.False
 }
 
-// look tells what has changed, and what is waited for, when nobody acts any
+// look reports what has changed, and what is waited for, when nothing acts any
 // more.
 func (p *play) look(d *cvo.Decision, blocked []fairlead.Block) {
 	conditions := p.versions.Version(cluster).Status.Conditions
@@ -116,7 +116,7 @@ func (p *play) look(d *cvo.Decision, blocked []fairlead.Block) {
 	p.explain(blocked)
 }
 
-// accepted is the release that is applied.
+// accepted returns the release that is applied.
 func (p *play) accepted(d *cvo.Decision) string {
 	if d.State.Work == nil {
 		return ""
@@ -124,14 +124,14 @@ func (p *play) accepted(d *cvo.Decision) string {
 	return d.State.Work.Release.Version
 }
 
-// explain tells who waits for what, once.
+// explain reports what waits for what, once.
 func (p *play) explain(blocked []fairlead.Block) {
 	p.blocked = blocked
 	for _, b := range blocked {
 		switch b.Reason {
 		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", drain.ReasonPodTerminating, rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded,
 			cvo.ReasonOperatorNotAvailable, eviction.ReasonTolerating, eviction.ReasonEvicting, eviction.ReasonWrite:
-			continue // that is the course of things, and told as it begins
+			continue // that is normal, and reported when it begins
 		}
 		about := b.Subject + " " + b.Message
 		if b.Reason == eviction.ReasonRateLimited {
@@ -143,7 +143,7 @@ func (p *play) explain(blocked []fairlead.Block) {
 	}
 }
 
-// waitText says what is waited for, and what would end that.
+// waitText describes a wait and what would end it.
 func waitText(b *fairlead.Block) string {
 	if b.Unblock == "" {
 		return b.Message
@@ -167,7 +167,7 @@ func condition(list []cvo.Condition, kind string) cvo.Condition {
 	return cvo.Condition{}
 }
 
-// nodeActed is called with what is done about nodes.
+// nodeActed is called with each action on nodes.
 func (p *play) nodeActed(_ string, a rollout.Action) {
 	switch a := a.(type) {
 	case rollout.Cordon:

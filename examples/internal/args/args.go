@@ -1,11 +1,11 @@
-// Package args reads command lines on which flags may stand before or after
+// Package args parses command lines on which flags may appear before or after
 // other arguments.
 package args
 
 import "flag"
 
-// Parse parses all of args with flags, and returns what is not a flag, in order.
-// What follows the argument "--" is not a flag. The error is that of flags.
+// Parse parses all of args with flags, and returns the other arguments in order.
+// Nothing after the argument "--" is a flag. The error is that of flags.
 func Parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// errDeclared ends a call of which only the flags are asked for.
+// errDeclared ends a call that only has to declare its flags.
 var errDeclared = errors.New("the flags are declared")
 
-// Candidates returns what may stand for the last of the words of a command line, in
-// order: commands, flags, values of flags that have few, and what Complete of the
-// command says. No candidate means that a file may stand there, or anything.
+// Candidates returns the completions of the last word of a command line, in order:
+// commands, flags, values of flags with few values, and what Complete of the command
+// returns. No candidate means that the word may be a file, or anything.
 func (c *Command) Candidates(ctx context.Context, line []string) []string {
 	if len(line) == 0 {
 		line = []string{""}
@@ -69,17 +69,17 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// beginning returns those of the names that begin so.
+// beginning returns the names that begin so.
 func beginning(names []string, prefix string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
-// completeWord is the hidden command that the scripts of shells call.
+// completeWord is the hidden command that the shell scripts call.
 const completeWord = "__complete"
 
-// WithCompletion makes the program of a command, as Program does, complete the
-// lines of shells: the command gets the command completion, which prints what
-// makes a shell do so.
+// WithCompletion makes a command a program, as Program does, with shell completion:
+// it adds the command completion, which prints the script that enables completion in
+// a shell.
 func (c *Command) WithCompletion() Program {
 	run := c.Program(c.Name)
 	c.Commands = append(c.Commands, &Command{
@@ -111,7 +111,7 @@ func (c *Command) WithCompletion() Program {
 	}
 }
 
-// shells are the scripts by shell; NAME stands for the program's name. Where the
+// shells are the scripts by shell; NAME is replaced by the program's name. If the
 // program has no candidate, files are offered.
 var shells = map[string]string{
 	"bash": `_NAME() {

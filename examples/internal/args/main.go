@@ -6,9 +6,9 @@ import (
 	"os/signal"
 )
 
-// Main is a process around a program, which gets the words of the command line
-// without its own name and returns the exit status. Its context ends when the
-// user interrupts it.
+// Main runs a program as a process: it passes the words of the command line without
+// the program's name and exits with the status that the program returns. The context
+// ends when the user interrupts the process.
 func Main(run Program) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

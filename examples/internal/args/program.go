@@ -28,22 +28,22 @@ const (
 	StatusBad      = 2 // the arguments are wrong, or something cannot be read
 )
 
-// Command is a program, a verb of one, or a verb of a verb. It has commands of
-// its own, or does something.
+// Command is a program, a verb of a program, or a verb of a verb. It either has its
+// own commands or does something.
 type Command struct {
-	Name     string            // the word that calls it
+	Name     string            // the word on the command line
 	Usage    string            // arguments and flags
 	About    string            // what it does
 	Help     string            // what its arguments and flags mean, lines for -h; may be empty
 	Examples string            // lines to copy, for -h; may be empty
 	Commands []*Command        // in the order in which help lists them
 	Run      func(*Call) error // nil: all is well; not called where there are commands
-	// Complete returns what may stand as the next argument, for the completion of
-	// shells, where that is no file. It may be nil.
+	// Complete returns the possible next arguments for shell completion, if they are
+	// not files. It may be nil.
 	Complete func(*Call) []string
-	// Configured are the flags that the Settings of the program give, too.
+	// Configured are the flags that the Settings of the program can also set.
 	Configured []string
-	// Settings are those of the program, for it and all commands below; nil for none.
+	// Settings are those of the program and all its commands; nil for none.
 	Settings *Settings
 }
 
@@ -51,39 +51,39 @@ type Command struct {
 type Call struct {
 	Name    string          // the words that called the command, as in "fairlead catalog list"
 	Usage   string          // of the command
-	Context context.Context // ends when the user wants it to
+	Context context.Context // ends when the user interrupts the program
 	Flags   *flag.FlagSet   // for the command to declare its flags on
-	Args    []string        // what stands behind the command's name; after Parse, what is not a flag
+	Args    []string        // what follows the command's name; after Parse, without flags
 	Stdin   io.Reader       // what is read when an argument is "-"
 	Stdout  io.Writer       // for results
 	Stderr  io.Writer       // for everything else
 
 	choices    map[string][]string // the values of flags that have few
 	settings   *Settings           // of the program; nil for none
-	configured []string            // the flags that they give
-	given      map[string]bool     // the flags that the command line gives
-	progress   *progress           // what is said on a terminal; nil where nobody looks
-	declare    bool                // Parse is to end the call: only the flags are asked for
-	json       *bytes.Buffer       // what is printed as JSON and becomes YAML; nil where nothing does
-	out        io.Writer           // where that goes
+	configured []string            // the flags that they can set
+	given      map[string]bool     // the flags set on the command line
+	progress   *progress           // what is shown on a terminal; nil if there is none
+	declare    bool                // Parse must end the call after the flags are declared
+	json       *bytes.Buffer       // JSON output that will be converted to YAML; nil if none will
+	out        io.Writer           // where that is written
 	warned     atomic.Bool         // Warn was called
 }
 
 // Warn prints a warning, which is a finding: the command ends with StatusFindings
-// where nothing worse comes of it. It may be called from several goroutines.
+// unless something worse happens. It may be called from several goroutines.
 func (c *Call) Warn(format string, values ...any) {
 	c.warned.Store(true)
 	fmt.Fprintf(c.Stderr, "warning: "+format+"\n", values...)
 }
 
-// Unused notes which values of a flag name nothing that there is, and what they may mean. That
-// is not a finding: what a script names may be gone.
+// Unused prints a note about each value of a flag that names nothing that exists, with a
+// suggestion. That is not a finding: what a script names may have been deleted.
 func (c *Call) Unused(flag string, values, there []string) {
 	for _, v := range values {
 		if slices.Contains(there, v) {
 			continue
 		}
-		text := fmt.Sprintf("-%s %s: there is nothing of that name here", flag, v)
+		text := fmt.Sprintf("-%s %s: nothing here has that name", flag, v)
 		if nearest := words.Nearest(v, there); nearest != "" {
 			text += "; did you mean " + nearest + "?"
 		}
@@ -91,30 +91,30 @@ func (c *Call) Unused(flag string, values, there []string) {
 	}
 }
 
-// ErrFindings says that there are findings, which have been printed.
+// ErrFindings reports that there are findings, which have been printed.
 var ErrFindings = errors.New("findings")
 
-// UsageError is a command line that makes no sense.
+// UsageError reports an invalid command line.
 type UsageError struct {
 	Text string // what is wrong with it
 }
 
-// Error returns what is wrong.
+// Error returns Text.
 func (e *UsageError) Error() string { return e.Text }
 
-// Program is a program but for the process around it: it gets the words of the
-// command line without its own name, and returns the exit status.
+// Program is a program without the process around it: it gets the words of the
+// command line without its own name and returns the exit status.
 type Program func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int
 
-// Program makes a command a program, which is called by a name that may have
-// several words, such as "fairlead catalog".
+// Program makes a command a program with a name, which may have several words,
+// such as "fairlead catalog".
 func (c *Command) Program(name string) Program {
 	return func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return c.run(&Call{Name: name, Context: ctx, Args: words, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 	}
 }
 
-// asksForHelp are the words that do.
+// asksForHelp are the words that request help.
 var asksForHelp = []string{"help", "-h", "-help", "--help"}
 
 // run executes a call of the command and returns the exit status.
@@ -153,11 +153,11 @@ func (c *Command) run(call *Call) int {
 	return StatusBad
 }
 
-// pathHint says what to do about a path that cannot be read, or "".
+// pathHint returns what to do about a path that cannot be read, or "".
 func pathHint(err error) string {
 	var path *fs.PathError
 	switch {
-	case !errors.As(err, &path) || !strings.HasSuffix(err.Error(), path.Error()): // whoever wraps it says more
+	case !errors.As(err, &path) || !strings.HasSuffix(err.Error(), path.Error()): // an error that wraps it says more
 		return ""
 	case errors.Is(err, syscall.EISDIR):
 		return "; name a file in it"
@@ -176,7 +176,7 @@ func pathHint(err error) string {
 	return "; check the path, and the directory that it is relative to"
 }
 
-// dispatch hands a call to the command that its first word names.
+// dispatch passes a call to the command that its first word names.
 func (c *Command) dispatch(call *Call) int {
 	if len(call.Args) == 0 {
 		c.help(call.Stderr, call.Name)
@@ -213,8 +213,8 @@ func (c *Command) command(name string) *Command {
 	return c.Commands[i]
 }
 
-// closest returns the command whose name differs from a word by one letter or
-// two, or "".
+// closest returns the command whose name differs from a word by one or two
+// letters, or "".
 func closest(word string, commands []*Command) string {
 	names := make([]string, len(commands))
 	for i, c := range commands {
@@ -223,7 +223,7 @@ func closest(word string, commands []*Command) string {
 	return words.Nearest(word, names)
 }
 
-// help tells how a command is called.
+// help prints how a command is called.
 func (c *Command) help(w io.Writer, name string) {
 	if len(c.Commands) == 0 {
 		fmt.Fprintf(w, "usage: %s %s\n\n%s\n", name, c.Usage, c.About)
@@ -258,7 +258,7 @@ func (c *Command) help(w io.Writer, name string) {
 	}
 }
 
-// Parse reads the flags, which may stand anywhere, and checks that there are
+// Parse reads the flags, which may appear anywhere, and checks that there are
 // least to most other arguments.
 func (c *Call) Parse(least, most int) error {
 	if c.declare {
@@ -283,14 +283,14 @@ func (c *Call) Parse(least, most int) error {
 	case len(rest) > most:
 		text := "unexpected argument " + rest[most]
 		if _, err := os.Stat(rest[most]); err == nil && strings.Contains(c.Usage, "DIR") {
-			text += ": give one file, or the directory that holds them all"
+			text += ": give one file, or a directory that contains them all"
 		}
 		return &UsageError{text}
 	}
 	return nil
 }
 
-// Arg returns an argument, "" if it was not given.
+// Arg returns an argument, or "" if it is missing.
 func (c *Call) Arg(i int) string {
 	if i < len(c.Args) {
 		return c.Args[i]
@@ -298,8 +298,8 @@ func (c *Call) Arg(i int) string {
 	return ""
 }
 
-// Choice declares a flag with a few values, of which the first is the default. Whatever
-// can be printed as JSON (-o json) can be printed as YAML, too.
+// Choice declares a flag with a few values, of which the first is the default. A
+// command that can print JSON (-o json) can also print YAML.
 func (c *Call) Choice(name string, values ...string) *string {
 	value := values[0]
 	if c.choices == nil {
@@ -324,7 +324,7 @@ func (c *Call) Choice(name string, values ...string) *string {
 	return &value
 }
 
-// yaml prints what was printed as JSON, each document as one of YAML.
+// yaml converts the JSON output to YAML, each document to one document.
 func (c *Call) yaml() error {
 	d := json.NewDecoder(c.json)
 	for n := 0; ; n++ {
@@ -357,7 +357,7 @@ func (c *Call) Words(name string) *[]string {
 	return &list
 }
 
-// Open opens the file of a name, or standard input for "-".
+// Open opens the named file, or standard input for "-".
 func (c *Call) Open(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(c.Stdin), nil

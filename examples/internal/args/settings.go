@@ -16,10 +16,10 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Settings are the flags of a program that people would repeat every day: a variable
-// of the environment or a file can give them, too. The command line counts before
-// the environment, and that before the file; the first that gives a flag gives all
-// of its values.
+// Settings are the flags of a program that users would otherwise repeat every day: an
+// environment variable or a file can also set them. The command line overrides the
+// environment, and the environment overrides the file; the first that sets a flag sets
+// all of its values.
 type Settings struct {
 	List   []Setting           // in the order in which help lists them
 	Getenv func(string) string // the environment; nil: nothing is set, and there is no file
@@ -33,25 +33,25 @@ type Setting struct {
 	Example []string // values of an example; one unless Many
 }
 
-// The variables of the environment.
+// The environment variables.
 const (
 	variables    = "FAIRLEAD_"
 	fileVariable = variables + "CONFIG"
 )
 
-// variable is the variable of the environment that gives a flag.
+// variable returns the environment variable that sets a flag.
 func variable(flag string) string {
 	return variables + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// given is what somebody gives for a flag.
+// given is what the environment or the file sets for a flag.
 type given struct {
 	Flag   string   `json:"flag"`
 	Values []string `json:"values,omitempty"`
 	From   string   `json:"from,omitempty"` // a variable, or a place in the file
 }
 
-// path returns where the file is, and whether the environment names it; "" for nowhere.
+// path returns the path of the file, "" for none, and whether the environment names it.
 func (s *Settings) path() (name string, named bool) {
 	if name := s.Getenv(fileVariable); name != "" {
 		return name, true
@@ -63,7 +63,7 @@ func (s *Settings) path() (name string, named bool) {
 	return filepath.Join(dir, "fairlead", "config.yaml"), false
 }
 
-// read returns what the environment and the file give, one for each setting.
+// read returns what the environment and the file set, one element for each setting.
 func (s *Settings) read() ([]given, error) {
 	all := make([]given, len(s.List))
 	for i := range s.List {
@@ -88,7 +88,7 @@ func (s *Settings) read() ([]given, error) {
 	return all, nil
 }
 
-// readFile reads what the file gives.
+// readFile reads the settings of the file.
 func (s *Settings) readFile(into []given) error {
 	name, named := s.path()
 	if name == "" {
@@ -140,12 +140,12 @@ func (s *Settings) readFile(into []given) error {
 		}
 	}
 	if _, err := r.Next(); err != io.EOF {
-		return fmt.Errorf("%s: it holds more than one document; write all settings in one", name)
+		return fmt.Errorf("%s: it contains more than one document; write all settings in one", name)
 	}
 	return nil
 }
 
-// configure gives the flags that the command line does not give.
+// configure sets the flags that the command line does not set.
 func (c *Call) configure() error {
 	c.given = map[string]bool{}
 	c.Flags.Visit(func(f *flag.Flag) { c.given[f.Name] = true })
@@ -169,11 +169,11 @@ func (c *Call) configure() error {
 	return nil
 }
 
-// Given reports whether the command line gives a flag; its value may also come from
-// Settings. Parse has to be called first.
+// Given reports whether the command line sets a flag; its value may also come from
+// Settings. Parse must be called first.
 func (c *Call) Given(flag string) bool { return c.given[flag] }
 
-// Command is a command that tells which settings there are, and who gives them.
+// Command is a command that prints the settings and where each one is set.
 func (s *Settings) Command() *Command {
 	var help strings.Builder
 	help.WriteString("Flags that you repeat every day can be set by an environment variable or in a file:\n\n")
@@ -203,7 +203,7 @@ the system (~/.config, ~/Library/Application Support, %AppData%). For example:
 	}
 }
 
-// tell prints what is set.
+// tell prints the settings.
 func (s *Settings) tell(c *Call) error {
 	format := c.Choice("o", "text", "json")
 	if err := c.Parse(0, 0); err != nil {

@@ -80,7 +80,7 @@ func TestSettings(t *testing.T) {
 		{name: "a wrong kind", usual: "time-zone: [UTC]\n", line: "deep show", status: 2, want: "keeper deep show: USUAL:1:12: time-zone is text, not an array\n"},
 		{name: "a wrong element", usual: "shop:\n- a\n- {b: c}\n", line: "deep show", status: 2, want: "keeper deep show: USUAL:3:3: shop is text, or a list of texts, not an object\n"},
 		{name: "no keys", usual: "- a\n", line: "deep show", status: 2, want: "keeper deep show: USUAL:1:1: the document is a list, not an object; write fields, such as name: value\n"},
-		{name: "two documents", usual: "shop: a\n---\nshop: b\n", line: "deep show", status: 2, want: "keeper deep show: USUAL: it holds more than one document; write all settings in one\n"},
+		{name: "two documents", usual: "shop: a\n---\nshop: b\n", line: "deep show", status: 2, want: "keeper deep show: USUAL: it contains more than one document; write all settings in one\n"},
 		{name: "a value that the flag refuses", usual: "shop: a\ntime-zone: Mars\n", line: "deep show", status: 2, want: "keeper deep show: USUAL:2:1: -time-zone: there is no zone \"Mars\"\n"},
 		{name: "the same of the environment", env: "FAIRLEAD_TIME_ZONE=Mars", line: "deep show", status: 2, want: "keeper deep show: FAIRLEAD_TIME_ZONE: -time-zone: there is no zone \"Mars\"\n"},
 		{name: "whoever takes no setting does not read it", usual: "- a\n", line: "plain"},
@@ -118,7 +118,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// output runs a program, and returns what it prints, complaints at the end.
+// output runs a program and returns what it prints, standard error last.
 func output(t *testing.T, program args.Program, line string) (string, int) {
 	t.Helper()
 	var out, errs strings.Builder

@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Terminal is a writer that knows whether somebody looks at it. A file is one
-// without this method: a character device counts as a terminal.
+// Terminal is a writer that reports whether it is a terminal. A file does not need this
+// method: a character device counts as a terminal.
 type Terminal interface {
 	io.Writer
 	IsTerminal() bool // whether it is a terminal
 }
 
-// isTerminal reports whether somebody looks at what is written.
+// isTerminal reports whether a writer is a terminal.
 func isTerminal(w io.Writer) bool {
 	switch w := w.(type) {
 	case Terminal:
@@ -32,17 +32,17 @@ func isTerminal(w io.Writer) bool {
 	return false
 }
 
-// What moves the cursor to the begin of its line and clears that.
+// The sequence that moves the cursor to the beginning of its line and clears the line.
 const erase = "\r\x1b[K"
 
-// patience is how long something may take before a terminal says what is done.
+// patience is how long a call may take before a terminal shows what it is doing.
 const patience = time.Second
 
-// progress is the last line of a terminal, which says what a call is doing.
+// progress is the last line of a terminal, which shows what a call is doing.
 type progress struct {
 	mu    sync.Mutex
 	to    io.Writer
-	doing string // "" while nothing is to be said
+	doing string // "" while there is nothing to show
 	shown bool
 	begun bool          // the line is drawn each second, by a goroutine
 	since time.Time     // of that
@@ -50,9 +50,9 @@ type progress struct {
 	done  chan struct{} // it has ended
 }
 
-// Doing says what the call is doing now. Once it has taken more than a second, a line
-// of standard error says so, with the seconds since the first call of Doing, until
-// there is something to print; only on a terminal.
+// Doing sets what the call is doing now. After more than a second, a line on standard
+// error shows it, with the seconds since the first call of Doing, until there is
+// something to print. It does so only on a terminal.
 func (c *Call) Doing(what string) {
 	p := c.progress
 	if p == nil {
@@ -88,12 +88,12 @@ func (p *progress) draw() {
 	if p.doing == "" {
 		return
 	}
-	// What cannot be shown is not needed for the answer.
+	// The answer does not depend on the progress line, so errors are ignored.
 	_, _ = io.WriteString(p.to, erase+plain(p.doing)+" ("+time.Since(p.since).Truncate(time.Second).String()+")")
 	p.shown = true
 }
 
-// plain is text that fits a line and does nothing to a terminal.
+// plain returns text that fits a line and does not control the terminal.
 func plain(text string) string {
 	return words.Shorten(words.Visible(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -103,8 +103,8 @@ func plain(text string) string {
 	}, text)), 60)
 }
 
-// clear erases the line, and keeps it away until something else is done. The lock
-// is held.
+// clear erases the line and hides it until Doing is called again. The caller holds the
+// lock.
 func (p *progress) clear() {
 	if p.shown {
 		_, _ = io.WriteString(p.to, erase)
@@ -124,8 +124,8 @@ func (p *progress) end() {
 	}
 }
 
-// beside writes what may appear where the line is: what reads a pipe may show it on
-// the same terminal.
+// beside writes output that may appear where the line is: the reader of a pipe may show
+// it on the same terminal.
 type beside struct {
 	line *progress
 	to   io.Writer
@@ -142,8 +142,8 @@ func (b beside) Write(text []byte) (int, error) {
 // IsTerminal implements Terminal.
 func (b beside) IsTerminal() bool { return isTerminal(b.to) }
 
-// watched makes a call say what it is doing, if somebody looks. The line is gone
-// when end returns.
+// watched makes a call show what it is doing if standard error is a terminal. The line
+// is erased when end returns.
 func (c *Call) watched() (end func()) {
 	if !isTerminal(c.Stderr) {
 		return func() {}
@@ -153,10 +153,10 @@ func (c *Call) watched() (end func()) {
 	return c.progress.end
 }
 
-// Colour is how a part of a line looks on a terminal.
+// Colour is the colour of a part of a line on a terminal.
 type Colour string
 
-// The colours, by what they say.
+// The colours, by meaning.
 const (
 	Good    Colour = "\x1b[32m" // green
 	Warning Colour = "\x1b[33m" // yellow
@@ -164,9 +164,9 @@ const (
 )
 
 // Painted returns standard output, on which the part of each line that from and to
-// bound is coloured as paint says; "" leaves it as it is. It is standard output
-// itself where that is not a terminal, or where the environment has NO_COLOR.
-// Each write has to hold whole lines.
+// bound is coloured as paint returns; "" leaves it unchanged. It is standard output
+// itself if that is not a terminal, or if the environment has NO_COLOR.
+// Each write must contain whole lines.
 func (c *Call) Painted(paint func(line []byte) (from, to int, colour Colour)) io.Writer {
 	if !isTerminal(c.Stdout) || c.settings == nil || c.settings.Getenv == nil || c.settings.Getenv("NO_COLOR") != "" || c.settings.Getenv("TERM") == "dumb" {
 		return c.Stdout
@@ -174,8 +174,8 @@ func (c *Call) Painted(paint func(line []byte) (from, to int, colour Colour)) io
 	return painter{c.Stdout, paint}
 }
 
-// Leading paints lines that begin, behind spaces, with one of these texts: that text,
-// and of several the longest.
+// Leading paints the text that a line begins with, after spaces, if it is one of these
+// texts; the longest one if several match.
 func Leading(colours map[string]Colour) func(line []byte) (from, to int, colour Colour) {
 	return func(line []byte) (from, to int, colour Colour) {
 		from = len(line) - len(bytes.TrimLeft(line, " "))

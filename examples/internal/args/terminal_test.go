@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-// screen is a terminal, or only a file.
+// screen is a terminal or a plain file.
 type screen struct {
 	bytes.Buffer
 	terminal bool
@@ -49,7 +49,7 @@ func worker(env map[string]string) args.Program {
 	}).Program("worker")
 }
 
-// work runs the worker; what it writes to a terminal comes in order.
+// work runs the worker; its output to a terminal is in order.
 func work(t *testing.T, env map[string]string, stdout, stderr bool) (out, errs string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func work(t *testing.T, env map[string]string, stdout, stderr bool) (out, errs s
 	return out, errs
 }
 
-// On a terminal what takes over a second is told, and erased; in a pipe it is not.
+// A call that takes more than a second is shown on a terminal, and erased; not in a pipe.
 func TestProgress(t *testing.T) {
 	const erase = "\r\x1b[K"
 	said := erase + "reading a\uFFFD[2Jb (1s)" + erase + "reading a\uFFFD[2Jb (2s)"
@@ -83,7 +83,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Colour is for terminals alone, and for those who want it.
+// Colour is used only on terminals, and only if it is not disabled.
 func TestColour(t *testing.T) {
 	plain, painted := "one\nbad: two\n", "one\n\x1b[31mbad\x1b[0m: two\n"
 	for _, c := range []struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Alerts reads what Prometheus answers to /api/v1/alerts, or to /api/v1/rules, which a
-// must-gather has. Where there is no such file the list is nil: nobody has looked. An
-// answer that is an error, or has neither alerts nor rules, is no list either. Errors
-// name the file.
+// Alerts reads the response of Prometheus to /api/v1/alerts, or to /api/v1/rules, which a
+// must-gather contains. If there is no such file, the list is nil: the alerts are
+// unknown. A response that is an error, or has neither alerts nor rules, is an error.
+// Errors name the file.
 func Alerts(name string) ([]cvo.Alert, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,9 +44,9 @@ func Alerts(name string) ([]cvo.Alert, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case answer.Status == "error":
-		return nil, fmt.Errorf("%s: Prometheus answered with an error, %q; ask it once more, or remove the file", name, answer.Error)
+		return nil, fmt.Errorf("%s: Prometheus answered with an error, %q; query it again, or remove the file", name, answer.Error)
 	case answer.Data == nil || answer.Data.Alerts == nil && answer.Data.Groups == nil:
-		return nil, fmt.Errorf("%s: it holds neither data.alerts nor data.groups; write what Prometheus answers to /api/v1/alerts, or remove the file", name)
+		return nil, fmt.Errorf("%s: it contains neither data.alerts nor data.groups; save the response of Prometheus to /api/v1/alerts, or remove the file", name)
 	}
 	all := append([]cvo.Alert{}, answer.Data.Alerts...)
 	for _, group := range answer.Data.Groups {
@@ -57,8 +57,8 @@ func Alerts(name string) ([]cvo.Alert, error) {
 	return all, nil
 }
 
-// AddAlerts adds the alerts of a file to a list; what two files tell of counts once. A list that
-// is not nil says that somebody has looked.
+// AddAlerts adds the alerts of a file to a list; an alert in two files is added once. A list
+// that is not nil means that the alerts are known.
 func AddAlerts(list []cvo.Alert, file string) ([]cvo.Alert, error) {
 	more, err := Alerts(file)
 	if err != nil || more == nil {

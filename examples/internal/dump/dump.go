@@ -1,4 +1,4 @@
-// Package dump reads what kubectl get prints.
+// Package dump reads the output of kubectl get.
 package dump
 
 import (
@@ -21,17 +21,16 @@ type Object struct {
 	JSON json.RawMessage     // all of it
 }
 
-// Read hands over the objects of JSON or YAML documents, single ones and those of
-// lists, in their order. Items of a PodList that do not say what they are, are Pods. A
-// list is handed over behind its objects, too, for an empty one tells that there are
-// none. Errors name the file, the document's place and the
-// object.
+// Read calls a function with the objects of JSON or YAML documents, single ones and those
+// of lists, in order. Items of a PodList without a kind are Pods. A list is also passed,
+// after its objects, because an empty one means that there are none. Errors name the
+// file, the document's position and the object.
 func Read(src io.Reader, file string, take func(Object) error) error {
 	return Documents(src, file, func(document json.RawMessage) error { return Each(document, "", take) })
 }
 
-// Documents hands over JSON or YAML documents as JSON, in their order. Errors name
-// the file and the document's place.
+// Documents calls a function with JSON or YAML documents as JSON, in order. Errors name
+// the file and the document's position.
 func Documents(src io.Reader, file string, take func(json.RawMessage) error) error {
 	r := doc.NewReader(src, file, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
 	r.YAML11()
@@ -49,9 +48,9 @@ func Documents(src io.Reader, file string, take func(json.RawMessage) error) err
 	}
 }
 
-// Each hands over an object, which is of a kind unless it says otherwise, or those of a
-// list. Objects of other APIs that use the same kind, such as the Nodes of Longhorn, are
-// passed over.
+// Each calls a function with an object, or with those of a list. An object without a kind
+// has the given one. Objects of other APIs that use the same kind, such as the Nodes of
+// Longhorn, are skipped.
 func Each(raw json.RawMessage, kind string, take func(Object) error) error {
 	var head struct {
 		API      string            `json:"apiVersion"`
@@ -97,8 +96,8 @@ func Append[T any](o Object, list *[]T) error {
 	return nil
 }
 
-// Replicas returns how many replicas the owner of pods asks for; 1 where it does not
-// say.
+// Replicas returns how many replicas the owner of pods requests; 1 if it does not
+// specify a number.
 func Replicas(o Object) (drain.Replicas, error) {
 	var x struct {
 		Spec struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/dump"
 )
 
-// Objects come in their order, single ones and those of lists, each list behind its
-// own; an empty list comes, too.
+// Objects are passed in order, single ones and those of lists, and each list after its
+// objects; an empty list is also passed.
 func TestRead(t *testing.T) {
 	text := `{"kind": "Node", "metadata": {"name": "n"}}
 ---

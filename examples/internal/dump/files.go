@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Files says what is done with the files of a dump.
+// Files are the functions that handle the files of a dump.
 type Files struct {
 	Open   func(name string) (io.ReadCloser, error) // opens a file, or standard input for "-"
-	Read   func(src io.Reader, file string) error   // takes a file with objects
-	Alerts func(file string) error                  // takes a file with alerts; without it these are passed over
-	Skip   func(dir string) bool                    // tells the names of directories that are not looked into; if nil, there are none
+	Read   func(src io.Reader, file string) error   // reads a file with objects
+	Alerts func(file string) error                  // reads a file with alerts; if nil, these files are skipped
+	Skip   func(dir string) bool                    // reports whether to skip a directory, by name; if nil, none is skipped
 }
 
-// In takes the file of a name, standard input for "-" or, of a directory, each file .yaml, .yml
-// or .json below it, by path. Alerts are those files there that are called alerts.json, and
-// prometheus/rules.json, as a must-gather has it. A file that goes while a directory is read is
-// not part of the dump; one that must not be read is an error, once all others were taken.
+// In reads the named file, standard input for "-" or, for a directory, each .yaml, .yml or
+// .json file below it, by path. The files with alerts in a directory are alerts.json, and
+// prometheus/rules.json as in a must-gather. A file that is removed while a directory is read
+// is not part of the dump; one without read permission is an error, after all others are read.
 func (f Files) In(name string) error {
 	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
 		return f.one(name)
@@ -46,12 +46,12 @@ func (f Files) In(name string) error {
 		return err
 	})
 	if err == nil && closed != nil {
-		return fmt.Errorf("%w; make the whole dump readable: what is missing may be what matters", closed)
+		return fmt.Errorf("%w; make the whole dump readable: the missing part may matter", closed)
 	}
 	return err
 }
 
-// entry takes a file of a directory.
+// entry reads a file of a directory.
 func (f Files) entry(path, name string) error {
 	switch ext := filepath.Ext(name); {
 	case name == "alerts.json", name == "rules.json" && filepath.Base(filepath.Dir(path)) == "prometheus":
@@ -74,8 +74,8 @@ func (f Files) one(name string) error {
 	return f.Read(src, name)
 }
 
-// Objects hands over each object of a file, or of a directory, once; see [Files.In] for which
-// files, and [Read] for which objects.
+// Objects calls a function once with each object of a file or a directory; see [Files.In] for
+// the files and [Read] for the objects.
 func Objects(open func(string) (io.ReadCloser, error), name string, take func(Object) error) error {
 	once := Once(take)
 	read := func(src io.Reader, file string) error {
@@ -87,8 +87,8 @@ func Objects(open func(string) (io.ReadCloser, error), name string, take func(Ob
 	return Files{Open: open, Read: read}.In(name)
 }
 
-// Once hands each object over once: several files of a must-gather hold the same one. Lists
-// are handed over always.
+// Once passes each object once, since several files of a must-gather contain the same object.
+// Lists are always passed.
 func Once(take func(Object) error) func(Object) error {
 	seen := map[[3]string]bool{}
 	return func(o Object) error {
@@ -101,8 +101,8 @@ func Once(take func(Object) error) func(Object) error {
 	}
 }
 
-// Lists writes the objects of some kinds as lists of one item, or of none: a list says of what
-// kind its items are where those do not.
+// Lists writes the objects of some kinds as lists of one item or none: a list states the
+// kind of items that do not.
 func Lists(to io.Writer, kinds ...string) func(Object) error {
 	type list struct {
 		Kind  string            `json:"kind"`

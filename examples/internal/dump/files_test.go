@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// A directory is read file by file, and what several of them hold counts once.
+// A directory is read file by file, and an object in several files counts once.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -66,8 +66,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What is passed over is told: a directory of a name, a file that went meanwhile, and, with an
-// error at the end, what must not be read.
+// These are skipped: a directory by name, a file that was removed meanwhile, and, with an
+// error at the end, a file without read permission.
 func TestFilesPassedOver(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.yaml", "closed.yaml", "gone.json", "namespaces/x.yaml", "prometheus/rules.json", "z.yml"} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// groups are the API groups of the kinds whose names other APIs use as well: a must-gather may
-// hold Nodes of Longhorn, Subscriptions of Knative and Clusters of PostgreSQL.
+// groups are the API groups of the kinds whose names other APIs also use: a must-gather may
+// contain Nodes of Longhorn, Subscriptions of Knative and Clusters of PostgreSQL.
 var groups = map[string][]string{
 	"Cluster":               {"cluster.x-k8s.io"},
 	"ClusterCatalog":        {"olm.operatorframework.io"},
@@ -32,8 +32,8 @@ var groups = map[string][]string{
 	"Subscription":          {"operators.coreos.com"},
 }
 
-// foreign reports whether an object, or a list, is of another API than the one whose kind has
-// this name. One that does not say its apiVersion is not.
+// foreign reports whether an object or a list belongs to another API that uses the same kind.
+// One without an apiVersion does not.
 func foreign(kind, apiVersion string) bool {
 	own, ok := groups[strings.TrimSuffix(kind, "List")]
 	if !ok || apiVersion == "" {

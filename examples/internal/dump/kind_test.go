@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/dump"
 )
 
-// A kind of another API that has the same name is passed over, single, in a list
-// and as a list of its own; an object that does not say its API is not.
+// A kind of another API that has the same name is skipped, single, in a list and
+// as its own list; an object without an apiVersion is not.
 func TestReadForeign(t *testing.T) {
 	text := `{"apiVersion": "longhorn.io/v1beta2", "kind": "Node", "metadata": {"name": "foreign"}}
 ---

@@ -4,10 +4,10 @@
 //	GOOS=wasip1 GOARCH=wasm go build -tags nocel,nohttp -ldflags='-s -w' -o fairlead.wasm ./examples/internal/live
 //
 // Without CEL and net/http (the tags) it is half as large. The page refuses to install a bundle
-// that has a rule in CEL, and says so.
+// that has a rule in CEL, and reports that.
 //
 // It reads a question from standard input and writes the answer to standard output, both in
-// JSON; so it works the same wherever it is built for.
+// JSON, so it works the same on every platform.
 package main
 
 import (

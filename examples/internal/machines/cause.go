@@ -6,13 +6,13 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Cause is one reason why machines are still there, of one who would have to act.
+// Cause is one reason why machines still exist, with the owner who would have to act.
 type Cause struct {
 	First    *fairlead.Block // the first wait for it
 	Machines []int           // the numbers of the explanations, each once
 }
 
-// Causes returns what blocks machines: what blocks most of them comes first.
+// Causes returns what blocks machines; the cause that blocks most of them is first.
 func Causes(all []Explanation) []*Cause {
 	var list []*Cause
 	known := map[[2]string]*Cause{}
@@ -33,14 +33,14 @@ func Causes(all []Explanation) []*Cause {
 	return list
 }
 
-// Wait is a wait, with the names of what waits for the same.
+// Wait is a wait, with the names of everything that waits for the same.
 type Wait struct {
 	*fairlead.Block          // the first of them
 	Also            []string // the pods, hooks or volumes that wait for the same
 }
 
-// Waits returns the waits of a machine. Those that end together are one, unless all are to be
-// listed.
+// Waits returns the waits of a machine. Waits that end together are merged, unless all are
+// requested.
 func (x *Explanation) Waits(all bool) []*Wait {
 	var list []*Wait
 	known := map[fairlead.Block]*Wait{}

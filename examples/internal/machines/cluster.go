@@ -7,11 +7,11 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
-// Cluster is what is known of a cluster with machines. No list is changed once a machine
-// was explained.
+// Cluster is what is known about a cluster with machines. The lists must not change after
+// a machine was explained.
 type Cluster struct {
-	Machines   []lifecycle.Machine             // all of them, also those that stay
-	Nodes      []lifecycle.Node                // none: nobody has looked
+	Machines   []lifecycle.Machine             // all of them, including those that are not being deleted
+	Nodes      []lifecycle.Node                // empty: not in the dump
 	Pods       []lifecycle.Pod                 // likewise
 	Budgets    []lifecycle.PodDisruptionBudget // likewise
 	DaemonSets []lifecycle.ObjectMeta          // see Listed
@@ -21,7 +21,7 @@ type Cluster struct {
 	pods map[string][]lifecycle.Pod // by node
 }
 
-// Around is what there is around machines, which only explanations of them need.
+// Around contains the objects related to machines that only explanations need.
 type Around struct {
 	Sets       []Set                  `json:"sets,omitempty"`       // MachineSets
 	Checks     []fleet.HealthCheck    `json:"checks,omitempty"`     // MachineHealthChecks
@@ -30,16 +30,16 @@ type Around struct {
 	Clusters   []lifecycle.ObjectMeta `json:"clusters,omitempty"`   // of the Cluster API
 }
 
-// Set is what of a MachineSet matters here.
+// Set contains the relevant fields of a MachineSet.
 type Set struct {
 	lifecycle.ObjectMeta `json:"metadata"`
-	// Spec says how many machines it should have; nil: it does not say.
+	// Spec contains the wanted number of machines; nil: not set.
 	Spec struct {
 		Replicas *int32 `json:"replicas"`
 	} `json:"spec"`
 }
 
-// Add takes one object of a dump; kinds that do not matter are passed over.
+// Add adds one object of a dump; irrelevant kinds are skipped.
 func (a *Around) Add(o dump.Object) error {
 	switch o.Kind {
 	case "MachineSet":
@@ -56,7 +56,7 @@ func (a *Around) Add(o dump.Object) error {
 	return nil
 }
 
-// ClusterLabels returns the labels of the one cluster of the Cluster API; nil if there are
+// ClusterLabels returns the labels of the only cluster of the Cluster API; nil if there are
 // several.
 func (a *Around) ClusterLabels() map[string]string {
 	if len(a.Clusters) != 1 {
@@ -68,7 +68,7 @@ func (a *Around) ClusterLabels() map[string]string {
 // Node returns the node of a machine; nil if it is not known.
 func (c *Cluster) Node(m *lifecycle.Machine) *lifecycle.Node { return lifecycle.NodeOf(m, c.Nodes) }
 
-// view returns what a drain of a machine's node looks at.
+// view returns the input of a drain of a machine's node.
 func (c *Cluster) view(n *lifecycle.Node) drain.View {
 	w := drain.View{
 		Node: n, Budgets: c.Budgets, DaemonSets: c.DaemonSets, DaemonSetsListed: c.Listed, Namespaces: c.Namespaces, ClusterLabels: c.ClusterLabels(),
@@ -85,7 +85,7 @@ func (c *Cluster) view(n *lifecycle.Node) drain.View {
 	return w
 }
 
-// set returns how the set of a machine stands, or nil.
+// set returns the state of the set of a machine, or nil.
 func (c *Cluster) set(m *lifecycle.Machine) *fleet.SetScene {
 	owner := m.ControllerOf()
 	if owner == nil || owner.Kind != "MachineSet" {

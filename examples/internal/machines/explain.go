@@ -1,4 +1,4 @@
-// Package machines says why machines that are being deleted are still there: it asks the
+// Package machines explains why machines that are being deleted still exist: it asks the
 // engine what it would do next, and why not more.
 package machines
 
@@ -12,25 +12,25 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
-// Explanation is what is said about a machine.
+// Explanation explains the state of a machine.
 type Explanation struct {
 	Machine  string           `json:"machine"`           // namespace/name
-	Node     string           `json:"node,omitempty"`    // that it is, by name
+	Node     string           `json:"node,omitempty"`    // its name
 	Deleting time.Time        `json:"deleting,omitzero"` // since when
 	Causes   []fleet.Cause    `json:"causes,omitempty"`  // why it is being deleted
 	Stage    lifecycle.Stage  `json:"stage,omitempty"`   // of its deletion
 	Drained  string           `json:"drained,omitempty"` // how its drain ended
 	Blocked  []fairlead.Block `json:"blocked,omitempty"` // why nothing more happens
-	Hooks    []string         `json:"hooks,omitempty"`   // that would hold a deletion up, of a machine that is not being deleted
+	Hooks    []string         `json:"hooks,omitempty"`   // that would block a deletion, for a machine that is not being deleted
 	Next     []string         `json:"next,omitempty"`    // what a controller does next
-	Unknown  []string         `json:"unknown,omitempty"` // what the dump does not tell
+	Unknown  []string         `json:"unknown,omitempty"` // what the dump does not contain
 	Names    []string         `json:"-"`                 // what each of Blocked is about
 	Evict    []string         `json:"-"`                 // the pods that Next evicts
 }
 
-// Explain asks the engine what it would do about a machine, and why not more. What the
-// engine would write and see at once is supposed to be done. The error says what about the
-// machine makes no sense.
+// Explain asks the engine what it would do about a machine, and why not more. Writes of the
+// engine that it would observe at once are assumed to be done. The error says what about the
+// machine is invalid.
 func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lifecycle.Policy) (*Explanation, error) {
 	m := *machine
 	node := c.Node(&m)
@@ -42,16 +42,16 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 		w.Node = &copied
 	} else if m.Status.NodeRef != nil {
 		x.Node = m.Status.NodeRef.Name
-		x.Unknown = append(x.Unknown, "node "+x.Node+" is not in the dump: it is taken to be gone; dump it with: kubectl get nodes -o yaml")
+		x.Unknown = append(x.Unknown, "node "+x.Node+" is not in the dump: it is assumed to be gone; dump it with: kubectl get nodes -o yaml")
 	}
 	if m.Deleting() {
 		x.Deleting = *m.DeletionTimestamp
 	}
 	if len(c.Pods) == 0 && node != nil {
-		x.Unknown = append(x.Unknown, "no pods are in the dump: the node is taken to be empty; dump them with: kubectl get pods -A -o yaml --field-selector spec.nodeName="+node.Name)
+		x.Unknown = append(x.Unknown, "no pods are in the dump: the node is assumed to be empty; dump them with: kubectl get pods -A -o yaml --field-selector spec.nodeName="+node.Name)
 	}
 	if len(c.Budgets) == 0 && len(w.Pods) > 0 {
-		x.Unknown = append(x.Unknown, "no PodDisruptionBudgets are in the dump: pods are taken to have none; dump them with: kubectl get poddisruptionbudgets -A -o yaml")
+		x.Unknown = append(x.Unknown, "no PodDisruptionBudgets are in the dump: pods are assumed to have none; dump them with: kubectl get poddisruptionbudgets -A -o yaml")
 	}
 	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: c.set(&m), Checks: c.Checks}, now)
 	if err := w.Check(); err != nil {
@@ -84,8 +84,8 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 	return x, nil
 }
 
-// suppose does what has no effect on pods or instance, notes the rest as what is
-// next, and reports whether that changed anything.
+// suppose applies status updates and cordons, records all actions but status updates in
+// Next, and reports whether anything changed.
 func (x *Explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (changed bool) {
 	for _, a := range actions {
 		switch a := a.(type) {
@@ -109,7 +109,7 @@ func (x *Explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (c
 	return changed
 }
 
-// instance returns what the machine's conditions tell of its instance.
+// instance returns what the machine's conditions report about its instance.
 func instance(m *lifecycle.Machine) lifecycle.Instance {
 	if c := lifecycle.FindCondition(m.Status.Conditions, "InstanceExists"); c != nil && c.Status == "False" {
 		return lifecycle.InstanceGone
@@ -117,7 +117,7 @@ func instance(m *lifecycle.Machine) lifecycle.Instance {
 	return lifecycle.InstanceExists
 }
 
-// began returns since when a machine waits, as the dump tells it.
+// began returns since when a machine waits according to the dump.
 func began(m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait) time.Time {
 	if !m.Deleting() {
 		return time.Time{}
@@ -141,7 +141,7 @@ func began(m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait) time.
 	return *m.DeletionTimestamp
 }
 
-// told puts an action into words; events and conditions are not worth any.
+// told describes an action; events and conditions are not mentioned.
 func told(a lifecycle.Action) string {
 	switch a := a.(type) {
 	case drain.Evict:

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Width is the most columns of a line.
+// Width is the maximum number of columns of a line.
 const Width = 100
 
-// Fold writes text behind a margin, in lines of at most Width columns; those
-// after the first are indented as far. A word that does not fit has a line of
-// its own.
+// Fold writes text after a margin, in lines of at most Width columns; lines
+// after the first are indented by the width of the margin. A word that does not
+// fit has its own line.
 func Fold(out io.Writer, margin, text string) {
 	blank := strings.Repeat(" ", utf8.RuneCountInString(margin))
 	line := margin

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Ask writes what a live page asks its engines: what becomes of an input, of which there is
-// a report, with the change.
+// Ask writes the question of a live page to its engines: an input, its report, and the
+// change to try.
 func Ask(to io.Writer, in *Input, before *Report, change Change) error {
 	e, err := embed(in)
 	if err != nil {

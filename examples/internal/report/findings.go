@@ -14,23 +14,23 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// Group is one cause, with all that comes of it.
+// Group is one cause with all its effects.
 type Group struct {
 	Tone    Tone   `json:"tone"`              // how bad it is
-	Title   string `json:"title"`             // what is the matter
+	Title   string `json:"title"`             // what is wrong
 	Owner   string `json:"owner,omitempty"`   // who can do something about it
 	Next    string `json:"next,omitempty"`    // what to do
-	Command string `json:"command,omitempty"` // by which command
-	Count   int    `json:"count"`             // of what comes of it, and 1 at least
-	Items   []Item `json:"items,omitempty"`   // the first of that
+	Command string `json:"command,omitempty"` // the command for that
+	Count   int    `json:"count"`             // of the effects; at least 1
+	Items   []Item `json:"items,omitempty"`   // the first of them
 
-	planned bool // a plan has steps for it, where there is one
+	planned bool // a plan, if there is one, has steps for it
 }
 
-// Item is something that comes of a cause.
+// Item is an effect of a cause.
 type Item struct {
 	Subject string `json:"subject"` // what it is about
-	Text    string `json:"text"`    // what is the matter
+	Text    string `json:"text"`    // what is wrong
 }
 
 // mostItems is how many items of a group are listed.
@@ -44,7 +44,7 @@ func (g *Group) add(subject, text string) {
 	}
 }
 
-// TaintClass are nodes with the same taints.
+// TaintClass is a set of nodes with the same taints.
 type TaintClass struct {
 	Taints []string `json:"taints"`
 	Nodes  int      `json:"nodes"`
@@ -53,7 +53,7 @@ type TaintClass struct {
 	Runs   int      `json:"runs,omitempty"` // pods that run there and would have to leave, or would not be placed there again
 }
 
-// findings groups what is wrong by its cause, worst first.
+// findings groups the problems by cause, worst first.
 func (r *Report) findings(in *Input, status *cvo.Report) error {
 	s := in.Situation
 	for i := range status.Findings {
@@ -88,8 +88,8 @@ func toneOf(s cvo.Severity) Tone {
 	return Note
 }
 
-// blocked tells what keeps drains from their end: budgets that never let a pod go, and the
-// nodes that are stuck for other reasons.
+// blocked reports what blocks drains: budgets that never allow an eviction, and the nodes
+// that are stuck for other reasons.
 func (r *Report) blocked() {
 	never := Group{planned: true, Tone: Bad, Owner: "the owners of the pods", Next: "run one more replica than the budget requires, or change the budget"}
 	if b := r.Budgets; b != nil {
@@ -130,7 +130,7 @@ func (r *Report) blocked() {
 	}
 }
 
-// plainReason puts a reason of a drain into words.
+// plainReason describes a reason of a drain.
 func plainReason(why string) string {
 	switch why {
 	case drain.ReasonBudgetNever:
@@ -144,16 +144,16 @@ func plainReason(why string) string {
 	case drain.ReasonPodProtected:
 		return "the policy protects pods"
 	case drain.ReasonPodStranded:
-		return "pods should have ended, but their node has stopped reporting"
+		return "pods should have terminated, but their node has stopped reporting"
 	case drain.ReasonLaterOrder:
 		return "pods that must go first are stuck"
 	case drain.ReasonPodTerminating:
-		return "pods do not end"
+		return "pods do not terminate"
 	}
 	return why
 }
 
-// help says what to do about a reason.
+// help returns what to do about a reason.
 func help(why string) string {
 	switch why {
 	case drain.ReasonBudgetSpent, drain.ReasonBudgetInUse, drain.ReasonBudgetUnhealthy:
@@ -168,7 +168,7 @@ func help(why string) string {
 	return ""
 }
 
-// lint reports taints and tolerations that are likely not meant.
+// lint reports taints and tolerations that are probably mistakes.
 func (r *Report) lint(s *plan.Situation) {
 	byCode := map[string]*Group{}
 	var order []string

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 )
 
-// Nodes that are not as they should be are findings on any cluster, grouped by what is the
-// matter, and the worst is the headline.
+// Nodes with problems are findings on any cluster, grouped by problem, and the worst is the
+// headline.
 func TestHeadlineOfNodes(t *testing.T) {
 	node := func(name, kind string, status fairlead.ConditionStatus, message string) fairlead.Node {
 		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name}}
@@ -38,15 +38,15 @@ func TestHeadlineOfNodes(t *testing.T) {
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("findings:\n%s\nwant\n%s", text, want)
 	}
-	if want := "3 nodes have the same problem: not ready: the kubelet has stopped (b, c, f); and 2 more causes of trouble"; r.Headline != want {
+	if want := "3 nodes have the same problem: not ready: the kubelet has stopped (b, c, f); and 2 more causes"; r.Headline != want {
 		t.Errorf("headline %q, want %q", r.Headline, want)
 	}
-	if r := reportOf(&plan.Situation{Nodes: nodes[:1]}); r.Headline != "1 node, no trouble found" {
+	if r := reportOf(&plan.Situation{Nodes: nodes[:1]}); r.Headline != "1 node, no problems found" {
 		t.Errorf("headline %q", r.Headline)
 	}
 }
 
-// first names the first of some items, if there is one.
+// first returns the name of the first item, if there is one.
 func first(items []Item) string {
 	if len(items) == 0 {
 		return ""

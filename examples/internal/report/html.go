@@ -38,7 +38,7 @@ type section struct {
 	ID, Name, Count string
 }
 
-// page is what the template is given.
+// page is the input of the template.
 type page struct {
 	Title                         string
 	Policy                        string
@@ -60,10 +60,10 @@ type live struct {
 // MaxLive is the size of the largest live page, in bytes.
 const MaxLive = 10_000_000
 
-// WriteLive writes a page that also answers what-if questions: it holds the engines, which
-// are the program examples/internal/live built for WASI, and what the report was made of.
-// The policy of the page lets it run them, in a worker, and still lets nothing be loaded. The
-// error is that of w, or says that the page would be larger than MaxLive.
+// WriteLive writes a page that also answers what-if questions: it contains the engines,
+// which are the program examples/internal/live built for WASI, and the input of the report.
+// The policy of the page allows it to run them in a worker, but still to load nothing. The
+// error is that of w, or reports that the page would be larger than MaxLive.
 func (r *Report) WriteLive(w io.Writer, in *Input, engine []byte) error {
 	e, err := embed(in)
 	if err != nil {
@@ -114,9 +114,9 @@ func pack(data []byte) (template.HTML, error) {
 	return template.HTML(base64.StdEncoding.EncodeToString(b.Bytes())), err
 }
 
-// WriteHTML writes the report as a page: one file, which loads nothing, and whose policy
-// lets nothing be loaded and no script run but its own. Equal reports are equal texts. The
-// error is that of w.
+// WriteHTML writes the report as a page: one file that loads nothing, and whose policy allows
+// no loading and no script but its own. Equal reports give equal text. The error is that
+// of w.
 func (r *Report) WriteHTML(w io.Writer) error { return r.write(w, nil) }
 
 func (r *Report) write(w io.Writer, live *live) error {
@@ -176,8 +176,8 @@ func (r *Report) write(w io.Writer, live *live) error {
 	return err
 }
 
-// policy is what the policy of a live page allows more than that of another one: the second
-// script, WebAssembly, and a worker that the page makes.
+// policy is what the policy of a live page allows in addition: the second script,
+// WebAssembly, and a worker that the page creates.
 func (l *live) policy() string {
 	if l == nil {
 		return ""
@@ -186,7 +186,7 @@ func (l *live) policy() string {
 	return " '" + hash(liveJS) + "' 'wasm-unsafe-eval'; worker-src blob:"
 }
 
-// hash is how a policy names a text that may stand in the page.
+// hash returns how a policy names a script or style that the page may contain.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -205,7 +205,7 @@ func ascii(data []byte) string {
 	return b.String()
 }
 
-// sections lists the parts that there are.
+// sections lists the parts of the page that are not empty.
 func (r *Report) sections(live bool) []section {
 	all := []section{{ID: "top", Name: "Overview"}}
 	add := func(is bool, id, name string, count int) {

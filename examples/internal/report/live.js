@@ -1,10 +1,10 @@
 "use strict";
 // What if: changes that a reader tries. A worker (system.js) runs the engines, and the page of
-// the changed cluster takes the place of this one.
+// the changed cluster replaces this one.
 (() => {
 const {$, el, show} = page;
 const before = $("data").textContent, R = JSON.parse(before);
-const kinds = { // what can be tried: in words, and of what there is
+const kinds = { // what can be tried: a description, and the existing names
   to: ["the cluster went to", (R.update?.releases || []).filter(r => r !== R.update.current)],
   accept: ["this risk were accepted:", (R.update?.risks || []).map(r => r.name)],
   drain: ["this node were drained:", R.nodes?.name || []],
@@ -45,7 +45,7 @@ const ask = () => {
 };
 const attempt = (kind, name) => {
   if (!name || tried.some(t => t[0] === kind && t[1] === name)) return;
-  if (!kinds[kind][1].includes(name)) { say([{tone: "bad", text: name + ": there is nothing of that name"}]); return; }
+  if (!kinds[kind][1].includes(name)) { say([{tone: "bad", text: name + ": nothing here has that name"}]); return; }
   tried = tried.filter(t => kind !== "to" || t[0] !== "to");
   tried.push([kind, name]);
   ask();

@@ -20,17 +20,17 @@ type Machines struct {
 	List     []Machine `json:"list"`              // the first of them: those that wait, the longest deletion first
 }
 
-// Machine is a machine that is being deleted, and why it is still there.
+// Machine is a machine that is being deleted, and why it still exists.
 type Machine struct {
 	Name     string    `json:"name"`              // namespace/name
-	Node     string    `json:"node,omitempty"`    // that it is, by name
+	Node     string    `json:"node,omitempty"`    // its name
 	Deleting time.Time `json:"deleting"`          // since when
 	Stage    string    `json:"stage,omitempty"`   // of its deletion
 	Causes   []string  `json:"causes,omitempty"`  // why it is being deleted
 	Waits    []Wait    `json:"waits,omitempty"`   // what it waits for, at most mostWaits
 	More     int       `json:"more,omitempty"`    // further waits
 	Next     []string  `json:"next,omitempty"`    // what its controller does next
-	Unknown  []string  `json:"unknown,omitempty"` // what nobody has looked at
+	Unknown  []string  `json:"unknown,omitempty"` // what is not known
 }
 
 // Wait is what a machine waits for.
@@ -42,18 +42,18 @@ type Wait struct {
 	Unblock string    `json:"unblock"`         // what would end it
 }
 
-// How much is told of machines.
+// Limits of what is reported about machines.
 const (
 	mostMachines = 200
 	mostWaits    = 10
 	mostNames    = 20 // of what waits for the same, and of what is next
 )
 
-// normalWait is how long any deletion may wait, before that is more than worth a note.
+// normalWait is how long a deletion may wait before it is more than a note.
 const normalWait = 10 * time.Minute
 
-// machines explains the machines that are being deleted, and makes findings of what they wait
-// for.
+// machines explains the machines that are being deleted, and adds findings about what they
+// wait for.
 func (r *Report) machines(in *Input) error {
 	s := in.Situation
 	if s.Machines == nil {
@@ -97,7 +97,7 @@ func (r *Report) machines(in *Input) error {
 	return nil
 }
 
-// newMachine returns what a report tells of a machine.
+// newMachine returns what a report contains about a machine.
 func newMachine(x *machines.Explanation) Machine {
 	m := Machine{Name: x.Machine, Node: x.Node, Deleting: x.Deleting.UTC(), Stage: string(x.Stage), Unknown: x.Unknown, Next: firstOf(x.Next, mostNames)}
 	for _, c := range x.Causes {
@@ -123,7 +123,7 @@ func firstOf(list []string, most int) []string {
 	return append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
 }
 
-// stillThere makes a finding of each cause for which machines are still there.
+// stillThere adds a finding for each cause why machines still exist.
 func (r *Report) stillThere(told []machines.Explanation) {
 	for _, c := range machines.Causes(told) {
 		g := Group{Tone: Note, Owner: c.First.Owner, Next: c.First.Unblock}
@@ -149,7 +149,7 @@ func (r *Report) stillThere(told []machines.Explanation) {
 	}
 }
 
-// machinesGap says that nobody has looked at machines.
+// machinesGap reports that the dump has no machines.
 func (r *Report) machinesGap(s *plan.Situation) {
 	if s.Cluster != nil && s.Machines == nil {
 		r.Gaps = append(slices.Clip(r.Gaps), cvo.Gap{What: "whether machines are being deleted, and why they are still there", How: "oc get machines.machine.openshift.io,machinesets.machine.openshift.io -A -o yaml"})

@@ -15,24 +15,24 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Pool is a pool of nodes, with how many of them are in which state.
+// Pool is a pool of nodes with their number in each state.
 type Pool struct {
 	Name   string         `json:"name"` // empty: the nodes that are in none
 	State  string         `json:"state,omitempty"`
-	Paused bool           `json:"paused,omitempty"`         // no node is begun
+	Paused bool           `json:"paused,omitempty"`         // no further node is updated
 	Most   string         `json:"maxUnavailable,omitempty"` // how many may be down at once
 	Nodes  int            `json:"nodes"`
 	States map[string]int `json:"states,omitempty"` // nodes by state
 	Stuck  int            `json:"stuck,omitempty"`  // nodes that cannot be drained
 }
 
-// Nodes are the nodes, by pool and name: a list for each property, with an element for each
-// node. Numbers refer to the lists of what is often the same.
+// Nodes are the nodes, by pool and name: one list for each property, with an element for each
+// node. Numbers are indexes of the lists of repeated values.
 type Nodes struct {
 	States   []string `json:"states"`   // of nodes
 	Versions []string `json:"versions"` // that nodes run; "" for one that is not known
 	Messages []string `json:"messages"` // "" first
-	Stucks   []string `json:"stucks"`   // why drains do not end; "" first
+	Stucks   []string `json:"stucks"`   // why drains do not complete; "" first
 
 	Name    []string `json:"name"`
 	Pool    []int    `json:"pool"`    // of Report.Pools
@@ -46,10 +46,10 @@ type Nodes struct {
 	// numbers of workloads, each less the one before it, with a count where that is not 1.
 	Pods []string `json:"pods"`
 
-	why []string // the first reason of Stuck, as package drain has it
+	why []string // the first reason of Stuck, from package drain
 }
 
-// Workloads are what pods belong to, by namespace, name and kind.
+// Workloads are the owners of pods, by namespace, name and kind.
 type Workloads struct {
 	Namespaces []string `json:"namespaces"` // of workloads
 	Kinds      []string `json:"kinds"`      // of workloads
@@ -63,9 +63,9 @@ type Workloads struct {
 	pods int
 }
 
-// Budgets are disruption budgets, with what drains ask of them, worst first.
+// Budgets are disruption budgets, with what drains require of them, worst first.
 type Budgets struct {
-	Texts     []string `json:"texts"`     // that Says has the numbers of
+	Texts     []string `json:"texts"`     // indexed by Says
 	Namespace []string `json:"namespace"` // of each budget, as in all of the following
 	Name      []string `json:"name"`      // the budget's
 	Expected  []int    `json:"expected"`  // its numbers of pods: all of them
@@ -73,16 +73,16 @@ type Budgets struct {
 	Healthy   []int    `json:"healthy"`   // those that are
 	Allowed   []int    `json:"allowed"`   // how many may go
 	Computed  []bool   `json:"computed"`  // whether the numbers were computed from the pods
-	Never     []bool   `json:"never"`     // whether it never lets a healthy pod go
+	Never     []bool   `json:"never"`     // whether it never allows the eviction of a healthy pod
 	Pods      []int    `json:"pods"`      // of its pods, those to be evicted
-	Evicted   []int    `json:"evicted"`   // of those, the ones that go
-	Rounds    []int    `json:"rounds"`    // in which it lets some go
-	Unmanaged []int    `json:"unmanaged"` // of the evicted, those that nobody replaces
-	Says      []int    `json:"says"`      // what it means for drains, if they have to wait
-	Tone      []Tone   `json:"tone"`      // how bad that is; empty if it is not
+	Evicted   []int    `json:"evicted"`   // of those, the ones that are evicted
+	Rounds    []int    `json:"rounds"`    // in which it allows evictions
+	Unmanaged []int    `json:"unmanaged"` // of the evicted, those that no controller replaces
+	Says      []int    `json:"says"`      // what it means for drains, if they must wait
+	Tone      []Tone   `json:"tone"`      // how bad that is; empty if it is fine
 }
 
-// numbers gives out numbers for texts, from 0, in the order in which they come first.
+// numbers assigns numbers to texts, from 0, in order of first occurrence.
 type numbers struct {
 	of   map[string]int
 	list []string
@@ -166,7 +166,7 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 	return nil
 }
 
-// condition tells the state of a node of which no pool tells.
+// condition returns the state of a node that no pool reports.
 func condition(n *fairlead.Node) (state, version, message string) {
 	state, version = "ready", n.Status.NodeInfo.KubeletVersion
 	if n.Spec.Unschedulable {
@@ -218,7 +218,7 @@ func rank(pool string) int {
 	return 1
 }
 
-// poolOf returns the number of the pool of a node; that behind the pools for none.
+// poolOf returns the number of the pool of a node; the number of pools for none.
 func (r *Report) poolOf(s *plan.Situation, n *fairlead.Node) int {
 	p, err := rollout.PrimaryPool(s.Pools, n)
 	if err == nil && p != nil {
@@ -227,7 +227,7 @@ func (r *Report) poolOf(s *plan.Situation, n *fairlead.Node) int {
 	return len(s.Pools)
 }
 
-// drains asks how each node would be drained, one after the other.
+// drains plans the drain of each node, one after the other.
 func (r *Report) drains(in *Input) (map[string]*drain.NodePlan, error) {
 	s := in.Situation
 	if s.Pods == nil {
@@ -279,7 +279,7 @@ func newBudgets(all []drain.BudgetPlan) *Budgets {
 	return out
 }
 
-// judge says what a budget means for drains.
+// judge returns what a budget means for drains.
 func judge(b *drain.BudgetPlan) (Tone, string) {
 	switch {
 	case b.Never:
@@ -296,7 +296,7 @@ func judge(b *drain.BudgetPlan) (Tone, string) {
 
 func severity(t Tone) int { return slices.Index([]Tone{"", Good, Note, Warning, Bad}, t) }
 
-// firstWhy is the first reason for which a drain does not end; "" if it does.
+// firstWhy returns the first reason why a drain does not complete; "" if it does.
 func firstWhy(d *drain.NodePlan) string {
 	if d == nil {
 		return ""
@@ -309,7 +309,7 @@ func firstWhy(d *drain.NodePlan) string {
 	return ""
 }
 
-// stuck says in a few words why a drain does not end; "" if it does.
+// stuck returns in a few words why a drain does not complete; "" if it does.
 func stuck(d *drain.NodePlan) string {
 	if d == nil || d.Stuck == 0 {
 		return ""
@@ -342,10 +342,10 @@ func stuck(d *drain.NodePlan) string {
 	return strings.Join(list, "; ")
 }
 
-// workload is what a pod belongs to.
+// workload is the owner of a pod.
 type workload struct{ namespace, kind, name string }
 
-// workloadOf returns what a pod belongs to: its controller, the Deployment behind a
+// workloadOf returns the owner of a pod: its controller, the Deployment behind a
 // ReplicaSet, or itself.
 func workloadOf(p *fairlead.Pod) workload {
 	c := p.ControllerOf()
@@ -358,8 +358,8 @@ func workloadOf(p *fairlead.Pod) workload {
 	return workload{p.Namespace, c.Kind, c.Name}
 }
 
-// workloads sums pods up by workload, and by workload and node; what is returned is
-// Nodes.Pods by name of the node.
+// workloads counts pods by workload, and by workload and node; it returns Nodes.Pods by
+// node name.
 func (r *Report) workloads(s *plan.Situation) map[string]string {
 	if s.Pods == nil {
 		return nil
@@ -433,7 +433,7 @@ func (r *Report) budgetsOf(s *plan.Situation, out *Workloads, sample []*fairlead
 	}
 }
 
-// encode writes workloads and counts as Nodes.Pods says.
+// encode writes workloads and counts in the form of Nodes.Pods.
 func encode(counts map[int]int) string {
 	keys := make([]int, 0, len(counts))
 	for k := range counts {

@@ -4,14 +4,14 @@ const $ = id => document.getElementById(id);
 // Marks that turn text around, or hide, are shown for what they are.
 const vis = s => String(s ?? "").replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => c === "\n" ? " " : "⟨U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
 const el = (tag, cls, ...kids) => { const e = document.createElement(tag); if (cls) e.className = cls; for (const k of kids) e.append(k instanceof Node ? k : vis(k)); return e; };
-// Theme: what the system says, until somebody switches.
+// Theme: that of the system, until the reader switches.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let chosen = "";
 const theme = () => document.documentElement.dataset.theme = chosen || (dark.matches ? "dark" : "light");
 dark.addEventListener("change", theme); theme();
 const swap = () => { chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; theme(); };
 
-// show makes a page of what is there: once, and again when what is there was replaced.
+// show sets up the page: once, and again when its content was replaced.
 let stop;
 const show = () => {
 stop?.abort(); stop = new AbortController();
@@ -46,14 +46,14 @@ const N = R.nodes, W = R.workloads, U = R.update, B = rows(R.budgets), M = R.mac
 const says = b => b.says || "lets " + num(b.allowed) + " go at a time";
 const collator = new Intl.Collator("en", {numeric: true});
 
-// What a node's list of pods says, see Nodes.Pods.
+// The contents of a node's list of pods, see Nodes.Pods.
 const podsOf = i => { let w = 0; return !N.pods || !N.pods[i] ? [] : N.pods[i].split(" ").map(x => { const [d, c] = x.split(":"); w += +d; return [w, c ? +c : 1]; }); };
 const work = w => (W.namespaces[W.namespace[w]] ? W.namespaces[W.namespace[w]] + "/" : "") + W.name[w];
 const state = i => N.states[N.state[i]];
 const when = at => at.replace("T", " ").replace("Z", " UTC");
 const tone = s => ({updated: 0, ready: 0, updating: 1, draining: 1, pending: 2, paused: 2, cordoned: 2, degraded: 3, down: 4})[s] ?? 5;
 
-// Why: what is told of a mark, as a title and pairs.
+// Why: the description of a mark, as a title and pairs.
 const go = (k, text) => { const b = el("button", "go", text); b.type = "button"; b.dataset.k = k; return b; };
 const test = (kind, name, text) => { if (!$("whatif")) return ""; const b = el("button", "go", text); b.type = "button"; b.dataset.what = kind; b.dataset.name = name; return b; }; // see live.js
 const cmd = text => el("code", "cmd", text);
@@ -62,11 +62,11 @@ const tellers = {
   step(i) { const s = R.plan.steps[i]; return ["Step " + (i + 1) + ": " + s.kind + " " + (s.subject || ""), [["Why", s.why], ["From, to", s.from && s.from + " to " + s.to], ["Who", s.owner], ["Do", cmd(s.command)], ["Before", s.before], ["Done when", s.after], ["Way back", s.back], ["Takes", span(s.takes) + ", from " + s.basis], ["Restarts", s.restarts && many(s.restarts, "node", "nodes")], ...(s.unseen || []).map(u => ["Not seen", el("div", "", u.what, cmd(u.command))])]]; },
   rel(i) {
     const here = U.releases.indexOf(U.current), names = {here: "the cluster runs it", plan: "the plan goes there", offered: "offered now, without a risk that is known to apply", risky: "offered now, under a risk", later: "not offered now; it can be reached by another release"};
-    const direct = U.moves.find(m => m[0] === here && m[1] === i), risk = k => { const r = U.risks[k]; return el("div", "", el("b", "", r.name), " " + ({True: "applies", False: "does not apply"}[r.applies] || "nobody knows whether it applies") + ": ", r.message || "", r.query ? cmd(r.query) : ""); };
+    const direct = U.moves.find(m => m[0] === here && m[1] === i), risk = k => { const r = U.risks[k]; return el("div", "", el("b", "", r.name), " " + ({True: "applies", False: "does not apply"}[r.applies] || "unknown whether it applies") + ": ", r.message || "", r.query ? cmd(r.query) : ""); };
     const rel = (f, t) => U.moves.filter(m => m[f] === i).map(m => go("rel:" + m[t], U.releases[m[t]] + (m.length > 2 ? ", with a risk" : "")));
     return [U.releases[i], [["Place", names[U.state[i]]], ["From here", i === here ? "" : direct ? "in one update" : "not in one update"], ...(direct ? direct.slice(2).map(k => ["Risk", risk(k)]) : []), ["Leads to", list(rel(0, 1))], ["Comes from", list(rel(1, 0))], ["What if", i === here ? "" : test("to", U.releases[i], "the cluster went there?")]]];
   },
-  risk(k) { const r = U.risks[k]; return ["Risk " + r.name, [["Applies", {True: "yes", False: "no"}[r.applies] || "nobody knows"], ["Means", r.message], ["Query", r.query && cmd(r.query)], ["What if", test("accept", r.name, "it were accepted?")]]]; },
+  risk(k) { const r = U.risks[k]; return ["Risk " + r.name, [["Applies", {True: "yes", False: "no"}[r.applies] || "unknown"], ["Means", r.message], ["Query", r.query && cmd(r.query)], ["What if", test("accept", r.name, "it were accepted?")]]]; },
   op(i, k) {
     const o = R.operators[i], hop = (f, t) => o.hops.filter(h => h[f] === k).map(h => go("op:" + i + ":" + h[t], o.versions[h[t]]));
     return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["Place", o.versions[k] === o.installed ? "installed" : (o.path || []).includes(k) ? "the plan takes the operator here" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Comes from", list(hop(1, 0))]]];
@@ -74,7 +74,7 @@ const tellers = {
   node(i) {
     const t = N.taints[i], pods = podsOf(i), drain = N.stuck && N.stucks[N.stuck[i]], gone = M.findIndex(m => m.node === N.name[i]);
     return ["Node " + N.name[i], [["Pool", P[N.pool[i]].name || "none"], ["State", state(i)], ["Runs", N.versions[N.version[i]]], ["Machine", gone >= 0 && go("machine:" + gone, M[gone].name + ", being deleted")], ["Why", N.messages[N.message[i]]],
-      ["Drain", !N.stuck ? "" : drain ? "does not end: " + drain : N.rounds[i] ? "ends after " + many(N.rounds[i], "round", "rounds") + " of evictions" : "nothing to evict"],
+      ["Drain", !N.stuck ? "" : drain ? "does not complete: " + drain : N.rounds[i] ? "completes after " + many(N.rounds[i], "round", "rounds") + " of evictions" : "nothing to evict"],
       ["Taints", t < 0 ? "none" : go("taint:" + t, T[t].taints.join(", "))], ["Pods", N.pods && num(pods.reduce((s, p) => s + p[1], 0))],
       ["Of", list(pods.map(([w, c]) => el("span", "", c > 1 ? c + "× " : "", go("work:" + w, work(w)), " " + W.kinds[W.kind[w]])), 200)], ["What if", test("drain", N.name[i], "it were drained?")]]];
   },
@@ -89,7 +89,7 @@ const tellers = {
     if (N && N.pods) N.name.forEach((name, i) => { const p = podsOf(i).find(p => p[0] === w); if (p) { n += p[1]; on.push(el("span", "", p[1] > 1 ? p[1] + "× " : "", go("node:" + i, name))); } });
     return [work(w), [["Kind", W.kinds[W.kind[w]]], ["Pods", num(W.pods[w]) + ", of which " + num(W.ready[w]) + " are ready"], ["No node", W.pods[w] > n && many(W.pods[w] - n, "pod waits for one", "pods wait for one")], ["Budget", W.budget[w] >= 0 ? go("budget:" + W.budget[w], B[W.budget[w]].name) : "none"], ["Nodes", list(on, 200)]]];
   },
-  budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Means", says(b)], ["Healthy", b.healthy + " of " + b.expected + "; it wants " + b.desired], ["May go", num(b.allowed) + " at a time" + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod goes", "pods go") + " in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged && many(b.unmanaged, "pod that nobody replaces", "pods that nobody replaces")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
+  budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Means", says(b)], ["Healthy", b.healthy + " of " + b.expected + "; it wants " + b.desired], ["May go", num(b.allowed) + " at a time" + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod goes", "pods go") + " in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged && many(b.unmanaged, "pod that no controller replaces", "pods that no controller replaces")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
   taint(i) { const t = T[i]; return [many(t.nodes, "node", "nodes") + " with these taints", [["Taints", list(t.taints)], ["Keeps off", many(t.kept, "workload", "workloads")], ["There", t.runs ? many(t.runs, "pod runs", "pods run") + " there without tolerating them: not placed there again, or evicted" : "all pods that run there tolerate them"], ["Nodes", N ? list(N.taints.flatMap((x, n) => x === i ? [go("node:" + n, N.name[n])] : [])) : ""]]]; },
 };
 let from = null;
@@ -108,7 +108,7 @@ const why = k => {
 const close = () => { if ($("why").hidden) return false; $("why").hidden = true; if (from && from.isConnected) from.focus({preventScroll: true}); return true; };
 on(document, "click", e => { const k = e.target.closest("[data-k]"); if (k) why(k.dataset.k); });
 
-// Lists of many rows: only those that are seen are in the page.
+// Lists of many rows: only visible rows are in the page.
 const lists = [];
 const makeList = (box, label, columns, count, key, text) => {
   if (!box) return;
@@ -122,7 +122,7 @@ const makeList = (box, label, columns, count, key, text) => {
       rows = []; for (let i = 0; i < count; i++) if ((!keep || keep(i)) && words.every(w => text(i).includes(w))) rows.push(i);
       if (sorted >= 0) order(); at = -1; body.scrollTop = 0; self.draw(false, 0); return rows.length;
     },
-    draw(all, top = body.scrollTop) { // asking for scrollTop has the whole page laid out
+    draw(all, top = body.scrollTop) { // reading scrollTop lays out the whole page
       room.style.height = Math.max(rows.length, 1) * high + "px";
       const first = all ? 0 : Math.max(0, Math.floor(top / high) - 5), end = all ? Math.min(rows.length, 1000) : Math.min(rows.length, first + 30), part = [];
       if (all) room.style.height = end * high + "px";
@@ -165,7 +165,7 @@ later(() => budgetList = makeList($("budgetlist"), "Budgets", [
   {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "wanted", num: true, wide: "5rem", of: i => B[i].desired}, {name: "may go", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "what it means", wide: "minmax(8rem,3fr)", of: i => says(B[i]), cls: i => "s-" + (B[i].tone || "good")},
 ], B.length, "budget", budgetText));
 
-// The map of nodes: a square each, by pool.
+// The map of nodes: one square each, by pool.
 let only = "", sought = [], cells = [], columns = 1, active = -1;
 const svg = (tag, attrs) => { const e = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const k in attrs) e.setAttribute(k, attrs[k]); return e; };
 const drawMap = () => {
@@ -197,7 +197,7 @@ const drawMap = () => {
   Object.keys(counts).sort((a, b) => tone(b) - tone(a)).forEach(s => chip(s, counts[s], "b" + tone(s)));
   if (N.stuck) { const n = N.stuck.filter(x => x).length; if (n) chip("drain stuck", n, "bstuck"); }
 };
-const shown = i => kept(i) && sought.every(w => nodeText(i).includes(w)); // by what is searched for
+const shown = i => kept(i) && sought.every(w => nodeText(i).includes(w)); // by search terms
 const kept = i => !only || (only === "drain stuck" ? N.stuck[i] : state(i) === only);
 
 // Search goes through everything: rows, lists, and marks of pictures.
@@ -254,7 +254,7 @@ on($("theme"), "click", swap);
 on($("keys"), "click", () => $("help").showModal());
 on($("close"), "click", close);
 
-// Where one is.
+// The current section.
 const links = new Map([...document.querySelectorAll("nav a")].map(a => [a.getAttribute("href").slice(1), a]));
 const seen = new IntersectionObserver(entries => entries.forEach(e => { if (e.isIntersecting) links.forEach((a, id) => { a.classList.toggle("on", id === e.target.id); if (id === e.target.id) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current"); }); }), {rootMargin: "-20% 0px -75% 0px"});
 document.querySelectorAll("main section").forEach(s => seen.observe(s));
@@ -266,6 +266,6 @@ on(window, "beforeprint", () => { shut = [...document.querySelectorAll("details:
 on(window, "afterprint", () => { shut.forEach(d => d.open = false); lists.forEach(l => { l.box.lastChild.style.height = ""; l.draw(); }); theme(); });
 later(() => { if ($("find").value) search(); });
 };
-setTimeout(show); // apart from the reading of the page
+setTimeout(show); // separate from parsing the page
 return {$, el, show};
 })();

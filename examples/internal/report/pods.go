@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// embedded is an Input as a live page holds it: 150,000 pods would be most of the page, so
-// they stand beside their situation, summed up.
+// embedded is an Input as a live page contains it: 150,000 pods would be most of the page,
+// so they are stored beside their situation, grouped by kind.
 type embedded struct {
 	Input
 	Pods *pods `json:"pods"`
 }
 
-// embed returns what a page holds of an input.
+// embed returns what a page contains of an input.
 func embed(in *Input) (*embedded, error) {
 	e := &embedded{Input: *in}
 	if in.Situation == nil {
@@ -46,11 +46,11 @@ func (e *embedded) input() (*Input, error) {
 	return &e.Input, err
 }
 
-// pods are pods by kind: those of a workload differ in their names, nodes and times. UIDs are
-// made up again, and times are to the second, as the API has them.
+// pods are pods grouped by kind: those of a workload differ in their names, nodes and times.
+// UIDs are generated again, and times are in seconds, as in the API.
 type pods struct {
-	Kinds []fairlead.Pod `json:"kinds"` // without what the columns hold
-	Nodes []string       `json:"nodes"` // the first is "", of pods that wait for a node
+	Kinds []fairlead.Pod `json:"kinds"` // without the contents of the columns
+	Nodes []string       `json:"nodes"` // the first is "", for pods without a node
 
 	// Columns: one entry for each pod.
 	Kind  []int     `json:"kind"`  // index in Kinds
@@ -86,7 +86,7 @@ func sumUp(all []fairlead.Pod) (*pods, error) {
 	return s, nil
 }
 
-// common returns a pod without what is its own, and its times.
+// common returns a pod without its individual fields, and its times.
 func common(pod *fairlead.Pod) (p *fairlead.Pod, seconds []int64) {
 	own := *pod
 	p = &own
@@ -113,7 +113,7 @@ func common(pod *fairlead.Pod) (p *fairlead.Pod, seconds []int64) {
 	return p, seconds
 }
 
-// ofNetwork reports whether an annotation is a network plugin's note of addresses, which no
+// ofNetwork reports whether an annotation contains addresses from a network plugin, which no
 // engine reads.
 func ofNetwork(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")

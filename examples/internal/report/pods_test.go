@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// Pods come back from a page as they were, but for what it says that it leaves out.
+// Pods survive the round trip through a page, except for the fields that it leaves out.
 func TestPodsComeBack(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for seed := range uint64(long.N(50, 5000)) {

@@ -1,6 +1,6 @@
-// Package report makes one page of what is known of a cluster: what to do first, the plan,
-// the updates that are offered, operators, nodes, drains, taints, and findings by their
-// causes. The page is one file, which links to nothing and holds its data as JSON.
+// Package report makes one page from what is known about a cluster: what to do first, the plan,
+// the updates that are offered, operators, nodes, drains, taints, and findings by
+// cause. The page is one file, which links to nothing and contains its data as JSON.
 package report
 
 import (
@@ -23,43 +23,43 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// Input is what a report is made of. Live pages hold it as JSON.
+// Input is the input of a report. Live pages contain it as JSON.
 type Input struct {
 	Source     string                `json:"source"`               // where it was read, for the page
-	Situation  *plan.Situation       `json:"situation"`            // the cluster; Cluster may be nil: it is not one of OpenShift, or nobody has looked
+	Situation  *plan.Situation       `json:"situation"`            // the cluster; Cluster may be nil: it is not OpenShift, or it was not read
 	Goal       *plan.Goal            `json:"goal,omitempty"`       // what is planned; nil plans nothing
-	Policy     *plan.Policy          `json:"policy,omitempty"`     // how
-	Alerts     []cvo.Alert           `json:"alerts"`               // of the cluster's monitoring; nil: nobody has looked
+	Policy     *plan.Policy          `json:"policy,omitempty"`     // how to plan it
+	Alerts     []cvo.Alert           `json:"alerts"`               // of the cluster's monitoring; nil: not read
 	DaemonSets []fairlead.ObjectMeta `json:"daemonSets,omitempty"` // see Listed
 	Listed     bool                  `json:"listed,omitempty"`     // whether DaemonSets are known
-	Around     machines.Around       `json:"around,omitzero"`      // what machines of the situation are explained with
-	// Catalog is what can be subscribed to, see [Slim]; empty for nothing. Installed are the
-	// CSVs of the cluster. Only what-if questions need them.
+	Around     machines.Around       `json:"around,omitzero"`      // what explains the machines of the situation
+	// Catalog contains what can be subscribed to, see [Slim]; it may be empty. Installed are
+	// the CSVs of the cluster. Only what-if questions need them.
 	Catalog   string                      `json:"catalog,omitempty"`
 	Installed []olm.ClusterServiceVersion `json:"installed,omitempty"` // see Catalog
 }
 
-// Report is what is known of a cluster. Its JSON is the data of the page.
+// Report is what is known about a cluster. Its JSON is the data of the page.
 type Report struct {
 	Format    int          `json:"format"`              // of this document: 1
 	Source    string       `json:"source"`              // where it was read
 	Name      string       `json:"name,omitempty"`      // the cluster's identity
-	At        time.Time    `json:"at,omitzero"`         // when the cluster was looked at
-	Headline  string       `json:"headline"`            // the most important, in a sentence
+	At        time.Time    `json:"at,omitzero"`         // when the cluster was dumped
+	Headline  string       `json:"headline"`            // the most important fact, in a sentence
 	Tone      Tone         `json:"tone"`                // of the headline
 	First     []Advice     `json:"first,omitempty"`     // what to do first, at most five
 	Facts     []Fact       `json:"facts"`               // the cluster in figures
-	Plan      *Plan        `json:"plan,omitempty"`      // nil: nothing was asked for
+	Plan      *Plan        `json:"plan,omitempty"`      // nil: no goal was given
 	Update    *Update      `json:"update,omitempty"`    // nil: no ClusterVersion
-	Operators []Operator   `json:"operators,omitempty"` // that were installed besides the release
+	Operators []Operator   `json:"operators,omitempty"` // those that are not part of the release
 	Pools     []Pool       `json:"pools,omitempty"`     // the control plane first
-	Nodes     *Nodes       `json:"nodes,omitempty"`     // nil: nobody has looked
+	Nodes     *Nodes       `json:"nodes,omitempty"`     // nil: not read
 	Workloads *Workloads   `json:"workloads,omitempty"` // likewise
 	Budgets   *Budgets     `json:"budgets,omitempty"`   // likewise; those that concern drains
-	Machines  *Machines    `json:"machines,omitempty"`  // nil: none is being deleted, or nobody has looked
+	Machines  *Machines    `json:"machines,omitempty"`  // nil: none is being deleted, or not read
 	Taints    []TaintClass `json:"taints,omitempty"`    // the sets of taints that nodes have
 	Findings  []Group      `json:"findings,omitempty"`  // by cause, worst first
-	Gaps      []cvo.Gap    `json:"gaps,omitempty"`      // what is not known, and how to know it
+	Gaps      []cvo.Gap    `json:"gaps,omitempty"`      // what is not known, and how to find out
 	policy    *drain.Policy
 	timeline  string // pictures
 	releases  string
@@ -92,20 +92,20 @@ type Fact struct {
 	Section string `json:"section,omitempty"` // of the page, with the details
 }
 
-// Plan is what is done to reach the goal, or why that cannot be.
+// Plan contains the steps to the goal, or why there are none.
 type Plan struct {
 	From      string            `json:"from"` // the release that runs
 	To        string            `json:"to"`
 	Steps     []plan.PlanStep   `json:"steps,omitempty"`     // in their order
 	Cost      plan.Cost         `json:"cost"`                // what was minimised
 	Takes     string            `json:"takes,omitempty"`     // about
-	Unseen    []plan.Unseen     `json:"unseen,omitempty"`    // what steps rest on and nobody has looked at
+	Unseen    []plan.Unseen     `json:"unseen,omitempty"`    // facts that steps depend on and that were not read
 	None      *plan.NoPlanError `json:"none,omitempty"`      // there is no plan
 	Undecided string            `json:"undecided,omitempty"` // the search was given up: why
 }
 
-// Make makes a report. Equal inputs have equal reports. The error is that of ctx, or says
-// what of the input makes no sense.
+// Make makes a report. Equal inputs give equal reports. The error is that of ctx, or says
+// what is invalid in the input.
 func Make(ctx context.Context, in *Input) (*Report, error) {
 	s := in.Situation
 	r := &Report{Format: 1, Source: in.Source, At: s.At, policy: &drain.Policy{}}
@@ -153,7 +153,7 @@ func (r *Report) plan(ctx context.Context, in *Input) error {
 	return nil
 }
 
-// latest is the latest instant that a situation speaks of.
+// latest returns the latest instant in a situation.
 func latest(s *plan.Situation) (at time.Time) {
 	see := func(t time.Time) {
 		if t.After(at) {
@@ -190,7 +190,7 @@ func latest(s *plan.Situation) (at time.Time) {
 	return at.UTC()
 }
 
-// span writes a duration without what is zero at its end.
+// span writes a duration without trailing zero units.
 func span(d time.Duration) string {
 	d = d.Round(time.Minute)
 	switch h, m := d/time.Hour, d%time.Hour/time.Minute; {
@@ -251,7 +251,7 @@ func (r *Report) head(s *plan.Situation, status *cvo.Report) {
 	}
 }
 
-// number writes thousands apart.
+// number writes a number with separated thousands.
 func number(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -259,7 +259,7 @@ func number(n int) string {
 	return fmt.Sprintf("%s,%03d", number(n/1000), n%1000)
 }
 
-// headline says the most important in a sentence: what is wrong, or else the plan.
+// headline returns the most important fact in a sentence: what is wrong, or else the plan.
 func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 	r.Tone = Good
 	if len(r.Findings) > 0 {
@@ -285,17 +285,17 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 		}
 		switch more := len(r.Findings) - 1; {
 		case more < 0:
-			r.Headline = words.Count(n, "node", "nodes") + ", no trouble found"
+			r.Headline = words.Count(n, "node", "nodes") + ", no problems found"
 		case more == 0:
 			r.Headline = r.Findings[0].Title
 		default:
-			r.Headline = r.Findings[0].Title + "; and " + words.Count(more, "more cause of trouble", "more causes of trouble")
+			r.Headline = r.Findings[0].Title + "; and " + words.Count(more, "more cause", "more causes")
 		}
 	}
 }
 
-// brief leaves out of a long headline what stands in parentheses, such as names: the findings
-// have it.
+// brief removes parentheses from a long headline, such as lists of names: the findings
+// contain them.
 func brief(text string) string {
 	const most = 180
 	if utf8.RuneCountInString(text) <= most {
@@ -316,7 +316,7 @@ func brief(text string) string {
 	return words.Shorten(strings.Join(strings.Fields(b.String()), " "), most)
 }
 
-// first picks what to do first: what is broken, then what excludes a plan, and then the
+// first selects what to do first: repairs, then whatever excludes a plan, and then the
 // steps of the plan that people take.
 func (r *Report) first() {
 	add := func(a Advice) {

@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// made makes a report of a cluster that is to go to the release after the next.
+// made makes a report of a cluster whose goal is the release after the next.
 func made(t *testing.T, size sample.Size) (*report.Report, string) {
 	t.Helper()
 	r, err := report.Make(t.Context(), &report.Input{Source: "sample", Situation: sample.Cluster(size), Goal: &plan.Goal{Minor: "4.20", PauseWorkers: true}})
@@ -59,7 +59,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// A page links to nothing, loads nothing, and its policy allows no more than what is in it.
+// A page links to nothing, loads nothing, and its policy allows nothing but its own content.
 func TestAlone(t *testing.T) {
 	_, page := made(t, sample.Size{Nodes: 20, Pods: 200, Operators: 3, Hostile: true})
 	for _, bad := range []string{"<img", "src=", "<link", "@import", "url(", "<iframe", " on", "eval(", "innerHTML"} {
@@ -95,7 +95,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// The data of a page is the report, in JSON that anybody can read back.
+// The data of a page is the report, in JSON that can be decoded.
 func TestData(t *testing.T) {
 	r, page := made(t, sample.Size{Nodes: 20, Pods: 300, Operators: 3, Hostile: true})
 	_, rest, _ := strings.Cut(page, `id="data">`)

@@ -16,12 +16,12 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// namespace is where what is tried is subscribed to: what is installed there serves the
-// whole cluster.
+// namespace is the namespace of tried subscriptions: operators there serve the whole
+// cluster.
 const namespace = "openshift-operators"
 
-// Slim returns the documents of a catalog without what no answer depends on, such as
-// manifests, icons and descriptions: JSON documents, one a line.
+// Slim returns the documents of a catalog as JSON, one per line, without the parts that no
+// answer depends on, such as manifests, icons and descriptions.
 func Slim(c *catalog.Catalog) (string, error) {
 	var b strings.Builder
 	for d := range c.Ordered() {
@@ -49,7 +49,7 @@ func Slim(c *catalog.Catalog) (string, error) {
 	return b.String(), nil
 }
 
-// slim returns a package or a bundle without what is only shown, or applied.
+// slim returns a package or a bundle without the parts that are only shown or applied.
 func slim(text []byte) ([]byte, error) {
 	type property struct {
 		Type  string          `json:"type"`
@@ -112,8 +112,8 @@ func (in *Input) open() (*catalog.Catalog, error) {
 	return catalog.New(all), nil
 }
 
-// subscribe adds what subscriptions would install to the operators of the cluster, and says
-// what that is, or why it is not possible.
+// subscribe adds what subscriptions would install to the operators of the cluster, and
+// describes it, or why it is not possible.
 func (in *Input) subscribe(ctx context.Context, names []string) ([]Said, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -163,7 +163,7 @@ func (in *Input) subscribe(ctx context.Context, names []string) ([]Said, error) 
 		}
 	}
 	if in.Situation.Operators == nil {
-		return says, nil // nobody has looked which there are
+		return says, nil // the installed operators are not known
 	}
 	more, err := plan.ReadOperators(map[string]*catalog.Catalog{"": c}, subscriptions, csvs)
 	if err != nil {

@@ -26,7 +26,7 @@ const run = async (program, input) => {
     },
     clock_time_get(clock, precision, at) { new DataView(memory.buffer).setBigUint64(at, BigInt(Math.round((clock ? performance.now() : Date.now()) * 1e6)), true); return 0; },
     random_get(at, count) { crypto.getRandomValues(new Uint8Array(memory.buffer, at, count)); return 0; },
-    poll_oneoff(list, events, count, sum) { // waiting: what is waited for is over at once
+    poll_oneoff(list, events, count, sum) { // waiting: every wait ends at once
       const v = new DataView(memory.buffer);
       for (let i = 0; i < count; i++) { new Uint8Array(memory.buffer, events + 32 * i, 32).fill(0); v.setBigUint64(events + 32 * i, v.getBigUint64(list + 48 * i, true), true); v.setUint8(events + 32 * i + 10, v.getUint8(list + 48 * i + 8)); }
       number(sum, count);
@@ -47,11 +47,11 @@ const run = async (program, input) => {
   return JSON.parse(await text(1));
 };
 
-let ready; // the program and what is asked about
+let ready; // the program and the input of questions
 onmessage = async ({data}) => {
   if (data.engine) {
     ready = Promise.all([unpack(data.engine).arrayBuffer().then(b => WebAssembly.compile(b)), unpack(data.input).text(), data.before]);
-    ready.catch(() => {}); // told with the first question
+    ready.catch(() => {}); // reported with the first question
     return;
   }
   try {

@@ -15,22 +15,22 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Update is where the cluster is among releases, and where it can go.
+// Update contains the release of the cluster and those that it can reach.
 type Update struct {
-	Current    string               `json:"current"`            // the release that runs, or that the cluster goes to
+	Current    string               `json:"current"`            // the release that runs, or that the cluster updates to
 	Updating   bool                 `json:"updating,omitempty"` // whether it is not there yet
 	From       string               `json:"from,omitempty"`     // of the update under way
 	Target     string               `json:"target,omitempty"`   // likewise
 	Channel    string               `json:"channel,omitempty"`  // of updates
 	Completion cvo.Completion       `json:"completion"`         // of the operators of the release
-	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`   // operators of the release that are not done or not well
+	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`   // operators of the release that are not updated or not healthy
 	Releases   []string             `json:"releases"`           // that can be reached, the newest minor version first, each in order
 	State      []string             `json:"state"`              // of each release: here, plan, offered, risky, later
 	Risks      []plan.Risk          `json:"risks,omitempty"`    // of updates
 	Moves      [][]int              `json:"moves"`              // from, to (of Releases), and the numbers of its risks
 }
 
-// Operator is an installed operator and the versions that it can go to.
+// Operator is an installed operator and the versions that it can reach.
 type Operator struct {
 	Package   string   `json:"package"`                // its name
 	Namespace string   `json:"namespace,omitempty"`    // where it is subscribed to
@@ -39,7 +39,7 @@ type Operator struct {
 	Limit     string   `json:"maxOpenShift,omitempty"` // of the installed version
 	Versions  []string `json:"versions"`               // in order
 	Hops      [][]int  `json:"hops"`                   // from, to
-	Path      []int    `json:"path,omitempty"`         // what the plan takes it through
+	Path      []int    `json:"path,omitempty"`         // the versions on the path of the plan
 }
 
 // update fills in the releases that can be reached.
@@ -109,7 +109,7 @@ func (r *Report) update(s *plan.Situation, status *cvo.Report) {
 	r.Update = u
 }
 
-// path are the releases that the plan takes the cluster through.
+// path returns the releases on the path of the plan.
 func (r *Report) path() (list []string) {
 	if r.Plan == nil {
 		return nil
@@ -179,7 +179,7 @@ func (r *Report) draw() error {
 	return nil
 }
 
-// whose is who takes a step: people, the cluster by itself, or nodes that restart.
+// whose returns who takes a step: people, the cluster itself, or nodes that restart.
 func whose(s *plan.PlanStep) (tone int, label string) {
 	switch s.Kind {
 	case plan.Roll, plan.OutOfService:
@@ -223,7 +223,7 @@ func (r *Report) drawPlan(b *bytes.Buffer) error {
 	return g.WriteInline(b)
 }
 
-// short is a step in a few words.
+// short describes a step in a few words.
 func short(s *plan.PlanStep) string {
 	switch s.Kind {
 	case plan.MoveCluster:
@@ -250,8 +250,8 @@ func short(s *plan.PlanStep) string {
 	return s.String()
 }
 
-// drawReleases draws the releases in lanes of minor versions, with what is offered now and
-// what the plan takes.
+// drawReleases draws the releases in lanes of minor versions, with those offered now and
+// those on the path of the plan.
 func (r *Report) drawReleases(b *bytes.Buffer) error {
 	u := r.Update
 	if u == nil || len(u.Releases) < 2 {

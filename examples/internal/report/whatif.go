@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Change is what a reader of a page would like to try.
+// Change is what the reader of a page wants to try.
 type Change struct {
 	To     string   `json:"to,omitempty"`     // the release to plan for; empty for that of the page
 	Accept []string `json:"accept,omitempty"` // risks, by name
@@ -22,14 +22,14 @@ type Change struct {
 	Subscribe []string `json:"subscribe,omitempty"`
 }
 
-// question is what a live page asks its engines.
+// question is a question of a live page to its engines.
 type question struct {
-	Input  *embedded `json:"input"`  // what the page was made of
-	Before *Report   `json:"before"` // the report of that
+	Input  *embedded `json:"input"`  // the input of the page
+	Before *Report   `json:"before"` // the report on that
 	Change Change    `json:"change"` // to be tried
 }
 
-// Answer is what they answer.
+// Answer is the answer of the engines.
 type Answer struct {
 	HTML string `json:"html"` // the page of the changed situation
 	Says []Said `json:"says"` // what is different there, the most important first
@@ -41,7 +41,7 @@ type Said struct {
 	Text string `json:"text"` // the sentence
 }
 
-// Reply reads a question as JSON, as system.js puts it together, and writes the [Answer].
+// Reply reads a question as JSON, as system.js builds it, and writes the [Answer].
 func Reply(ctx context.Context, from io.Reader, to io.Writer) error {
 	q := &question{}
 	if err := json.NewDecoder(from).Decode(q); err != nil {
@@ -81,7 +81,7 @@ func (q *question) answer(ctx context.Context) (*Answer, error) {
 	return &Answer{HTML: page.String(), Says: slices.Concat(says, after.since(q.Before), after.drained(q.Change.Drain))}, nil
 }
 
-// apply returns the changed input, which shares with the old what does not change.
+// apply returns the changed input, which shares unchanged parts with the old one.
 func (c *Change) apply(old *Input) (*Input, error) {
 	in := *old
 	for _, name := range c.Drain {
@@ -110,7 +110,7 @@ func (c *Change) apply(old *Input) (*Input, error) {
 	return &in, nil
 }
 
-// since says what is different from an earlier report.
+// since returns the differences from an earlier report.
 func (r *Report) since(before *Report) (says []Said) {
 	say := func(tone Tone, format string, args ...any) {
 		says = append(says, Said{tone, fmt.Sprintf(format, args...)})
@@ -142,7 +142,7 @@ func (r *Report) since(before *Report) (says []Said) {
 	return says
 }
 
-// drained says how the drains of nodes go.
+// drained reports the results of the drains of nodes.
 func (r *Report) drained(nodes []string) (says []Said) {
 	if r.Nodes == nil || len(r.Nodes.Stuck) == 0 {
 		return nil
@@ -150,9 +150,9 @@ func (r *Report) drained(nodes []string) (says []Said) {
 	for _, name := range nodes {
 		switch i := slices.Index(r.Nodes.Name, name); {
 		case r.Nodes.Stuck[i] > 0:
-			says = append(says, Said{Bad, fmt.Sprintf("The drain of %s does not end: %s", name, r.Nodes.Stucks[r.Nodes.Stuck[i]])})
+			says = append(says, Said{Bad, fmt.Sprintf("The drain of %s does not complete: %s", name, r.Nodes.Stucks[r.Nodes.Stuck[i]])})
 		case r.Nodes.Rounds[i] > 0:
-			says = append(says, Said{Good, fmt.Sprintf("The drain of %s ends after %s of evictions", name, words.Count(r.Nodes.Rounds[i], "round", "rounds"))})
+			says = append(says, Said{Good, fmt.Sprintf("The drain of %s completes after %s of evictions", name, words.Count(r.Nodes.Rounds[i], "round", "rounds"))})
 		default:
 			says = append(says, Said{Good, fmt.Sprintf("The drain of %s has nothing to evict", name)})
 		}
@@ -160,7 +160,7 @@ func (r *Report) drained(nodes []string) (says []Said) {
 	return says
 }
 
-// summary says what a plan comes to.
+// summary describes the result of planning.
 func (p *Plan) summary() string {
 	switch {
 	case p == nil:
@@ -170,7 +170,7 @@ func (p *Plan) summary() string {
 	case p.Undecided != "":
 		return "whether there is a plan could not be decided: " + p.Undecided
 	case len(p.Steps) == 0:
-		return "nothing has to be done"
+		return "nothing needs to be done"
 	}
 	return fmt.Sprintf("%s to %s, about %s, %s of nodes", words.Count(len(p.Steps), "step", "steps"), p.To, p.Takes, words.Count(p.Cost.Restarts, "restart", "restarts"))
 }
@@ -196,7 +196,7 @@ func (r *Report) titles() (list []string) {
 	return list
 }
 
-// difference tells what only the one list has, and what only the other.
+// difference returns the elements that only the one list has, and those that only the other has.
 func difference(before, after []string) (gone, came []string) {
 	missing := func(from, in []string) (list []string) {
 		have := map[string]bool{}

@@ -14,9 +14,9 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/sample"
 )
 
-// A live page holds what it was made of, which answers questions after a round trip: a risk
-// that is accepted, a node that is drained and another release change the plan, and the page
-// of the answer has the steps that it speaks of.
+// A live page contains its input, which answers questions after a round trip: an accepted
+// risk, a drained node and another release change the plan, and the page of the answer
+// contains the steps that it mentions.
 func TestWhatIf(t *testing.T) {
 	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 20, Pods: 200, Operators: 3}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}, Catalog: shop(t)}
 	before, err := report.Make(t.Context(), in)
@@ -30,7 +30,7 @@ func TestWhatIf(t *testing.T) {
 	}{
 		"nothing":   {},
 		"accept":    {report.Change{Accept: []string{"NoGPU"}}, []string{`^Before: \d+ steps to 4.19.15, .* Now: \d+ steps to 4.19.15`, `^The plan no longer has: update the cluster from 4.19.\d+ to 4.19.15`}, "cluster to 4.19.15"},
-		"drain":     {report.Change{To: "4.19.6", Drain: []string{"worker-0002"}}, []string{`The plan also has: update the cluster from 4.18.20 to 4.19.6`, `The plan also has: .*worker-0002`, `^The drain of worker-0002 ends`}, "drain worker-0002"},
+		"drain":     {report.Change{To: "4.19.6", Drain: []string{"worker-0002"}}, []string{`The plan also has: update the cluster from 4.18.20 to 4.19.6`, `The plan also has: .*worker-0002`, `^The drain of worker-0002 completes`}, "drain worker-0002"},
 		"subscribe": {report.Change{Subscribe: []string{"shop/stable"}}, []string{`^Installs shop.v1.0.0 from channel stable`, `^Installs database.v4.2.0 .*because`}, "shop.v1.0.0"},
 		"cannot":    {report.Change{Subscribe: []string{"shop/none"}}, []string{`^shop/none cannot be installed: (?s:.*)`}, ""},
 		"no node":   {report.Change{Drain: []string{"worker-9999"}}, []string{`^node worker-9999: there is no such node$`}, ""},
@@ -80,8 +80,8 @@ func shop(t *testing.T) string {
 	return text
 }
 
-// The policy of a live page allows WebAssembly and a worker of its own, and no more; one that
-// would be too large is refused with what it is made of.
+// The policy of a live page allows WebAssembly and its own worker, and no more; a page that
+// would be too large is refused, with the sizes of its parts.
 func TestLive(t *testing.T) {
 	in := &report.Input{Situation: sample.Cluster(sample.Size{Nodes: 20, Pods: 200, Operators: 3})}
 	r, err := report.Make(t.Context(), in)

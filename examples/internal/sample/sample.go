@@ -1,4 +1,4 @@
-// Package sample makes clusters of any size, to test on. Only tests import it.
+// Package sample makes clusters of any size for tests. Only tests import it.
 package sample
 
 import (
@@ -15,13 +15,13 @@ import (
 // Size is how large a cluster is.
 type Size struct {
 	Nodes, Pods, Operators int // how many of each, about
-	// Hostile gives names to things that would be code, or turn text around, if a page
-	// took them for anything but text.
+	// Hostile uses names that would be code, or reverse the direction of text, if a page
+	// treated them as anything but text.
 	Hostile bool
 }
 
 // Cluster makes a cluster: five pools, machines that are being deleted, workloads of up to 60 pods with budgets, some of which
-// never let a pod go, releases of three minor versions, and operators with ten versions each.
+// never allow an eviction, releases of three minor versions, and operators with ten versions each.
 // Equal sizes make equal clusters.
 func Cluster(size Size) *plan.Situation {
 	r := rand.New(rand.NewPCG(1, uint64(size.Nodes)))
@@ -101,7 +101,7 @@ func pools() []pool {
 	}
 }
 
-// addPool makes a pool with its nodes; here and there one is silent, or cordoned.
+// addPool makes a pool with its nodes; a few are silent or cordoned.
 func addPool(s *plan.Situation, k int, p pool, nodes int, name func(string) string) {
 	c := cvo.Pool{ObjectMeta: fairlead.ObjectMeta{Name: p.name}}
 	c.Spec.NodeSelector = &fairlead.LabelSelector{MatchLabels: map[string]string{"pool": p.name}}
@@ -191,7 +191,7 @@ func workloads(s *plan.Situation, pods int, r *rand.Rand, name func(string) stri
 	}
 }
 
-// operator makes an installed operator; every third one has to move before the cluster does.
+// operator makes an installed operator; every third one must be updated before the cluster.
 func operator(i int, r *rand.Rand) plan.Operator {
 	o := plan.Operator{Package: fmt.Sprintf("operator-%02d", i), Namespace: "ops", Channel: "stable"}
 	o.Subscription = o.Package

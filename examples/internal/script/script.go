@@ -13,9 +13,9 @@ import (
 )
 
 // Run runs the scripts of testdata: "file NAME" writes its input to a file,
-// "NAME ARGUMENT...", with the name of the program, prints what that prints that
-// gets the input on its standard input, and its exit status unless it is 0. DIR stands for the directory in which the
-// files of a script are.
+// and "NAME ARGUMENT...", with the name of the program, runs it with the input as
+// standard input, and prints its output, and its exit status unless it is 0. DIR is
+// replaced by the directory with the files of the script.
 func Run(t *testing.T, name string, program args.Program) {
 	t.Helper()
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
@@ -42,7 +42,7 @@ func Run(t *testing.T, name string, program args.Program) {
 	})
 }
 
-// output runs a program, and returns what it prints, complaints at the end.
+// output runs a program and returns what it prints, standard error last.
 func output(t *testing.T, program args.Program, words []string, input string) (string, int) {
 	var stdout, stderr strings.Builder
 	status := program(t.Context(), words, strings.NewReader(input), &stdout, &stderr)

@@ -22,8 +22,8 @@ import (
 
 var rewrite = flag.Bool("update", false, "write the table of docs/plan.md")
 
-// answersVariable names the program of cvo/testdata/reference: the answers of the
-// readiness checks are recorded again then.
+// answersVariable names the program of cvo/testdata/reference: if it is set, the answers of
+// the readiness checks are recorded again.
 const answersVariable = "FAIRLEAD_ANSWERS"
 
 const (
@@ -31,7 +31,7 @@ const (
 	besidePage = "../../../docs/plan.md"
 )
 
-// beside is a situation: the small cluster with some texts in place of others.
+// beside is a situation: the small cluster with some texts replaced.
 type beside struct {
 	name    string
 	changes []string // in pairs
@@ -119,8 +119,8 @@ func (b beside) text(t *testing.T) string {
 	return text
 }
 
-// TestBesideOthers holds the table of docs/plan.md: what an administrator is told of a
-// situation by others, and by a plan.
+// TestBesideOthers checks the table of docs/plan.md: what other tools and a plan report to
+// an administrator about a situation.
 func TestBesideOthers(t *testing.T) {
 	recorded := map[string]string{}
 	if program := os.Getenv(answersVariable); program != "" {
@@ -177,7 +177,7 @@ func TestBesideOthers(t *testing.T) {
 	}
 }
 
-// advice is what fairlead update recommend says of the goal, which is what oc says on
+// advice is the output of fairlead update recommend for the goal, which is that of oc on
 // recorded clusters.
 func (b beside) advice(s *situation.Situation) string {
 	a := cvo.Advise(s.Cluster, []cvo.Alert{}, nil)
@@ -199,7 +199,7 @@ func (b beside) advice(s *situation.Situation) string {
 	return text
 }
 
-// plan is what a plan says.
+// plan is the result of planning.
 func (b beside) plan(t *testing.T, s *situation.Situation) string {
 	t.Helper()
 	if b.moves != nil {
@@ -258,7 +258,7 @@ func (b beside) ask(t *testing.T, program string) string {
 	return readinessLine(t, out)
 }
 
-// readinessLine says in a line what the readiness checks found.
+// readinessLine formats the findings of the readiness checks as a line.
 func readinessLine(t *testing.T, out []byte) string {
 	t.Helper()
 	type named struct {

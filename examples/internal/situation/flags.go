@@ -1,5 +1,5 @@
-// Package situation reads what a whole cluster looks like from what kubectl get has
-// printed, and what is asked about it, for the verbs that answer for a whole cluster.
+// Package situation reads the state of a whole cluster from the output of kubectl get, and
+// the flags of a question about it, for the verbs that answer for a whole cluster.
 package situation
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-// Usage and Help tell of the flags that Declare declares.
+// Usage and Help describe the flags that Declare declares.
 const (
 	Usage = "[-to V] [-pause-workers] [-operator PACKAGE=VERSION]... [-out NODE]... [-graph FILE] [-catalog [MINOR=]PATH]... [-none KIND]... [-accept RISK]... [-keep THING]... [-least-disruption] [-at TIME]"
 	Help  = `  -to V                  a release (4.20.3), a minor version (4.20: its newest release), or newest
@@ -31,7 +31,7 @@ const (
   -at TIME               when the dump was made, such as 2026-01-02T15:04:05Z`
 )
 
-// Flags are what is asked about a situation.
+// Flags are the flags of a question about a situation.
 type Flags struct {
 	to, graph, at                                *string
 	pause, least                                 *bool
@@ -48,7 +48,7 @@ func Declare(c *args.Call) *Flags {
 	}
 }
 
-// Asked reports whether the flags ask for anything to come about.
+// Asked reports whether the flags contain a goal.
 func (f *Flags) Asked() bool { return *f.to != "" || len(*f.operators)+len(*f.out) > 0 }
 
 // Catalog returns the path of the catalog for a cluster at a release; "" for none.
@@ -64,7 +64,7 @@ func (f *Flags) Catalog(release string) (path string) {
 	return path
 }
 
-// Question is what the flags ask for, and what may be done about it.
+// Question returns the goal that the flags set, and the policy for reaching it.
 func (f *Flags) Question() (*plan.Goal, *plan.Policy, error) {
 	goal := &plan.Goal{PauseWorkers: *f.pause, Nodes: *f.out}
 	switch {
@@ -118,8 +118,8 @@ func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
 	return s, f.Complete(c, s)
 }
 
-// Complete completes what was read by what the flags say: catalogs, kinds that the cluster
-// has none of, and the update graph.
+// Complete completes a situation from the flags: catalogs, kinds that the cluster has none
+// of, and the update graph.
 func (f *Flags) Complete(c *args.Call, s *Situation) error {
 	catalogs, shut, err := OpenCatalogs(c.Context, *f.catalogs)
 	defer shut()
@@ -129,7 +129,7 @@ func (f *Flags) Complete(c *args.Call, s *Situation) error {
 	if err == nil {
 		err = s.none(*f.none)
 	}
-	if err == nil && (s.Cluster != nil || c.Given("graph")) { // one that is set for all clusters may not be about this one
+	if err == nil && (s.Cluster != nil || c.Given("graph")) { // a graph that is set for all clusters may not apply to this one
 		err = s.readGraph(*f.graph)
 	}
 	if err == nil {
@@ -138,7 +138,7 @@ func (f *Flags) Complete(c *args.Call, s *Situation) error {
 	return err
 }
 
-// unused notes risks to accept and things to keep that the situation does not have.
+// unused prints notes about values of -accept and -keep that the situation does not contain.
 func (f *Flags) unused(c *args.Call, s *Situation) {
 	var risks []string
 	for _, r := range s.Risks {
@@ -166,7 +166,7 @@ func (s *Situation) readGraph(file string) error {
 		return found.Err()
 	}
 	if s.Cluster == nil {
-		return fmt.Errorf("-graph %s: there is no ClusterVersion, which would say where in the graph the cluster is; print one with: %s", file, DumpCommand)
+		return fmt.Errorf("-graph %s: there is no ClusterVersion, which would show where in the graph the cluster is; print one with: %s", file, DumpCommand)
 	}
 	return s.UseGraph(g)
 }

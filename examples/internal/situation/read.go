@@ -21,27 +21,27 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// DumpCommand prints what a situation is read from.
+// DumpCommand prints the objects that a situation is read from.
 const DumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,cm,apirequestcounts -A -o yaml"
 
 // Situation is a cluster as it was dumped.
 type Situation struct {
 	plan.Situation
-	Alerts     []cvo.Alert                 // of the cluster's monitoring; nil: nobody has looked
+	Alerts     []cvo.Alert                 // of the cluster's monitoring; nil: not in the dump
 	Graph      *graph.Graph                // of the update service; nil without one
 	DaemonSets []fairlead.ObjectMeta       // see Listed
 	Listed     bool                        // whether DaemonSets were dumped
-	Installed  []olm.ClusterServiceVersion // the CSVs; nil: nobody has looked
-	Around     machines.Around             // what there is around machines
+	Installed  []olm.ClusterServiceVersion // the CSVs; nil: not in the dump
+	Around     machines.Around             // objects related to machines
 
 	subscriptions []olm.Subscription
 	requests      []plan.APIRequestCount
 	acks          map[string]string // of the administrator
 }
 
-// Complete makes of the objects that were added what a plan is made from. Updates are
-// those that the ClusterVersion lists; catalogs, by minor version of the cluster, say
-// where the installed operators can go.
+// Complete turns the added objects into the input of a plan. Updates are those that the
+// ClusterVersion lists; catalogs, by minor version of the cluster, contain the updates
+// of the installed operators.
 func (s *Situation) Complete(catalogs map[string]*catalog.Catalog) (err error) {
 	if s.requests != nil {
 		s.Removed = plan.ReadRemoved(s.requests)
@@ -90,7 +90,7 @@ func readAt(at string) (when time.Time, err error) {
 		return when, nil
 	}
 	if when, err = time.Parse(time.RFC3339, at); err != nil {
-		return when, &args.UsageError{Text: "-at " + at + ": write it as in 2026-01-02T15:04:05Z"}
+		return when, &args.UsageError{Text: "-at " + at + ": write it like 2026-01-02T15:04:05Z"}
 	}
 	return when, nil
 }
@@ -109,8 +109,8 @@ func (s *Situation) read(c *args.Call, name string) error {
 	}.In(name)
 }
 
-// Add takes one object; kinds that do not matter are passed over. A list without its
-// items says that its kind was looked at.
+// Add adds one object; irrelevant kinds are skipped. A list, without its items, means that
+// its kind was dumped.
 func (s *Situation) Add(o dump.Object) error {
 	switch o.Kind {
 	case "ClusterVersion":
@@ -173,7 +173,7 @@ func (s *Situation) Add(o dump.Object) error {
 	return s.Around.Add(o)
 }
 
-// machine takes a machine; of one that does not say of which API it is, what all of them have.
+// machine adds a machine; of one without an apiVersion, only the fields that all APIs share.
 func (s *Situation) machine(o dump.Object) error {
 	m, err := lifecycle.ReadDocument(o.JSON)
 	var field *fairlead.FieldError
@@ -186,7 +186,7 @@ func (s *Situation) machine(o dump.Object) error {
 	return err
 }
 
-// looked returns a list that is known, though it may be empty.
+// looked returns a list that is not nil, though it may be empty.
 func looked[T any](list []T) []T {
 	if list == nil {
 		list = []T{}
@@ -194,8 +194,8 @@ func looked[T any](list []T) []T {
 	return list
 }
 
-// gates reads the two ConfigMaps of administrators' acknowledgements. Which gates there
-// are is known from the first one only.
+// gates reads the two ConfigMaps of administrators' acknowledgements. Only the first one
+// lists the gates.
 func (s *Situation) gates(o dump.Object) error {
 	var x struct {
 		Data map[string]string `json:"data"`
@@ -217,7 +217,7 @@ func (s *Situation) gates(o dump.Object) error {
 	return nil
 }
 
-// members takes the members of etcd from their pods.
+// members adds the members of etcd from their pods.
 func (s *Situation) members() {
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -232,7 +232,7 @@ func (s *Situation) members() {
 	}
 }
 
-// none says of kinds that there are none.
+// none marks kinds as known to have no objects.
 func (s *Situation) none(kinds []string) error {
 	for _, k := range kinds {
 		switch k {
@@ -249,13 +249,13 @@ func (s *Situation) none(kinds []string) error {
 		case "apis":
 			s.Removed = []plan.RemovedAPI{}
 		default:
-			return &args.UsageError{Text: "-none " + k + ": it is one of gates, pods, budgets, operators, members, apis"}
+			return &args.UsageError{Text: "-none " + k + ": choose one of gates, pods, budgets, operators, members, apis"}
 		}
 	}
 	return nil
 }
 
-// offered takes the updates that the ClusterVersion tells.
+// offered adds the updates that the ClusterVersion lists.
 func (s *Situation) offered() {
 	status := &s.Cluster.Status
 	if status.AvailableUpdates == nil && status.ConditionalUpdates == nil {
@@ -274,7 +274,7 @@ func (s *Situation) offered() {
 	}
 }
 
-// UseGraph takes the updates of an update graph in place of those that the
+// UseGraph uses the updates of an update graph instead of those that the
 // ClusterVersion lists. Cluster must be known.
 func (s *Situation) UseGraph(g *graph.Graph) (err error) {
 	s.Graph = g
@@ -284,8 +284,8 @@ func (s *Situation) UseGraph(g *graph.Graph) (err error) {
 	return err
 }
 
-// risks takes what the ClusterVersion says of risks: by name, or of an update as a
-// whole where it has one risk, or none that applies.
+// risks adds what the ClusterVersion reports about risks: by name, or for an update as a
+// whole if it has one risk, or none that applies.
 func (s *Situation) risks() {
 	known := map[string]fairlead.ConditionStatus{}
 	for _, u := range s.Cluster.Status.ConditionalUpdates {

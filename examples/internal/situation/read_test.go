@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/situation"
 )
 
-// Machines of a dump are those of the situation; a list without any says that there are
+// The machines of a dump are those of the situation; an empty list means that there are
 // none.
 func TestMachines(t *testing.T) {
 	s := &situation.Situation{}

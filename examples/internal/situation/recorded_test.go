@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/samples"
 )
 
-// Each of the recorded clusters has a plan to where it is going, or a reason with what helps that
-// was tried; each plan is played and ends as planned.
+// Each recorded cluster has a plan to its goal, or a reason why there is none with fixes that
+// were tried; each plan is played and ends as planned.
 func TestRecorded(t *testing.T) {
 	dir := samples.Data(t, "updates", "status")
 	clusters, err := filepath.Glob(filepath.Join(dir, "*-cv.yaml"))
