@@ -130,20 +130,27 @@ func slim(c *args.Call, path string) (string, error) {
 	return report.Slim(all)
 }
 
-// write writes a page to a file. An existing file is kept until the page is complete, and no
-// partial page is left behind.
+// write writes a page to a file. An existing file is replaced once the page is complete on
+// disk; until then, and after an error, it stays as it is.
 func write(name string, page func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := page(&b); err != nil {
 		return err
 	}
-	f, err := os.Create(name)
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(name, b.Bytes(), 0) // a device or a pipe; a directory is an error
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b.Bytes())
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(name)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
 	}
 	return err
 }

@@ -6,7 +6,7 @@ package removal
 //  1. Objects that the old bundle has under the same name are updated, and other
 //     objects of the new bundle are created, in the order of the new bundle.
 //  2. Objects that only the old bundle has are deleted, in its order. An object
-//     that is renamed is therefore created anew.
+//     that is renamed is therefore created again.
 //
 // Without new objects all are deleted, as with the CSV. CRDs are skipped: they
 // stay.
