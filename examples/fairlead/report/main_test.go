@@ -1,7 +1,9 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,5 +107,38 @@ func TestEngines(t *testing.T) {
 		if wasm, err := find(); string(wasm) != text && want == "<nil>" || !strings.HasSuffix(err, want) {
 			t.Errorf("beside: %q, %s", wasm, err)
 		}
+	}
+}
+
+// TestWrite checks that a file is replaced as a whole, or not at all, and that
+// nothing else is left behind.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "report.html")
+	for _, c := range []struct{ text, want string }{{"first", "first"}, {"", "first"}, {"second", "second"}} {
+		err := write(name, func(w io.Writer) error {
+			fmt.Fprint(w, c.text)
+			if c.text == "" {
+				return errors.New("broken")
+			}
+			return nil
+		})
+		if (err != nil) != (c.text == "") {
+			t.Errorf("%q: %v", c.text, err)
+		}
+		if text, err := os.ReadFile(name); string(text) != c.want || err != nil {
+			t.Errorf("%q, %v, want %q", text, err, c.want)
+		}
+	}
+	page := func(w io.Writer) error { _, err := fmt.Fprint(w, "x"); return err }
+	if write(dir, page) == nil || write(filepath.Join(dir, "nosuch", "x"), page) == nil {
+		t.Error("a directory, or a file in one that does not exist, was written")
+	}
+	if err := write(os.DevNull, page); err != nil {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(dir)
+	if len(left) != 1 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
