@@ -106,8 +106,8 @@ func TestEventsTellWhatIsNew(t *testing.T) {
 	told("gone", fairlead.Pass{Blocked: []fairlead.Block{wait}}, sentence)
 }
 
-// A wait is told once, when it has lasted, and not at all if it ends before; a
-// failure is told at once.
+// A wait is reported once, after it has lasted long enough, and not at all if
+// it ends before that; a failure is reported at once.
 func TestEventsPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recorder := events.NewFakeRecorder(10)
@@ -130,7 +130,7 @@ func TestEventsPatience(t *testing.T) {
 		long.Message = "2 left"
 		e.Report(t.Context(), "a", fairlead.Pass{Blocked: []fairlead.Block{long}})
 		told()
-		time.Sleep(time.Second) // nobody looks
+		time.Sleep(time.Second) // without another pass
 		told("Normal Budget 2 left")
 		time.Sleep(time.Minute)
 		e.Report(t.Context(), "a", fairlead.Pass{Blocked: []fairlead.Block{long}})
@@ -139,7 +139,7 @@ func TestEventsPatience(t *testing.T) {
 	})
 }
 
-// What happens soon after a pass is looked at together with what comes next.
+// Changes soon after a pass are handled together with later ones.
 func TestMinInterval(t *testing.T) {
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Unix(1000, 0))
@@ -161,7 +161,7 @@ func TestMinInterval(t *testing.T) {
 	reconcile("b", 0, 2)
 	clock.Advance(700 * time.Millisecond)
 	reconcile("a", 0, 3)
-	clock.Set(time.Unix(0, 0)) // back: nothing waits for that
+	clock.Set(time.Unix(0, 0)) // back in time: nothing waits for the clock to catch up
 	reconcile("a", 0, 4)
 	for i := range 3000 {
 		clock.Advance(time.Second)

@@ -274,7 +274,7 @@ func TestDeleteInstance(t *testing.T) {
 func TestMachineOfAnotherForm(t *testing.T) {
 	c := newCluster(t, machine(func(o map[string]any) { o["spec"] = map[string]any{"providerID": int64(1)} }))
 	_, err := c.backend.Observe(t.Context(), "fleet/m")
-	if err == nil || !strings.HasPrefix(err.Error(), "Machine fleet/m: is not of the form that is expected: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "Machine fleet/m: does not have the expected form: ") {
 		t.Error(err)
 	}
 }

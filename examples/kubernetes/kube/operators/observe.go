@@ -104,7 +104,7 @@ func (b *Backend) bare(ctx context.Context, namespace string, p install.InstallP
 		return nil, outcome(ref, err)
 	}
 	if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase != "" {
-		return nil, &kube.ChangedError{Object: kube.Ref(ref), Problem: "it has come to exist since"}
+		return nil, &kube.ChangedError{Object: kube.Ref(ref), Problem: "it has been created since"}
 	}
 	spec, err := plain(p.Spec)
 	if err != nil {

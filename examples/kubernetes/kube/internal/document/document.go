@@ -18,7 +18,7 @@ func Read(u *unstructured.Unstructured) (*lifecycle.Document, error) {
 	}
 	d, err := lifecycle.ReadDocument(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: is not of the form that is expected: %w", u.GetKind(), kube.NameOf(u), err)
+		return nil, fmt.Errorf("%s %s: does not have the expected form: %w", u.GetKind(), kube.NameOf(u), err)
 	}
 	return d, nil
 }
