@@ -192,10 +192,10 @@ func TestMetrics(t *testing.T) {
 # TYPE fairlead_actions_total counter
 fairlead_actions_total{action="Block",engine="taints",result="error"} 1
 fairlead_actions_total{action="Block",engine="taints",result="ok"} 1
-# HELP fairlead_blocked Waits that the last passes over all objects told of.
+# HELP fairlead_blocked Waits reported by the last passes over all objects.
 # TYPE fairlead_blocked gauge
 fairlead_blocked{engine="taints",reason="TolerationLasts"} 2
-# HELP fairlead_conflicts_total Passes begun again because another runner had changed the state.
+# HELP fairlead_conflicts_total Passes restarted because another runner had changed the state.
 # TYPE fairlead_conflicts_total counter
 fairlead_conflicts_total{engine="taints"} 1
 # HELP fairlead_passes_total Passes that ended.

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 )
 
-// TestRequests bounds how many requests an update takes. What a Deployment reports on
-// its way costs none.
+// TestRequests checks how many requests an update takes. Reports on the progress of a
+// Deployment cost none.
 func TestRequests(t *testing.T) {
 	cache := &reports{}
 	c := newCluster(t, clusterversion.Options{Own: releaseA, Verifier: cvo.Digests{digestB}, Reports: cache}, clusterVersion())

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/events"
 )
 
-// A reconciler of a ClusterVersion that nothing can be made of tells so once,
-// as an event, and is repeated by the controller's rate limiter.
+// An unreadable ClusterVersion is reported once, as an event, and the pass is
+// retried according to the controller's rate limiter.
 func TestReconcilerTells(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{Own: releaseA}, clusterVersion())
 	m := manage(c, nil)

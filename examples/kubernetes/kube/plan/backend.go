@@ -99,7 +99,7 @@ func (b *Backend) Apply(ctx context.Context, _ string, action plan.Action) error
 	case plan.DrainNode:
 		return b.ask(ctx, a.Node)
 	}
-	return fmt.Errorf("actions of type %T are not known", action)
+	return fmt.Errorf("actions of type %T are not supported", action)
 }
 
 // setRelease asks the cluster for a release. What was desired before goes.
