@@ -58,7 +58,7 @@ func TestVerifier(t *testing.T) {
 		{"aa", "sha256:" + other, good, "not among the trusted digests"},
 		{"aa", "sha256:" + good + ", sha256:" + other, other, ""},
 		{"bb", "", good, "does not say how releases are verified"},
-		{"cc", "", good, "not among those on disk"},
+		{"cc", "", good, "not on disk"},
 	} {
 		v, err := (&clusterVersionController{image: "r@sha256:" + c.own, trusted: c.trusted}).verifier(source, nil)
 		if err != nil {
@@ -80,7 +80,7 @@ func TestVerifierFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := "sha256:" + strings.Repeat("ab", 32)
-	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "not among those on disk") {
+	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "not on disk") {
 		t.Error(err)
 	}
 	write(t, releases, "sha256/aa/manifests/README", "none")

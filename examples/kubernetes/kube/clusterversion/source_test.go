@@ -29,7 +29,7 @@ func TestDirectory(t *testing.T) {
 		{"registry.example/release@sha256:aaaa", "1.0.0", "releases/sha256/aaaa", ""},
 		{"registry.example:5000/release:v2", "1.0.0", "releases/v2", ""},
 		{"registry.example:5000/release", "1.0.0", "releases/1.0.0", ""},
-		{"registry.example/release@sha256:bbbb", "", "", "not among those on disk"},
+		{"registry.example/release@sha256:bbbb", "", "", "not on disk"},
 		{"release:file", "", "", "is not a directory"},
 		{"release@sha256:../../../elsewhere", "", "", "name a release"},
 		{"release@sha256:a/b", "", "", "name a release"},

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// world is a fake API server, and the engine on it.
+// world is a fake API server with an engine.
 type world struct {
 	*testing.T
 	client  client.WithWatch
@@ -52,7 +52,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	return w
 }
 
-// restart makes a new Runner on the state that is saved.
+// restart makes a new Runner with the saved state.
 func (w *world) restart() {
 	w.Helper()
 	var err error
@@ -142,7 +142,7 @@ func (w *world) pods() (names []string) {
 	return names
 }
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	w := newWorld(t, node("n1"), pod("web-1", "ReplicaSet", "web"), pod("agent-1", "DaemonSet", "agent"),
 		&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"}},
@@ -159,7 +159,7 @@ func TestFacts(t *testing.T) {
 	}
 	got, err := w.backend.Observe(t.Context(), "n1")
 	w.must(err)
-	// Outcomes are the Runner's.
+	// The Runner sets Outcomes.
 	if unset := worlds.Unset(got); !slices.Equal(unset, []string{"Outcomes"}) {
 		t.Errorf("nobody sets %q", unset)
 	}
@@ -175,7 +175,7 @@ func TestFacts(t *testing.T) {
 }
 
 // TestDrain takes a node out of service for two requesters, one after the other,
-// through a crash, and gives it back with the last one.
+// with a crash in between, and returns it to service after the last one.
 func TestDrain(t *testing.T) {
 	w := newWorld(t, node("n1"), pod("web-1", "ReplicaSet", "web"), pod("agent-1", "DaemonSet", "agent"),
 		&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"}}, request("r1", map[string]any{"paused": true}))
@@ -207,11 +207,11 @@ func TestDrain(t *testing.T) {
 	if w.node().Spec.Unschedulable {
 		t.Error("the node was not given back")
 	}
-	if n := w.saved(); n > 1 { // what is over of r1 is remembered while it is there
+	if n := w.saved(); n > 1 { // the end of r1 is remembered while r1 exists
 		t.Errorf("%d states are left", n)
 	}
 	w.must(w.client.Delete(t.Context(), request("r1", nil)))
-	for range 10 { // that the node was cordoned here is remembered for a while
+	for range 10 { // the fact that the node was cordoned here is remembered for a while
 		if d := w.run(); !d.Wake.IsZero() {
 			w.clock.Set(d.Wake)
 		}
@@ -230,7 +230,7 @@ func (w *world) saved() (n int) {
 	return n
 }
 
-// TestOthersCordon leaves the cordon of somebody else.
+// TestOthersCordon keeps a cordon that was set by others.
 func TestOthersCordon(t *testing.T) {
 	n := node("n1")
 	n.Spec.Unschedulable = true
@@ -244,8 +244,8 @@ func TestOthersCordon(t *testing.T) {
 	}
 }
 
-// TestFenced taints a node that is silent when somebody vouches that it does not
-// run, and not before, and takes the taint back when it is heard of.
+// TestFenced taints a silent node once a user confirms that it is not running,
+// and not before, and removes the taint when the node reports again.
 func TestFenced(t *testing.T) {
 	n := node("n1")
 	n.Status.Conditions[0].Status = corev1.ConditionUnknown
@@ -278,7 +278,8 @@ func TestFenced(t *testing.T) {
 	}
 }
 
-// TestAnother refuses what is about another node, or another request, of the name.
+// TestAnother refuses actions for another node, or another request, with the
+// same name.
 func TestAnother(t *testing.T) {
 	w := newWorld(t, node("n1"), request("r1", nil))
 	err := w.backend.Apply(t.Context(), "n1", engine.TaintOutOfService{Node: "n1", UID: "old"})

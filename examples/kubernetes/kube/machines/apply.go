@@ -42,7 +42,7 @@ func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Ac
 	if known, err := nodes.Apply(ctx, b.Client, b.Cache, action); known {
 		return err
 	}
-	return fmt.Errorf("kube/machines: an action of type %T is not known: the engine is newer than its backend", action)
+	return fmt.Errorf("kube/machines: actions of type %T are not supported: the engine is newer than its backend", action)
 }
 
 // updateStatus writes what the engine says of the status, and leaves the rest.

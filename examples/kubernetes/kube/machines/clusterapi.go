@@ -143,7 +143,7 @@ func (b *Backend) deleteObject(ctx context.Context, machine string, a lifecycle.
 			return err
 		}
 		if string(found.UID) != a.UID {
-			return &fairlead.RefusedError{Code: 409, Message: fmt.Sprintf("%s %s/%s has another UID than %s: it is another one", a.Kind, m.Namespace, a.Name, a.UID)}
+			return &fairlead.RefusedError{Code: 409, Message: fmt.Sprintf("%s %s/%s has another UID than %s: it was created again", a.Kind, m.Namespace, a.Name, a.UID)}
 		}
 		uid := found.UID
 		return client.IgnoreNotFound(b.Client.Delete(ctx, found, client.Preconditions{UID: &uid}))

@@ -49,7 +49,7 @@ func (b *Backend) applyCSV(ctx context.Context, namespace string, action install
 	case install.DeleteCSV:
 		return b.api.RemoveAt(ctx, csvs, namespace, a.CSV, a.Revision) // what it owns goes with it
 	}
-	return fmt.Errorf("kube/operators: an action of type %T is not known: the engine is newer than its backend", action)
+	return fmt.Errorf("kube/operators: actions of type %T are not supported: the engine is newer than its backend", action)
 }
 
 // deploy carries out an install strategy. The CSV is written first, at the

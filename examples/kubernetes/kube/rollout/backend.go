@@ -107,7 +107,7 @@ func (b *Backend) Apply(ctx context.Context, pool string, action rollout.Action)
 	case rollout.Report:
 		return nodes.Refused(b.report(ctx, a))
 	}
-	return fmt.Errorf("kube/rollout: an action of type %T is not known: the engine is newer than its backend", action)
+	return fmt.Errorf("kube/rollout: actions of type %T are not supported: the engine is newer than its backend", action)
 }
 
 func annotate(n *corev1.Node, key, value string) {

@@ -86,7 +86,7 @@ func taint(ctx context.Context, c client.Client, node, uid string, is bool) erro
 		return err
 	}
 	if string(n.UID) != uid {
-		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it is another one"}
+		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it was created again"}
 	}
 	ours := func(t corev1.Taint) bool {
 		return t.Key == drain.OutOfServiceTaint && t.Effect == corev1.TaintEffectNoExecute
