@@ -14,8 +14,8 @@
 //     starting at EvictErrorRetryDelay. Pods are watched with one list per node, not
 //     one by one. At most a hundred evictions are in flight.
 //  3. It reports progress: after each change, how many pods are left, and why.
-//  4. A node is cordoned, and a pod evicted, by UID: another object of the same name is
-//     left alone.
+//  4. A node is cordoned, and a pod evicted, by UID: another object with the same name
+//     is left alone.
 //
-// DryRunStrategy takes kubectl's own constants, or those of this package.
+// DryRunStrategy accepts kubectl's own constants, or those of this package.
 package kubectldrain

@@ -30,8 +30,8 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// TestEveryAdapter: each package that observes the World of an engine has a test
-// which compares what it fills in with what there is to fill in.
+// TestEveryAdapter checks that each package that observes the World of an engine
+// has a test which verifies that it fills in all fields.
 func TestEveryAdapter(t *testing.T) {
 	dirs, err := filepath.Glob("../../*")
 	if err != nil {
