@@ -76,7 +76,7 @@ func TestWarned(t *testing.T) {
 	}
 }
 
-// recorded are events, as "kind/name reason".
+// recorded contains events, as "kind/name reason".
 type recorded struct{ all []string }
 
 func (r *recorded) Eventf(regarding, _ runtime.Object, _, reason, _, _ string, _ ...any) {
@@ -84,8 +84,8 @@ func (r *recorded) Eventf(regarding, _ runtime.Object, _, reason, _, _ string, _
 	r.all = append(r.all, fmt.Sprintf("%s/%s %s", o.Kind, o.Name, reason))
 }
 
-// TestReport puts events on what they are about, once while it lasts, and again
-// when it comes up again.
+// TestReport puts events on the objects concerned, once while a block lasts,
+// and again when it recurs.
 func TestReport(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Manual", onlyPipes())

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// service is a catalog service in memory, which notes what it was asked.
+// service is a catalog service in memory, which records its calls.
 type service struct {
 	revision string
 	versions []shelf.Version
@@ -33,9 +33,10 @@ func (s *service) Catalog(ctx context.Context, address, revision string) (*catal
 	return c, s.revision, err
 }
 
-// TestServices installs from the catalog of a service, which is asked as often as
-// its source says and read when it has changed. While it is away what is installed
-// stays, and nothing new comes; when it is back the update is made.
+// TestServices installs from the catalog of a service, which is polled as often as
+// its source says and read when it has changed. While the service is down,
+// installed operators stay and there are no updates; when it is back, the update
+// is made.
 func TestServices(t *testing.T) {
 	pipes := func(number, replaces string) shelf.Version {
 		v := onlyPipes()
