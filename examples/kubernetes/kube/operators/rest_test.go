@@ -103,7 +103,7 @@ func write(t *testing.T, file, text string) {
 // TestDirectoryStaysInside refuses names that would lead out of the directory.
 func TestDirectoryStaysInside(t *testing.T) {
 	for _, image := range []string{"../secret", "/etc/passwd", "", "a/../../b"} {
-		if _, err := operators.Directory(t.TempDir()).Open(t.Context(), image); err == nil || !strings.Contains(err.Error(), "is not a name of an image") {
+		if _, err := operators.Directory(t.TempDir()).Open(t.Context(), image); err == nil || !strings.Contains(err.Error(), "is not the name of an image") {
 			t.Errorf("%q: %v", image, err)
 		}
 	}
