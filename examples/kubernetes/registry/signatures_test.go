@@ -106,7 +106,7 @@ func TestSignatures(t *testing.T) {
 	// A signature of one image is not valid for another.
 	other := f.push("acme/release", nil, layer(t, map[string]string{"a": "2"}))
 	f.attach("acme/release", other, []byte(payload), sign(payload))
-	expect(other, "what is signed is about another image")
+	expect(other, "the signed statement is about another image")
 
 	referred := f.push("acme/release", nil, layer(t, map[string]string{"a": "3"}))
 	const kind = "application/vnd.in-toto+json"
