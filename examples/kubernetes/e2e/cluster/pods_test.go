@@ -26,7 +26,7 @@ func TestKubeletsRemoveMarkedPods(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name       string
-		marked     time.Duration // ago
+		marked     time.Duration // how long ago
 		finalizers []string
 		gone, wait bool
 	}{
