@@ -85,8 +85,9 @@ func DecodeObject(from *unstructured.Unstructured, into any) error {
 }
 
 // absent is a resourceVersion that no object has. An object that is applied with
-// it is created if there is none of its name, and is a conflict otherwise: the
-// server compares it with an object that exists, and ignores it for a new one.
+// it is created if there is none with its name, and is a conflict otherwise: the
+// server compares it with that of an existing object, and ignores it for a new
+// one.
 var absent = strconv.Itoa(math.MaxInt64)
 
 // List reads the objects of a kind, by namespace and name; those of all namespaces
@@ -117,7 +118,8 @@ func DecodeAll[T any](ctx context.Context, o *Objects, gvk schema.GroupVersionKi
 	return all, nil
 }
 
-// Head reads the metadata of an object; nil if there is none, or no such kind.
+// Head reads the metadata of an object; nil if the object or its kind does not
+// exist.
 func (o *Objects) Head(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(gvk)

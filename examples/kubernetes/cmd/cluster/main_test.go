@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What makes no sense is refused before a cluster is looked for.
+// Invalid arguments are refused before a cluster is contacted.
 func TestUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	t.Setenv("HOME", t.TempDir())

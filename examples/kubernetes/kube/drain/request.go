@@ -25,7 +25,7 @@ type Spec struct {
 	Cancelled bool          `json:"cancelled,omitempty"` // it is withdrawn, as by deleting it
 	// Priority makes it get slots before requests with a lower priority.
 	Priority int `json:"priority,omitempty"`
-	// ReplaceFirst makes the node be replaced before it is drained, where
+	// ReplaceFirst has the node replaced before it is drained, where
 	// possible; see drain.Request.
 	ReplaceFirst bool `json:"replaceFirst,omitempty"`
 	// Fenced confirms that the node is powered off, or cut off from storage

@@ -348,8 +348,8 @@ func (o *observation) definitions() error {
 	return nil
 }
 
-// stays reports whether a CRD is the way that all revisions and bundles with it
-// define it, so that its objects do not matter.
+// stays reports whether a CRD equals its definition in all revisions and
+// bundles that contain it, so that its objects do not matter.
 func (o *observation) stays(r extension.Ref, u *unstructured.Unstructured) bool {
 	w, sum := o.named[r], u.GetAnnotations()[kube.DigestAnnotation]
 	if o.w.Extension.DeletionTimestamp != nil || w == nil {

@@ -61,7 +61,7 @@ func (b *Backend) beside(kind schema.GroupVersionKind) schema.GroupVersionKind {
 	return b.kind().GroupVersion().WithKind(kind.Kind)
 }
 
-// Check evaluates a health check, "namespace/name", at a time; it makes machines be
+// Check evaluates a health check, "namespace/name", at a time; it has machines
 // replaced accordingly, and writes the status if it has changed. The report is nil if
 // there is no health check with the name. A machine that cannot be deleted does not
 // affect the others; the errors are joined.

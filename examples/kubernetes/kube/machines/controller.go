@@ -70,7 +70,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	case opts.Store == nil:
 		return fmt.Errorf("kube/machines: no Store: give it one that outlives the process, such as a kube.Store")
 	case opts.Cloud == nil && opts.Kind.Group != KindClusterAPI.Group:
-		return fmt.Errorf("kube/machines: no Cloud: one is needed to look up and delete instances; a Program is one")
+		return fmt.Errorf("kube/machines: no Cloud: one is needed to look up and delete instances, such as a Program")
 	}
 	if opts.Client == nil {
 		c, err := kube.Direct(mgr)

@@ -166,7 +166,7 @@ func (s Status) next(p *ClusterPlan, d *plan.Decision, now time.Time) Status {
 		}
 		going.Reason, going.Message = b.Reason, b.Message
 		if b.Unblock != "" {
-			going.Message += "; what ends the wait: " + b.Unblock
+			going.Message += "; to unblock: " + b.Unblock
 		}
 	}
 	for _, c := range []fairlead.Condition{done, going} {
