@@ -74,7 +74,7 @@ func TestStateOfANewerRelease(t *testing.T) {
 	w.taint("n1", true)
 	w.taint("n2", true)
 	w.eventually("n2 is served", func() string { return expect(fmt.Sprint(!left.of("on-n2").IsZero()), "true") })
-	w.eventually("an event on n1 says why not", func() string { return w.event("Node", "n1", "PassFailed", "run the newer release again") })
+	w.eventually("an event on n1 reports why not", func() string { return w.event("Node", "n1", "PassFailed", "run the newer release again") })
 	time.Sleep(2 * time.Second)
 	if !left.of("late-on-n1").IsZero() {
 		t.Error("a pod was evicted on a state that is not understood")
@@ -99,7 +99,7 @@ func TestBrokenCloud(t *testing.T) {
 	}
 	operator.Start(t, w.Cluster, "-controllers=machines", "-machines-cloud="+cloud.path, "-leader-elect=false").Ready()
 	w.deleteMachine("m1")
-	w.eventually("an event says so", func() string { return w.event("Machine", "m1", "PassFailed", "quota exceeded") })
+	w.eventually("an event reports it", func() string { return w.event("Machine", "m1", "PassFailed", "quota exceeded") })
 	if n := w.requests(cluster.Filter{User: operator.User, Verb: "delete"}); len(n) > 0 {
 		t.Errorf("deleted without knowing of the instance: %+v", n)
 	}

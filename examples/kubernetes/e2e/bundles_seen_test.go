@@ -18,7 +18,7 @@ import (
 // never empty.
 func (e *episode) told() string {
 	e.Helper()
-	all := []string{"what the namespace says:"}
+	all := []string{"what the namespace reports:"}
 	add := func(o *unstructured.Unstructured, fields ...string) {
 		list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 		for _, c := range list {

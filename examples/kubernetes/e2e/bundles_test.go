@@ -249,7 +249,7 @@ func (e *episode) succeeded(b *realBundle) {
 // tells waits until the namespace reports something.
 func (e *episode) tells(what string) {
 	e.Helper()
-	e.eventually("something is said of "+what, func() string {
+	e.eventually("there is a report on "+what, func() string {
 		if text := e.told(); !strings.Contains(text, what) {
 			return text
 		}
@@ -269,7 +269,7 @@ func (e *episode) waits(lacks []outsider) {
 		}
 	}
 	var found string
-	e.eventually("what is lacking is told", func() string {
+	e.eventually("missing requirements are reported", func() string {
 		text := e.told()
 		for _, word := range slices.Sorted(maps.Keys(words)) {
 			if strings.Contains(text, word) {

@@ -70,10 +70,10 @@ func TestClusterVersion(t *testing.T) {
 	u.run()
 	u.rightsUsed([]string{"rbac-clusterversion.yaml"})
 	if got := u.get("v1", "ConfigMap", "shop/settings").Object["data"]; fmt.Sprint(got) != "map[greeting:hello of 4.18.0]" {
-		t.Errorf("what is only created was changed to %v", got)
+		t.Errorf("a create-only manifest was changed to %v", got)
 	}
 	if u.get("v1", "ConfigMap", "shop/legacy") != nil {
-		t.Error("what the release removes is still there")
+		t.Error("a resource that the release removes still exists")
 	}
 	deleted := u.requests(cluster.Filter{User: operator.User, Verb: "delete", Resource: "configmaps", Name: "legacy"})
 	if len(deleted) != 1 || deleted[0].PreconditionUID() == "" {
@@ -92,7 +92,7 @@ func TestClusterVersionOfOpenShift(t *testing.T) {
 	dir := filepath.Join(root, "payload")
 	p, err := payload.Load(os.DirFS(dir), nil)
 	if err != nil {
-		t.Skipf("there is no real payload here, FAIRLEAD_DATA names no directory that has one: %v", err)
+		t.Skipf("no real payload: FAIRLEAD_DATA names no directory that contains one: %v", err)
 	}
 	u := &upgrade{world: newWorld(t, nil), text: map[string]string{}, degraded: "kube-controller-manager", slow: "kube-scheduler"}
 	n := 0
@@ -209,7 +209,7 @@ func (u *upgrade) run() {
 		u.Errorf("a status was written that was there already: %s at %v", r.URI, r.Received)
 	}
 	if err := u.manager.Stop(); err != nil {
-		u.Errorf("the operator, told to end: %v", err)
+		u.Errorf("stopping the operator: %v", err)
 	}
 }
 

@@ -73,7 +73,7 @@ func (x *trouble) prepare(u *upgrade) {
 func (u *upgrade) enable() {
 	u.Helper()
 	if u.get("v1", "ConfigMap", "shop/console") != nil {
-		u.Error("what belongs to a capability that is not enabled was applied")
+		u.Error("a manifest of a disabled capability was applied")
 	}
 	u.patch(`{"spec": {"capabilities": {"additionalEnabledCapabilities": ["Console"]}}}`)
 	u.eventually("the capability is there", func() string {
@@ -85,7 +85,7 @@ func (u *upgrade) enable() {
 			return got
 		}
 		if u.get("v1", "ConfigMap", "shop/console") == nil {
-			return "what belongs to it is not"
+			return "its ConfigMap does not exist"
 		}
 		return ""
 	})
@@ -125,7 +125,7 @@ func (u *upgrade) gated() {
 	u.Helper()
 	u.tells("ReleaseAccepted", "AdminAckRequired", "The old API goes.")
 	if v, err := u.cv(); err != nil || v.Status.Desired.Version != oldVersion || len(v.Status.History) != 1 {
-		u.Errorf("the cluster is on its way before the gate is open: %v %v", v, err)
+		u.Errorf("the update began before the gate was open: %v %v", v, err)
 	}
 	u.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-config", Name: "admin-acks"}, Data: map[string]string{gateAck: "true"}})
 }
@@ -148,7 +148,7 @@ func (u *upgrade) flaps(name string, times, most int) {
 	turns := u.requests(cluster.Filter{Resource: "clusteroperators/status", Name: name, Since: since, Verb: "update"})
 	written := u.requests(cluster.Filter{User: operator.User, Resource: "clusterversions/status", Since: since, Verb: "update"})
 	all := u.written(since)
-	u.Logf("%s came and went in %d reports, which made %d statuses and %d requests: %s", name, len(turns), len(written), len(all), summary(all))
+	u.Logf("%s flapped in %d reports, which caused %d statuses and %d requests: %s", name, len(turns), len(written), len(all), summary(all))
 	if len(turns) < times {
 		u.Errorf("only %d reports of %d", len(turns), 2*times)
 	}

@@ -108,7 +108,7 @@ func TestDrain(t *testing.T) {
 	w.create(drainRequest("kernel", "n1", map[string]any{"why": "a new kernel"}))
 	w.eventually("the first pod leaves", func() string { return expect(fmt.Sprint(len(w.evictions()) > 0), "true") })
 	w.editRequest("kernel", `{"spec":{"paused":true}}`)
-	w.eventually("the request says so", func() string { return expect(w.drainStatus("kernel"), "Paused") })
+	w.eventually("the request reports it", func() string { return expect(w.drainStatus("kernel"), "Paused") })
 	before := len(w.evictions())
 	w.outage(5 * time.Second)
 	time.Sleep(6 * time.Second)
@@ -119,7 +119,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("the node is cordoned while the request is paused: %s", got)
 	}
 	w.editRequest("kernel", `{"spec":{"paused":false}}`)
-	w.eventually("it goes on", func() string { return expect(fmt.Sprint(len(w.evictions()) > before), "true") })
+	w.eventually("it continues", func() string { return expect(fmt.Sprint(len(w.evictions()) > before), "true") })
 	manager.Kill()
 	manager = operator.Start(t, w.Cluster, flags...)
 	w.eventually("the node is drained", func() string { return expect(w.drainStatus("kernel"), "Drained") })
@@ -146,7 +146,7 @@ func TestDrain(t *testing.T) {
 		}
 	}
 	manager = operator.Start(t, w.Cluster, flags...)
-	w.eventually("the node is given back", func() string { return expect(w.cordoned("n1"), "false") })
+	w.eventually("the node is returned to service", func() string { return expect(w.cordoned("n1"), "false") })
 
 	// A cordon set by others stays, although it was ours a moment ago.
 	cordon := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"unschedulable":true}}`))
@@ -160,7 +160,7 @@ func TestDrain(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second)
 	if got := w.cordoned("n1"); got != "true" {
-		t.Errorf("the cordon of somebody else: %s", got)
+		t.Errorf("the cordon of another user: %s", got)
 	}
 	asked := w.requests(cluster.Filter{User: operator.User, Resource: "nodes", Verb: "patch"})
 	if len(asked) != 2 {
@@ -223,7 +223,7 @@ func TestOutOfService(t *testing.T) {
 	manager := operator.Start(t, w.Cluster, "-controllers=drain", "-leader-elect=false")
 	manager.Ready()
 	w.create(drainRequest("dead", "n1", nil))
-	w.eventually("the request tells what is wrong", func() string {
+	w.eventually("the request reports what is wrong", func() string {
 		if got := w.drainStatus("dead"); !strings.HasPrefix(got, "Draining ") {
 			return fmt.Sprintf("%q", got)
 		}
@@ -254,7 +254,7 @@ func TestOutOfService(t *testing.T) {
 	if err := w.admin.Delete(t.Context(), drainRequest("dead", "", nil)); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the node is given back", func() string { return expect(w.cordoned("n1"), "false") })
+	w.eventually("the node is returned to service", func() string { return expect(w.cordoned("n1"), "false") })
 	for _, r := range w.requests(cluster.Filter{User: operator.User, Verb: "delete", Resource: "pods"}) {
 		t.Errorf("pod %s was deleted by the operator", r.Name)
 	}

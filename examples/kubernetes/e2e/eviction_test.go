@@ -188,9 +188,9 @@ func TestEviction(t *testing.T) {
 				latest = away[1] + slack + retry
 			}
 		}
-		t.Logf("%-20s due %5.1f s, told to leave %5.1f s", name, due.Seconds(), told.Seconds())
+		t.Logf("%-20s due %5.1f s, evicted %5.1f s", name, due.Seconds(), told.Seconds())
 		if told < due || told > latest {
-			t.Errorf("%s: told to leave after %v, want %v to %v", name, told, due, latest)
+			t.Errorf("%s: evicted after %v, want %v to %v", name, told, due, latest)
 		}
 	}
 	w.evictedOnce(pods, leave...)
@@ -198,7 +198,7 @@ func TestEviction(t *testing.T) {
 		t.Error("the pod that tolerates the taint for good had to leave")
 	}
 	if err := manager.Stop(); err != nil {
-		t.Errorf("the operator, told to end: %v", err)
+		t.Errorf("stopping the operator: %v", err)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestEvictionIsCalledOff(t *testing.T) {
 		return ""
 	})
 	if told := left.of("p").Sub(begin); told < 5*time.Second {
-		t.Errorf("told to leave after %v, want 5s at least", told)
+		t.Errorf("evicted after %v, want 5s at least", told)
 	}
 	w.evictedOnce(map[string]types.UID{"p": p.UID}, "p")
 }
@@ -288,12 +288,12 @@ func TestLeadership(t *testing.T) {
 	third := operator.Start(t, w.Cluster, flags...)
 	third.Ready()
 	if err := other.Stop(); err != nil {
-		t.Errorf("the leader, told to end: %v", err)
+		t.Errorf("stopping the leader: %v", err)
 	}
 	begin := time.Now()
 	round("four")
 	if took := time.Since(begin); took > 15*time.Second {
-		t.Errorf("the lease was given back, and the next leader took %v", took)
+		t.Errorf("the lease was released, and the next leader took %v", took)
 	}
 }
 
@@ -401,14 +401,14 @@ func TestThousandPods(t *testing.T) {
 		}
 		d := left.of(name).Sub(begin[fmt.Sprintf("n%d", n)]) - due[name]
 		if d < 0 {
-			t.Errorf("%s: told to leave %v before its deadline", name, -d)
+			t.Errorf("%s: evicted %v before its deadline", name, -d)
 		}
 		late = append(late, d)
 	}
 	slices.Sort(late)
 	all := w.requests(cluster.Filter{User: operator.User, Since: started})
 	memory := manager.Memory()
-	t.Logf("%d pods: told to leave after their deadlines by %v (median), %v (95 of 100), %v (last)", len(late), late[len(late)/2], late[len(late)*95/100], late[len(late)-1])
+	t.Logf("%d pods: evicted %v (median), %v (95th percentile), %v (last) after their deadlines", len(late), late[len(late)/2], late[len(late)*95/100], late[len(late)-1])
 	t.Logf("%d requests of the operator, %.2f for each pod: %s", len(all), float64(len(all))/float64(len(names)), summary(all))
 	t.Logf("memory of the operator: %+v", memory)
 }

@@ -170,7 +170,7 @@ func TestExtension(t *testing.T) {
 	if err := w.admin.Patch(t.Context(), scale, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":2}}`))); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the replicas are as the bundle says", func() string {
+	w.eventually("the replicas are as in the bundle", func() string {
 		if err := w.admin.Get(t.Context(), client.ObjectKeyFromObject(scale), scale); err != nil {
 			return err.Error()
 		}
@@ -179,7 +179,7 @@ func TestExtension(t *testing.T) {
 	})
 	w.still()
 	if n := len(w.requests(cluster.Filter{User: operator.User, Since: before, Resource: "deployments", Where: writes})); n != 1 {
-		t.Errorf("a deployment that somebody scaled was written %d times, want once", n)
+		t.Errorf("a manually scaled deployment was written %d times, want once", n)
 	}
 
 	if err := w.admin.Delete(t.Context(), extensionObject("ClusterExtension", "pipes", nil)); err != nil {

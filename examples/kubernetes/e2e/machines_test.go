@@ -172,7 +172,7 @@ func TestMachine(t *testing.T) {
 	told := w.departures("shop")
 
 	w.deleteMachine("m1")
-	w.eventually("the machine says that it waits for the hook", func() string { return expect(w.machineCondition("m1", "Drainable"), "False HookPresent") })
+	w.eventually("the machine reports that it waits for the hook", func() string { return expect(w.machineCondition("m1", "Drainable"), "False HookPresent") })
 	time.Sleep(2 * time.Second)
 	if n := len(w.requests(cluster.Filter{User: operator.User, Resource: "pods/eviction"})); n > 0 {
 		t.Errorf("%d evictions before the preDrain hook was removed", n)

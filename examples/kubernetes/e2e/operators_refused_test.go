@@ -139,7 +139,7 @@ func TestOperatorsBadInput(t *testing.T) {
 	manager.Ready()
 	w.told("Subscription", operators.ReasonObject)
 	w.told("CatalogSource", install.ReasonCatalog)
-	w.eventually("the catalog says what is wrong", func() string {
+	w.eventually("the catalog reports what is wrong", func() string {
 		o := olmObject("v1alpha1", "CatalogSource", plumbing, nil)
 		if err := w.admin.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
 			return err.Error()

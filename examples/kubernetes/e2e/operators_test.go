@@ -199,12 +199,12 @@ func TestOperatorRights(t *testing.T) {
 	w.merge("v1alpha1", "Subscription", "pipes", `{"spec":{"installPlanApproval":"Automatic"}}`)
 	w.stock(all...)
 	w.installed("pipes.v2.0.0", "valves.v1.2.0", "gauges.v0.9.0")
-	w.eventually("the tenant is told of the operators", func() string {
+	w.eventually("the operators are copied to the tenant", func() string {
 		return expect(w.copies("tenant"), "gauges.v0.9.0 Succeeded Copied, pipes.v2.0.0 Succeeded Copied, valves.v1.2.0 Succeeded Copied")
 	})
 	w.merge("v1alpha1", "Subscription", "pipes", `{"metadata":{"annotations":{"fairlead.io/removal":"uninstall"}}}`)
 	w.installed("valves.v1.2.0", "gauges.v0.9.0")
-	w.eventually("the tenant is told no more of it", func() string {
+	w.eventually("its copy is removed from the tenant", func() string {
 		return expect(w.copies("tenant"), "gauges.v0.9.0 Succeeded Copied, valves.v1.2.0 Succeeded Copied")
 	})
 	w.still()

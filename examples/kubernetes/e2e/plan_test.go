@@ -289,7 +289,7 @@ func (u *planned) judge() {
 	}
 	u.installed("pipes.v1.1.0")
 	if u.seen[configOf("worker", newVersion)] || !u.seen[configOf("master", newVersion)] || !u.seen[configOf("worker", lastVersion)] {
-		u.Errorf("nodes were told to run %v", u.seen)
+		u.Errorf("the desired configurations of nodes were %v", u.seen)
 	}
 	u.still()
 	for resource, want := range map[string]int{"clusterversions": 2, "machineconfigpools": 2, "configmaps": 1, "installplans": 1} {

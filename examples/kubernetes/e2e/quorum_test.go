@@ -164,7 +164,7 @@ func TestEtcdMemberDies(t *testing.T) {
 	})
 	all.kill(2)
 	w.deleteMachine("m2")
-	passes("the dead member is out of the cluster, and its machine goes on", func(w *engine.World) string {
+	passes("the dead member is removed from the cluster, and its machine proceeds", func(w *engine.World) string {
 		for _, m := range w.Machines {
 			if m.Name == "m2" && len(m.Spec.LifecycleHooks.PreDrain) > 0 {
 				return "m2 has its hook"

@@ -269,7 +269,7 @@ func TestServing(t *testing.T) {
 	w.installed()
 	w.eventually("nothing is left", func() string { return strings.Join(w.leftovers(), ", ") })
 	if err := w.admin.Create(t.Context(), pipe("v1", "free", "0")); err != nil {
-		t.Errorf("nobody looks at pipes any more: %v", err)
+		t.Errorf("pipes are no longer validated: %v", err)
 	}
 	w.rightsServing()
 }

@@ -96,7 +96,7 @@ func TestShards(t *testing.T) {
 					}
 					left := []string{}
 					for _, p := range rest.Items {
-						left = append(left, fmt.Sprintf("%s, told to leave at %v", p.Name, p.DeletionTimestamp))
+						left = append(left, fmt.Sprintf("%s, evicted at %v", p.Name, p.DeletionTimestamp))
 					}
 					return expect(strings.Join(left, "; "), "")
 				})
@@ -126,7 +126,7 @@ func TestShards(t *testing.T) {
 			}
 			begin := time.Now()
 			if err := replicas[0].Stop(); err != nil {
-				t.Errorf("a replica, told to end: %v", err)
+				t.Errorf("stopping a replica: %v", err)
 			}
 			round(0)
 			gone()

@@ -88,7 +88,7 @@ func TestEventsTellWhatIsNew(t *testing.T) {
 			got = append(got, <-recorder.Events)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("told %q, want %q", got, want)
+			t.Errorf("reported %q, want %q", got, want)
 		}
 	}
 	sentence := "Normal DisruptionBudget pod b/p: 3 of 3 must stay (owner team b); to unblock: add a replica"
@@ -120,7 +120,7 @@ func TestEventsPatience(t *testing.T) {
 				got = append(got, <-recorder.Events)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("told %q, want %q", got, want)
+				t.Errorf("reported %q, want %q", got, want)
 			}
 		}
 		long, short := fairlead.Block{Reason: "Budget", Message: "1 left"}, fairlead.Block{Reason: "Moment", Message: "wait"}

@@ -177,7 +177,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 	_, err := promql.New("gopher://me:secret@host", nil)
 	if err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("the error tells the password: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestTokenReadAnew(t *testing.T) {
 		if _, err := e.Evaluate(t.Context(), risky); !errors.As(err, &failed) || failed.Reason != promql.File {
 			t.Errorf("with %s: %v; want an error of the kind File", what, err)
 		} else if strings.Contains(err.Error(), "s3cr3t") {
-			t.Errorf("the error tells the token: %v", err)
+			t.Errorf("the error contains the token: %v", err)
 		}
 	}
 	fails("no file")

@@ -297,10 +297,10 @@ func TestCacheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(old); err == nil {
-		t.Error("what a writer left a day ago is still there")
+		t.Error("a day-old partial file is still there")
 	}
 	if err := os.Remove(young); err != nil {
-		t.Error("what was being written is gone")
+		t.Error("a file being written is gone")
 	}
 	var size int64
 	entries, _ := os.ReadDir(cache)

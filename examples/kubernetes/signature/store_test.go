@@ -266,7 +266,7 @@ func TestSlowStores(t *testing.T) {
 		}
 		v = verifier(t, rings, &signature.Options{Timeout: time.Second, First: []signature.Store{silent{}}}, hold("memory"))
 		if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "; silent: it did not answer in time: ") || !strings.Contains(err.Error(), "; memory: it has no signature") {
-			t.Errorf("%v; want what became of each store", err)
+			t.Errorf("%v; want the failure of each store", err)
 		}
 	})
 	within(5*time.Second, func() { // the caller's context ends

@@ -432,7 +432,7 @@ func TestMemory(t *testing.T) {
 	clock.Advance(5 * 24 * time.Hour)
 	verify(digest, false, 7)
 	if got := reasons(t, v.Verify(t.Context(), digest)); !slices.Equal(got, []signature.Reason{signature.Unreadable, signature.Expired}) {
-		t.Errorf("%v; want what the store has, and nothing of what was remembered", got)
+		t.Errorf("%v; want the failures of the signatures in the store, and of none remembered", got)
 	}
 	store.of[digest] = [][]byte{sign(t, statement(digest), at(days(0)), maker)}
 	verify(digest, true, 9)

@@ -60,7 +60,7 @@ func TestKubeconfig(t *testing.T) {
 			t.Error(err)
 		}
 		if err := get(context.Background(), client, read.Host+"/?want=eve"); err == nil {
-			t.Errorf("%s passes for somebody else", test.user)
+			t.Errorf("%s is accepted as another user", test.user)
 		}
 	}
 }
@@ -133,10 +133,10 @@ func TestReservedPort(t *testing.T) {
 	defer port.release()
 	address := fmt.Sprintf("127.0.0.1:%d", port.number)
 	if err := (&http.Server{Addr: address}).ListenAndServe(); err == nil {
-		t.Error("a port that is reserved was given away")
+		t.Error("a reserved port was given to another")
 	}
 	if err := get(context.Background(), http.DefaultClient, "http://"+address); err == nil {
-		t.Error("somebody answers at a port that is only reserved")
+		t.Error("something answers at a port that is only reserved")
 	}
 }
 

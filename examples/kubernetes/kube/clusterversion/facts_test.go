@@ -56,7 +56,7 @@ func TestFacts(t *testing.T) {
 	}
 	// The Runner sets Outcomes and Prepared.
 	if unset := worlds.Unset(observed...); !slices.Equal(unset, []string{"Outcomes", "Prepared"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }
 

@@ -115,17 +115,17 @@ func TestHeldWhileReportsLag(t *testing.T) {
 		}
 	}
 	h.ask("{image: " + imageB + "}")
-	h.sees("the cache does not know what is asked for", 0)
+	h.sees("the cache does not have the request", 0)
 	var refused *fairlead.RefusedError
 	if err := h.tell("three"); !errors.As(err, &refused) || refused.Reason != string(cvo.ClassConflict) {
 		t.Errorf("%v, want a conflict", err)
 	}
 	if v := h.sees("after the conflict", 1); v.Spec.DesiredUpdate == nil {
-		t.Error("what is asked for is not seen")
+		t.Error("the request is not noticed")
 	}
 	h.ask("null")
 	if v := h.sees("taken back while the cache lags", 1); v.Spec.DesiredUpdate != nil {
-		t.Error("a release is begun that nobody asks for any more")
+		t.Error("a release is begun that is no longer requested")
 	}
 	h.lost = func(string) error {
 		return apierrors.NewTimeoutError("the answer got lost", 1)

@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 	within("asked for, until the Deployment rolls out", 2, 5, 3, 3)
 	for n := range 3 {
 		replicas(2 + n)
-		within("the Deployment is on its way", 0, 0, 0, 0)
+		within("the Deployment is in progress", 0, 0, 0, 0)
 	}
 	m.rollOut()
 	within("rolled out", 0, 2, 2, 0)

@@ -196,7 +196,7 @@ func TestStatusConflicts(t *testing.T) {
 	m.fail = func(string) error { return apierrors.NewServiceUnavailable("starting") }
 	m.edit(m.read("config.openshift.io/v1", "ClusterVersion", "version"), "spec.desiredUpdate", "{}")
 	if p := m.pass(t.Context(), "version"); p.Err == nil {
-		t.Error("a status that cannot be written is not told of")
+		t.Error("a status that cannot be written is not reported")
 	}
 }
 

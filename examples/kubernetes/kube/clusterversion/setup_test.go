@@ -32,7 +32,7 @@ func TestReconcilerTells(t *testing.T) {
 	}
 	all := drain(recorder)
 	if n := strings.Count(all, "there is no image"); n != 1 {
-		t.Errorf("told %d times: %s", n, all)
+		t.Errorf("reported %d times: %s", n, all)
 	}
 	m.edit(m.read("config.openshift.io/v1", "ClusterVersion", "version"), "spec.overrides", "{a: b}")
 	for range 3 {
@@ -41,7 +41,7 @@ func TestReconcilerTells(t *testing.T) {
 		}
 	}
 	if all := drain(recorder); strings.Count(all, "Warning PassFailed") != 1 {
-		t.Errorf("told %s", all)
+		t.Errorf("reported %s", all)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestUpdates(t *testing.T) {
 			t.Fatalf("exposed %v: available %v, conditional %+v", match, available, s.ConditionalUpdates)
 		}
 		if calls := m.passes(); len(calls) > 0 {
-			t.Errorf("what the server drops is written once more: %v", calls)
+			t.Errorf("dropped fields are written again: %v", calls)
 		}
 		c.restart() // the dropped fields are no longer known; writing them would change nothing
 		m = manage(c, nil)

@@ -161,7 +161,7 @@ func TestFacts(t *testing.T) {
 	w.must(err)
 	// The Runner sets Outcomes.
 	if unset := worlds.Unset(got); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	if len(got.Requests) != 1 || len(got.Pods) != 2 || len(got.DaemonSets) != 1 || got.Namespaces[0].Labels["tier"] != "front" || got.BootID != "boot-1" {
 		t.Errorf("observed: %+v", got)
@@ -199,13 +199,13 @@ func TestDrain(t *testing.T) {
 	w.run()
 	w.wantStatus("r1", "Over", "Cancelled")
 	if !w.node().Spec.Unschedulable {
-		t.Error("the node was given back though somebody needs it still")
+		t.Error("the node was returned to service although it is still needed")
 	}
 	w.must(w.client.Delete(t.Context(), request("r2", nil)))
 	w.restart()
 	w.run()
 	if w.node().Spec.Unschedulable {
-		t.Error("the node was not given back")
+		t.Error("the node was not returned to service")
 	}
 	if n := w.saved(); n > 1 { // the end of r1 is remembered while r1 exists
 		t.Errorf("%d states are left", n)
@@ -240,7 +240,7 @@ func TestOthersCordon(t *testing.T) {
 	w.must(w.client.Delete(t.Context(), request("r1", nil)))
 	w.run()
 	if !w.node().Spec.Unschedulable {
-		t.Error("the cordon of somebody else was taken away")
+		t.Error("the cordon of another user was removed")
 	}
 }
 
@@ -254,7 +254,7 @@ func TestFenced(t *testing.T) {
 	tainted := func() bool {
 		taints := w.node().Spec.Taints
 		if !slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key == "node.kubernetes.io/unreachable" }) {
-			t.Error("a taint of somebody else has gone")
+			t.Error("a taint of another user was removed")
 		}
 		return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key == engine.OutOfServiceTaint })
 	}

@@ -127,14 +127,14 @@ func TestFacts(t *testing.T) {
 	}
 	// The Runner sets Heard, Zones and Outcomes.
 	if unset := worlds.Unset(w); !slices.Equal(unset, []string{"Heard", "Outcomes", "Zones"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	zones, err := c.backend.ObserveZones(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if unset := worlds.Unset(zones); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("of zones: nobody sets %q", unset)
+		t.Errorf("of zones: unset fields: %q", unset)
 	}
 }
 

@@ -55,7 +55,7 @@ func story(w *world, each func()) {
 	d := w.run(each)
 	w.wantStatus("pipes.v1.1.0 Installed True Succeeded Progressing True Retrying")
 	if got := messages(d.Blocked); !strings.Contains(got, "material") {
-		w.Errorf("what keeps the update: %s", got)
+		w.Errorf("the block of the update: %s", got)
 	}
 
 	w.annotate(engine.RollbackAnnotation, "1")
@@ -70,7 +70,7 @@ func story(w *world, each func()) {
 	w.must(w.client.Delete(w.Context(), u))
 	d = w.run(each)
 	if got := messages(d.Blocked); !strings.Contains(got, "1 object of it exists") {
-		w.Errorf("what keeps the removal: %s", got)
+		w.Errorf("the block of the removal: %s", got)
 	}
 	w.must(w.client.Delete(w.Context(), pipe))
 	w.run(each)
@@ -123,7 +123,7 @@ func TestRestarts(t *testing.T) {
 		t.Errorf("a deployment was applied %d times, want 4", got)
 	}
 	if w.dry == 0 {
-		t.Error("the server was never asked what applying would do")
+		t.Error("there was no dry run")
 	}
 }
 
@@ -302,10 +302,10 @@ func TestFacts(t *testing.T) {
 	w.must(err)
 	// The Runner sets the rest.
 	if unset := worlds.Unset(got); !slices.Equal(unset, []string{"Answer", "Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	if unset := worlds.Unset(&got.Cluster); !slices.Equal(unset, []string{"Existing"}) {
-		t.Errorf("of the cluster nobody sets %q", unset)
+		t.Errorf("of the cluster: unset fields: %q", unset)
 	}
 	for _, o := range got.Objects {
 		if o.Digest == "" || o.Owner != "pipes" || o.Controller != "pipes-1" || !o.Ready || o.UID == "" {

@@ -214,7 +214,7 @@ func TestReplaceRefuses(t *testing.T) {
 		at    []string
 		want  string
 	}{
-		{"VSphere", []string{"failureDomains", "platform"}, "failureDomains.platform: what failure domains of VSphere mean"},
+		{"VSphere", []string{"failureDomains", "platform"}, "failureDomains.platform: failure domains of VSphere are not supported"},
 		{"worker", []string{"metadata", "labels", "machine.openshift.io/cluster-api-machine-role"}, "metadata.labels: the selector of the set does not match"},
 		{"", []string{"metadata", "labels", "machine.openshift.io/cluster-api-cluster"}, "metadata.labels: machines are named after"},
 	} {

@@ -89,11 +89,11 @@ func TestServerBeforeConclusions(t *testing.T) {
 	}
 	c = newCluster(t, after(map[string]any{"name": "copy", "owner": "x"}), cordoned())
 	if w := see(c.lagging(after(), cordoned())); len(w.Machine.Spec.LifecycleHooks.PreTerminate) != 1 {
-		t.Error("the instance goes although a hook was set")
+		t.Error("the instance is deleted although a hook was set")
 	}
 	stays := machine(func(o map[string]any) { delete(o["metadata"].(map[string]any), "deletionTimestamp") })
 	if w := see(newCluster(t, stays, node()).lagging(after(), cordoned())); w.Machine.Deleting() || w.Node != nil {
-		t.Error("another machine of the name is taken for the one that goes")
+		t.Error("another machine with the same name is taken for the deleted one")
 	}
 }
 

@@ -176,7 +176,7 @@ func TestFactsClusterAPI(t *testing.T) {
 	// by TestFacts.
 	want := []string{"Attachments", "DaemonSets", "Instance", "Namespaces", "Outcomes", "Own", "Owners", "PersistentVolumes", "Slots", "Stopped"}
 	if unset := worlds.Unset(w); !slices.Equal(unset, want) {
-		t.Errorf("nobody sets %q, want %q", unset, want)
+		t.Errorf("unset fields: %q, want %q", unset, want)
 	}
 	if *w.Cluster != (lifecycle.Cluster{ControlPlanes: 1}) || w.ClusterLabels["env"] != "prod" || !w.Machine.UpdatingInPlace() {
 		t.Errorf("cluster %+v, %v", w.Cluster, w.ClusterLabels)
@@ -235,7 +235,7 @@ func TestClusterAPI(t *testing.T) {
 		case !there || k["reason"] == "" || k["reason"] == nil || k["severity"] != nil || k["lastTransitionTime"] == nil:
 			t.Errorf("condition %v (%v) is not one of metav1", k, message)
 		case k["type"] == "Ready" && k["observedGeneration"] != int64(7):
-			t.Errorf("a condition of somebody else has lost a field: %v", k)
+			t.Errorf("a condition of another writer has lost a field: %v", k)
 		}
 	}
 	if len(conditions) != 3 {
@@ -280,7 +280,7 @@ func TestDeleteObject(t *testing.T) {
 	if err := c.backend.Apply(t.Context(), "fleet/m2", lifecycle.DeleteObject{Kind: "KubeadmConfig", Name: "m", UID: "uid-x"}); err == nil || !c.there(kubeadmConfig, "m") {
 		t.Errorf("of a machine that is not being deleted: %v", err)
 	}
-	if err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.DeleteInstance{}); err == nil || !strings.Contains(err.Error(), "nobody can delete its instance") {
+	if err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.DeleteInstance{}); err == nil || !strings.Contains(err.Error(), "its instance cannot be deleted") {
 		t.Errorf("without a Cloud: %v", err)
 	}
 }

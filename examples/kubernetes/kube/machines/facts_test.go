@@ -56,7 +56,7 @@ func TestFacts(t *testing.T) {
 	// The Runner sets Outcomes; only the Cluster API has Objects: see
 	// TestFactsClusterAPI.
 	if unset := worlds.Unset(w); !slices.Equal(unset, []string{"Objects", "Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }
 

@@ -56,6 +56,6 @@ func TestFacts(t *testing.T) {
 	observed = append(observed, seen)
 	// The Runner sets Outcomes, Resolution and Refusal.
 	if unset := worlds.Unset(observed...); !slices.Equal(unset, []string{"Outcomes", "Refusal", "Resolution"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }

@@ -112,7 +112,7 @@ func TestForbidden(t *testing.T) {
 		told = told || b.Reason == install.ReasonStepPending && strings.Contains(b.Message, "may not do this") && strings.Contains(b.Message, "ServiceAccount plumbing/pipes")
 	}
 	if !told {
-		t.Errorf("blocks %v do not say what is forbidden", d.Blocked)
+		t.Errorf("blocks %v do not report what is forbidden", d.Blocked)
 	}
 	w.fail = nil
 	w.run(100)
@@ -134,7 +134,7 @@ func TestTakenFields(t *testing.T) {
 		}
 	}
 	if taken == nil || taken.Object.Name != "pipes-metrics" || !strings.Contains(taken.Error(), "somebody") {
-		t.Fatalf("error %v, want a TakenError that names somebody", taken)
+		t.Fatalf("error %v, want a TakenError that names another manager", taken)
 	}
 	if app, _, _ := unstructured.NestedString(w.get(kind("", "v1", "Service"), ns, "pipes-metrics").Object, "spec", "selector", "app"); app != "something-else" {
 		t.Errorf("the selector became %q", app)
@@ -311,8 +311,8 @@ func TestBadCatalogs(t *testing.T) {
 	}{
 		{"there is no config map", nil, "does not exist"},
 		{"it is empty", map[string]string{}, "is empty"},
-		{"it is no catalog", map[string]string{"catalog.json": `{"schema": "olm.package", "name": 7}`}, "catalog.json:1:"},
-		{"it is no JSON", map[string]string{"catalog.json": `{"schema": `}, "catalog.json:1:"},
+		{"it is not a catalog", map[string]string{"catalog.json": `{"schema": "olm.package", "name": 7}`}, "catalog.json:1:"},
+		{"it is not JSON", map[string]string{"catalog.json": `{"schema": `}, "catalog.json:1:"},
 	} {
 		w := newWorld(t, nil)
 		w.stock("Automatic", onlyPipes())

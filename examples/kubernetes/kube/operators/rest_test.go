@@ -281,7 +281,7 @@ func TestDeploy(t *testing.T) {
 	w.wantMade(map[schema.GroupVersionKind][]string{kind("apps", "v1", "Deployment"): {"cold"}})
 	d := w.get(kind("apps", "v1", "Deployment"), ns, "cold")
 	if sent != "map[spec:map[containers:[map[args:[x] name:m]]]]" {
-		t.Errorf("what is no field of a deployment is sent, or more is left out: %s", sent)
+		t.Errorf("an unknown field of a deployment is sent, or too much is left out: %s", sent)
 	}
 	if refs := d.GetOwnerReferences(); len(refs) != 1 || refs[0].UID != "tap" {
 		t.Errorf("owners %v", refs)

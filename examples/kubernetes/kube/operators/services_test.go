@@ -79,7 +79,7 @@ func TestServices(t *testing.T) {
 		_, _ = w.pass()
 	}
 	if got := state(); got != "TRANSIENT_FAILURE connection refused" {
-		t.Errorf("while the service is away the source is %q", got)
+		t.Errorf("while the service is down the source is %q", got)
 	}
 	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
 
@@ -88,7 +88,7 @@ func TestServices(t *testing.T) {
 	w.run(80)
 	w.wantPhases(map[string]string{"pipes.v1.1.0": "Succeeded"})
 	if last := s.asked[len(s.asked)-1]; last != `plumbing.shop.svc:50051 ""` {
-		t.Errorf("what failed was asked for as %q", last)
+		t.Errorf("after a failure the revision was %q", last)
 	}
 	if got := state(); got != "READY" {
 		t.Errorf("when it is back the source is %q", got)

@@ -231,7 +231,7 @@ func TestOwnConversion(t *testing.T) {
 		t.Fatalf("%v, %v", errs, d.Blocked)
 	}
 	if after := w.bundles()["conversion"]; string(after) != string(before) {
-		t.Errorf("a conversion that was taken away by hand is not set again: %q", after)
+		t.Errorf("a conversion that was removed manually is not set again: %q", after)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestConversionKept(t *testing.T) {
 		return f.Manager == operators.FieldManager && f.Operation == metav1.ManagedFieldsOperationApply && strings.Contains(string(f.FieldsV1.Raw), `"f:strategy"`)
 	})
 	if !owns { // a server removes fields that their owner leaves out
-		t.Errorf("what is applied leaves the conversion out: %v", crd.GetManagedFields())
+		t.Errorf("the applied CRD leaves out the conversion: %v", crd.GetManagedFields())
 	}
 	after, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy")
 	if got := w.bundles()["conversion"]; after != "Webhook" || len(before) == 0 || string(got) != string(before) {

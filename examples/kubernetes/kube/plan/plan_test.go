@@ -385,6 +385,6 @@ func TestFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if unset := append(worlds.Unset(&seen.Situation), worlds.Unset(seen)...); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }

@@ -257,7 +257,7 @@ func TestFacts(t *testing.T) {
 	p.must(err)
 	// The Runner sets Outcomes.
 	if unset := worlds.Unset(w, alone); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	var members []string
 	for _, m := range w.Members {

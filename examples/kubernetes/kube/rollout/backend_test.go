@@ -148,7 +148,7 @@ func TestFacts(t *testing.T) {
 	// The Runner sets Outcomes; Pods are left out, because DrainRequests drain
 	// the nodes.
 	if unset := worlds.Unset(master, arbiter); !slices.Equal(unset, []string{"Outcomes", "Pods"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	if len(master.Nodes) != 1 || master.Nodes[0].Name != "m1" || master.PeerPool != nil || arbiter.PeerPool == nil || len(arbiter.Peers) != 1 {
 		t.Errorf("master %+v, arbiter %+v", master, arbiter)

@@ -244,7 +244,7 @@ func (g *group) round(p *process) {
 	_ = p.leases.round(g.Context())
 	for shard, t := range p.terms {
 		if !p.told[t] {
-			g.Fatalf("%s: shard %d was taken over, and the controllers were not told of its objects", p.Identity, shard)
+			g.Fatalf("%s: shard %d was taken over, but the controllers did not receive its objects", p.Identity, shard)
 		}
 	}
 	p.expire()
@@ -332,7 +332,7 @@ func TestTakeOver(t *testing.T) {
 		}
 		took := g.time - begin
 		if given && took > 3*time.Second || !given && (took <= duration+skew || took > duration+skew+4*time.Second) {
-			t.Errorf("given back %v: taken over after %v", given, took)
+			t.Errorf("released %v: taken over after %v", given, took)
 		}
 	}
 }
@@ -357,7 +357,7 @@ func TestPasses(t *testing.T) {
 		_ = second.leases.round(t.Context())
 	}
 	if len(second.Held()) != 0 || held.Err() != nil {
-		t.Fatalf("given back while a pass is under way: %v, %v", second.Held(), held.Err())
+		t.Fatalf("released while a pass is under way: %v, %v", second.Held(), held.Err())
 	}
 	done()
 	for stop := false; !stop; {

@@ -272,6 +272,6 @@ func TestOtherKinds(t *testing.T) {
 		s.sees("each time", 3, "a=1")
 	}
 	if !s.own.Cached(t.Context(), configMaps, client.ObjectKey{Namespace: "shop", Name: "absent"}) {
-		t.Error("the cache tells of a kind that it does not have")
+		t.Error("the cache reports on a kind that it does not have")
 	}
 }

@@ -66,7 +66,7 @@ func TestEveryAdapter(t *testing.T) {
 			adapters++
 		}
 		if observes && !compared {
-			t.Errorf("%s observes a World, and no test of it asks worlds.Unset what nobody sets", filepath.Base(dir))
+			t.Errorf("%s observes a World, but no test of it calls worlds.Unset", filepath.Base(dir))
 		}
 	}
 	if adapters < 6 {
