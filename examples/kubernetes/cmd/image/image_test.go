@@ -142,7 +142,7 @@ func TestMistakes(t *testing.T) {
 		"-layout=b -certificates=/none": "-certificates: open /none",
 		"-layout=b -platforms=arm64":    `-platforms: "arm64" is not OS/ARCHITECTURE`,
 		"-layout=b -program=/none -platforms=linux/amd64": "open /none",
-		"-layout=b -program=" + write(t, "x"):             "-program is for one platform",
+		"-layout=b -program=" + write(t, "x"):             "-program is for a single platform",
 	} {
 		if !strings.Contains(args, "-certificates") {
 			args = strings.TrimSpace("-certificates= " + args)

@@ -36,20 +36,20 @@ func TestRollouts(t *testing.T) {
 		{"rolled out", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{"+rolled+"}"), "", ""},
 		{"scaled to nothing", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 0}", "{observedGeneration: 2}"), "", ""},
 		{"one replica by default", labelled("apps/v1", "Deployment", "ns/d", "{}", "{observedGeneration: 2}"), "of 1 replicas 0 are updated", ""},
-		{"not looked at", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", strings.Replace("{"+rolled+"}", "n: 2", "n: 1", 1)), "has not looked at it", ""},
+		{"not observed", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", strings.Replace("{"+rolled+"}", "n: 2", "n: 1", 1)), "has not observed it", ""},
 		{"being deleted", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 1, availableReplicas: 2}"), "of 2 replicas 1 are updated and 2 available; 3 exist", ""},
 		{"one is left over", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 3}"), "3 exist", ""},
 		{"quota", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", `{observedGeneration: 2, conditions: [{type: ReplicaFailure, status: "True", message: exceeded quota}]}`), "", "exceeded quota"},
 		{"stopped", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", `{observedGeneration: 2, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: timed out}]}`), "", "timed out"},
 		{"daemons", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 2, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 3}"), "", ""},
 		{"daemons on their way", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 2, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 2}"), "of 3 pods 3 are updated and 2 available", ""},
-		{"daemons not looked at", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 1}"), "has not looked at it", ""},
+		{"daemons not observed", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 1}"), "has not observed it", ""},
 		{"daemons updated manually", labelled("apps/v1", "DaemonSet", "ns/d", "{updateStrategy: {type: OnDelete}}", "{observedGeneration: 2, desiredNumberScheduled: 3}"), "", ""},
 		{"complete", labelled("batch/v1", "Job", "ns/j", "{}", `{conditions: [{type: Complete, status: "True"}]}`), "", ""},
 		{"at work", labelled("batch/v1", "Job", "ns/j", "{}", `{active: 1, conditions: [{type: Failed, status: "False"}]}`), "1 of its pods are running", ""},
 		{"failed", labelled("batch/v1", "Job", "ns/j", "{}", `{conditions: [{type: Failed, status: "True", message: backoff}]}`), "", "backoff"},
 		{"served", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}`), "", ""},
-		{"new", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{}`), "has not looked at it", ""},
+		{"new", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{}`), "has not observed it", ""},
 		{"installing", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{conditions: [{type: Established, status: "False", message: installing}]}`), "installing", ""},
 		{"names taken", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{conditions: [{type: NamesAccepted, status: "False", message: taken}]}`), "", "taken"},
 		{"wrong form", labelled("apps/v1", "Deployment", "ns/d", "{replicas: two}", "{}"), "", "replicas"},
@@ -140,7 +140,7 @@ func TestOperatorsOfAWrongForm(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	e := cvo.Gate("a", []cvo.Operand{{Name: "operator", Version: "1.0.0"}}, &got[0], cvo.Updating)
-	if e == nil || !strings.Contains(e.Message, "ClusterOperator a: is not of the form") {
+	if e == nil || !strings.Contains(e.Message, "ClusterOperator a: does not have the expected form") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -154,7 +154,7 @@ func TestObserveFails(t *testing.T) {
 		t.Errorf("%+v, %v", w, err)
 	}
 	c = newCluster(t, clusterversion.Options{}, set(clusterVersion(), "spec.overrides", "{a: b}"))
-	if _, err := c.backend.Observe(t.Context(), "version"); err == nil || !strings.Contains(err.Error(), "ClusterVersion version: is not of the form") {
+	if _, err := c.backend.Observe(t.Context(), "version"); err == nil || !strings.Contains(err.Error(), "ClusterVersion version: does not have the expected form") {
 		t.Errorf("%v", err)
 	}
 	c = newCluster(t, clusterversion.Options{Reports: forbidden{}}, clusterVersion())

@@ -36,7 +36,7 @@ func TestReconcilerTells(t *testing.T) {
 	}
 	m.edit(m.read("config.openshift.io/v1", "ClusterVersion", "version"), "spec.overrides", "{a: b}")
 	for range 3 {
-		if _, err := r.Reconcile(t.Context(), kube.RequestOf("version")); err == nil || !strings.Contains(err.Error(), "is not of the form") {
+		if _, err := r.Reconcile(t.Context(), kube.RequestOf("version")); err == nil || !strings.Contains(err.Error(), "does not have the expected form") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -31,14 +31,14 @@ func TestDirectory(t *testing.T) {
 		{"registry.example:5000/release", "1.0.0", "releases/1.0.0", ""},
 		{"registry.example/release@sha256:bbbb", "", "", "not on disk"},
 		{"release:file", "", "", "is not a directory"},
-		{"release@sha256:../../../elsewhere", "", "", "name a release"},
-		{"release@sha256:a/b", "", "", "name a release"},
-		{"release@..:elsewhere", "", "", "name a release"},
-		{"release:..", "", "", "name a release"},
-		{"release@/etc", "", "", "name a release"},
-		{"release", "", "", "name a release"},
-		{"release", "../elsewhere", "", "name a release"},
-		{"", "", "", "name a release"},
+		{"release@sha256:../../../elsewhere", "", "", "identifies a release"},
+		{"release@sha256:a/b", "", "", "identifies a release"},
+		{"release@..:elsewhere", "", "", "identifies a release"},
+		{"release:..", "", "", "identifies a release"},
+		{"release@/etc", "", "", "identifies a release"},
+		{"release", "", "", "identifies a release"},
+		{"release", "../elsewhere", "", "identifies a release"},
+		{"", "", "", "identifies a release"},
 	} {
 		files, err := d.Open(t.Context(), cvo.Release{Image: c.image, Version: c.version})
 		if c.err != "" {

@@ -184,7 +184,7 @@ func TestRefused(t *testing.T) {
 			err error
 			how string
 		}{
-			"forbidden": {apierrors.NewForbidden(resource, "", errors.New("user x cannot list")), "grant the right"},
+			"forbidden": {apierrors.NewForbidden(resource, "", errors.New("user x cannot list")), "grant the permission"},
 			"no kind":   {&meta.NoKindMatchError{GroupKind: k.GroupKind()}, "does not have this kind"},
 			"internal":  {apierrors.NewInternalError(errors.New("etcd is slow")), "try again"},
 		} {

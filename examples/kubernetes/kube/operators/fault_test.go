@@ -109,7 +109,7 @@ func TestForbidden(t *testing.T) {
 	d, _ := w.pass()
 	told := false
 	for _, b := range d.Blocked {
-		told = told || b.Reason == install.ReasonStepPending && strings.Contains(b.Message, "may not do this") && strings.Contains(b.Message, "ServiceAccount plumbing/pipes")
+		told = told || b.Reason == install.ReasonStepPending && strings.Contains(b.Message, "is not allowed to do this") && strings.Contains(b.Message, "ServiceAccount plumbing/pipes")
 	}
 	if !told {
 		t.Errorf("blocks %v do not report what is forbidden", d.Blocked)

@@ -33,7 +33,7 @@ func TestHealth(t *testing.T) {
 		want   install.Health
 	}{
 		{"all pods are there", ready, install.Ready},
-		{"it was not looked at", with(func(s *appsv1.DeploymentStatus) { s.ObservedGeneration = 2 }), install.Progressing},
+		{"it has not been observed", with(func(s *appsv1.DeploymentStatus) { s.ObservedGeneration = 2 }), install.Progressing},
 		{"a pod is old", with(func(s *appsv1.DeploymentStatus) { s.UpdatedReplicas = 1 }), install.Progressing},
 		{"an old pod is left", with(func(s *appsv1.DeploymentStatus) { s.Replicas = 3 }), install.Progressing},
 		{"a pod is not available", with(func(s *appsv1.DeploymentStatus) { s.AvailableReplicas = 1 }), install.Progressing},

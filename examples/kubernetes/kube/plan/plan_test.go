@@ -351,7 +351,7 @@ func TestRequests(t *testing.T) {
 		t.Error(err)
 	}
 	err := b.Apply(t.Context(), Name, engine.Approve{Namespace: "shop", Package: "queue", CSV: "queue.v3"})
-	if refused, ok := err.(*fairlead.RefusedError); !ok || !strings.Contains(refused.Message, "no install plan in namespace shop brings queue.v3") {
+	if refused, ok := err.(*fairlead.RefusedError); !ok || !strings.Contains(refused.Message, "no install plan in namespace shop installs queue.v3") {
 		t.Error(err)
 	}
 	for range 2 {
