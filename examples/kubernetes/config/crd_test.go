@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The server drops what a schema does not have: it must have all that the engine
-// reads and writes.
+// The server drops fields that a schema does not have: it must have all fields
+// that the engine reads and writes.
 func TestSchemasHaveEveryField(t *testing.T) {
 	fill := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).Funcs(
 		func(r *graph.Rule, c randfill.Continue) { *r = graph.Rule{Type: graph.RulePromQL, Query: "up"} },

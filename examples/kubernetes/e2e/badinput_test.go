@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// event says what is missing for an event on an object whose note has the text.
+// event returns "" if there is an event on an object whose note contains the
+// text, or else what is missing.
 func (w *world) event(kind, name, reason, text string) string {
 	var all eventsv1.EventList
 	if err := w.admin.List(w.Context(), &all); err != nil {
@@ -34,7 +35,7 @@ func (w *world) event(kind, name, reason, text string) string {
 }
 
 // The state of one node was saved by a newer release: that node is left alone,
-// an event says why and what to do, and all others are served.
+// an event reports why and what to do, and all others are handled.
 func TestStateOfANewerRelease(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
@@ -73,7 +74,7 @@ func TestStateOfANewerRelease(t *testing.T) {
 	w.taint("n1", true)
 	w.taint("n2", true)
 	w.eventually("n2 is served", func() string { return expect(fmt.Sprint(!left.of("on-n2").IsZero()), "true") })
-	w.eventually("an event on n1 says why not", func() string { return w.event("Node", "n1", "PassFailed", "run the newer release again") })
+	w.eventually("an event on n1 reports why not", func() string { return w.event("Node", "n1", "PassFailed", "run the newer release again") })
 	time.Sleep(2 * time.Second)
 	if !left.of("late-on-n1").IsZero() {
 		t.Error("a pod was evicted on a state that is not understood")
@@ -81,8 +82,8 @@ func TestStateOfANewerRelease(t *testing.T) {
 	w.evictedOnce(pods, "on-n1", "on-n2")
 }
 
-// A cloud that does not answer is told of on the machine, and asked again; the
-// machine loses nothing meanwhile.
+// A cloud that does not answer is reported on the machine, and retried;
+// nothing is removed from the machine meanwhile.
 func TestBrokenCloud(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/machine.yaml", "rbac-machines.yaml")
@@ -98,7 +99,7 @@ func TestBrokenCloud(t *testing.T) {
 	}
 	operator.Start(t, w.Cluster, "-controllers=machines", "-machines-cloud="+cloud.path, "-leader-elect=false").Ready()
 	w.deleteMachine("m1")
-	w.eventually("an event says so", func() string { return w.event("Machine", "m1", "PassFailed", "quota exceeded") })
+	w.eventually("an event reports it", func() string { return w.event("Machine", "m1", "PassFailed", "quota exceeded") })
 	if n := w.requests(cluster.Filter{User: operator.User, Verb: "delete"}); len(n) > 0 {
 		t.Errorf("deleted without knowing of the instance: %+v", n)
 	}

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// call has the API server call each admission webhook of the bundle for which it
-// has an example, and counts those that were called.
+// call makes the API server call each admission webhook of the bundle for which
+// there is an example, and counts those that were called.
 func (e *episode) call() string {
 	e.Helper()
 	var samples []unstructured.Unstructured
@@ -32,7 +32,7 @@ func (e *episode) call() string {
 	}
 	called, tried := 0, 0
 	for _, hook := range e.bundle.CSV.Spec.Webhooks {
-		var asked, early bool // early: the server does not know a kind yet
+		var asked, early bool // early: the server does not have a kind yet
 		var refused []string
 		ask := func() (answered bool) {
 			before, _ := e.pods.count(hook.WebhookPath)
@@ -45,7 +45,7 @@ func (e *episode) call() string {
 				o.SetNamespace(e.namespace)
 				err := e.admin.Create(e.Context(), o, client.DryRunAll)
 				early = early || meta.IsNoMatchError(err)
-				asked = asked || !apierrors.IsInvalid(err) && !meta.IsNoMatchError(err) // some examples do not keep to their own schema
+				asked = asked || !apierrors.IsInvalid(err) && !meta.IsNoMatchError(err) // some examples violate their own schema
 				if err != nil {
 					refused = append(refused, err.Error())
 				}
@@ -54,7 +54,7 @@ func (e *episode) call() string {
 			return after > before
 		}
 		ok := ask()
-		for tries := 0; (asked && !ok || early) && tries < 30; tries++ { // the server learns of CRDs and webhooks a moment later
+		for tries := 0; (asked && !ok || early) && tries < 30; tries++ { // the server notices CRDs and webhooks a moment later
 			time.Sleep(time.Second)
 			ok = ask()
 		}
@@ -74,9 +74,9 @@ func (e *episode) call() string {
 	return "none"
 }
 
-// calling is what to make of an example so that a webhook is called, nil if that
-// takes another: an object that one of its rules is for, or that is converted to be
-// stored.
+// calling returns an object based on an example that makes the server call a
+// webhook: one that its rules match, or that is converted for storage; nil if the
+// example does not allow that.
 func (e *episode) calling(hook *bundle.Webhook, example *unstructured.Unstructured) *unstructured.Unstructured {
 	gvk := example.GroupVersionKind()
 	for _, c := range e.bundle.CRDs {
@@ -106,7 +106,7 @@ func (e *episode) calling(hook *bundle.Webhook, example *unstructured.Unstructur
 }
 
 // allow is the code of an operator that allows everything, and whose versions of
-// an object differ in nothing.
+// an object do not differ.
 func allow(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == shelf.ConvertPath {
 		shelfAnswer(w, r)

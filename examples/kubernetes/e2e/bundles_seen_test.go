@@ -14,10 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// told is all that the namespace says of how it stands, and never empty.
+// told returns everything that the namespace reports about its state; it is
+// never empty.
 func (e *episode) told() string {
 	e.Helper()
-	all := []string{"what the namespace says:"}
+	all := []string{"what the namespace reports:"}
 	add := func(o *unstructured.Unstructured, fields ...string) {
 		list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 		for _, c := range list {
@@ -52,9 +53,8 @@ func (e *episode) told() string {
 	return strings.Join(all, "\n")
 }
 
-// objects names all objects of the cluster, but for those that only tell of what
-// happened or who is there: events, leases, plans, the roles of operator groups, and
-// the operator's own.
+// objects returns the names of all objects of the cluster, except events, leases,
+// plans, the roles of operator groups, and the operator's own objects.
 func (e *episode) objects() map[string]bool {
 	e.Helper()
 	c, err := metadata.NewForConfig(e.Config())
@@ -63,7 +63,7 @@ func (e *episode) objects() map[string]bool {
 	}
 	groups, err := e.client().Discovery().ServerPreferredResources()
 	if err != nil {
-		e.Log(err) // an API service that is on its way out
+		e.Log(err) // an API service that is being removed
 	}
 	all := map[string]bool{}
 	for _, g := range groups {
@@ -78,7 +78,7 @@ func (e *episode) objects() map[string]bool {
 			}
 			list, err := c.Resource(gv.WithResource(r.Name)).List(e.Context(), metav1.ListOptions{})
 			if err != nil {
-				continue // it has gone meanwhile
+				continue // it is gone meanwhile
 			}
 			for _, o := range list.Items {
 				if o.Namespace != operator.Namespace && !strings.HasPrefix(o.Name, "olm.og.") {

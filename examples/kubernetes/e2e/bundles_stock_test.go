@@ -18,15 +18,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// A realBundle is a bundle of the real data.
+// A realBundle is a bundle from the real data.
 type realBundle struct {
 	*bundle.Bundle
 	at       string // its directory there: PACKAGE/VERSION
 	document bundle.Document
 }
 
-// realBundles are the bundles of the data, by package, in the order of their
-// versions. Each is put below root as the image that its document names.
+// realBundles returns the bundles of the data, by package, in the order of
+// their versions. Each is stored below root as the image that its document
+// names.
 func realBundles(t *testing.T, root string) [][]*realBundle {
 	t.Helper()
 	files, err := samples.Unpack(samples.Data(t, "bundles", "bundles.tar.gz"), func(name string) bool { return strings.HasPrefix(name, "bundles/") })
@@ -73,10 +74,10 @@ func realBundles(t *testing.T, root string) [][]*realBundle {
 	return all
 }
 
-// next is the bundle of the next version, nil if there is none.
+// next returns the bundle of the next version; nil if there is none.
 func (b *realBundle) next(versions []*realBundle) *realBundle {
 	for _, other := range versions[slices.Index(versions, b)+1:] {
-		if other.Name() != b.Name() { // two directories hold the same
+		if other.Name() != b.Name() { // two directories contain the same bundle
 			return other
 		}
 	}
@@ -88,16 +89,16 @@ func (b *realBundle) supports(mode string) bool {
 	return slices.ContainsFunc(b.CSV.Spec.InstallModes, func(m bundle.InstallMode) bool { return m.Type == mode && m.Supported })
 }
 
-// An outsider is a kind of an API that bundles of the data need and none of them
-// brings, with the package that provides it in the test. A package without kinds
-// is needed as such.
+// An outsider is a kind that bundles of the data need and none of them provides,
+// with the package that provides it in the test. A package without kinds is
+// needed as such.
 type outsider struct {
 	pkg, version          string
 	group, served, plural string
 	kind                  string
 }
 
-// outsiders are all that the bundles of the data need.
+// outsiders returns all outsiders that the bundles of the data need.
 func outsiders() []outsider {
 	return []outsider{
 		{"hive-operator", "1.0.0", "hive.openshift.io", "v1", "clusterdeployments", "ClusterDeployment"},
@@ -110,7 +111,8 @@ func outsiders() []outsider {
 		{"crunchy-postgres-operator", "5.1.0", "postgres-operator.crunchydata.com", "v1beta1", "postgresclusters", "PostgresCluster"},
 		{pkg: "ack-rds-controller", version: "0.1.0"},
 		{pkg: "service-binding-operator", version: "1.0.0"},
-		// These are no operator's here: the test itself defines them.
+		// These do not belong to an operator here: the test itself defines
+		// them.
 		{"", "", "monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor"},
 		{"", "", "monitoring.coreos.com", "v1", "prometheusrules", "PrometheusRule"},
 	}
@@ -128,8 +130,8 @@ func (o *outsider) crd() map[string]any {
 	}
 }
 
-// needs are the outsiders that a bundle needs: from other packages, and kinds of
-// its own objects.
+// needs returns the outsiders that a bundle needs: from other packages, and the
+// kinds of its own objects.
 func (b *realBundle) needs() (others, kinds []outsider) {
 	for _, o := range outsiders() {
 		required := func(what string) bool {
@@ -149,8 +151,9 @@ func (b *realBundle) needs() (others, kinds []outsider) {
 	return others, kinds
 }
 
-// stock writes a catalog of one channel with these bundles, each of which replaces
-// the one before, and of packages that provide what they need. It returns its image.
+// stock writes a catalog with these bundles in one channel, each of which replaces
+// the previous one, and with packages that provide what they need. It returns its
+// image.
 func stock(t *testing.T, root, image string, bundles []*realBundle, others []outsider) string {
 	t.Helper()
 	var docs strings.Builder

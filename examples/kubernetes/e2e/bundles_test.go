@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// bundleSample are the bundles of a short run: one that is plain, one with
+// bundleSample returns the bundles for a short run: a plain one, one with
 // webhooks, one that needs other packages and has webhooks, one with kinds that
-// the cluster does not know, and one whose CRDs no server takes any more.
+// the cluster does not have, and one whose CRDs servers no longer accept.
 func bundleSample() []string {
 	return []string{
 		"cat-facts-operator/1.1.1", "gitlab-operator-kubernetes/3.2.4", "cluster-aas-operator/0.1.4",
@@ -32,10 +32,10 @@ func bundleSample() []string {
 	}
 }
 
-// The operators of the data are installed as far as the cluster has what they
-// need, say what they wait for and go on when they get it, are called for their
-// webhooks, updated to the next version, and removed with all that they brought but
-// CRDs. A short run takes a few of them.
+// The operators of the data are installed as far as the cluster meets their
+// requirements, report what they wait for and continue when they get it, have their
+// webhooks called, are updated to the next version, and are removed with all their
+// objects except CRDs. A short run uses a few of them.
 func TestBundles(t *testing.T) {
 	root := t.TempDir()
 	all := realBundles(t, root)
@@ -79,8 +79,8 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// grantKinds lets the operator make objects of kinds that bundles of the data hold
-// and its manifest does not name.
+// grantKinds allows the operator to create objects of kinds that are in bundles of
+// the data and not in its manifest.
 func (w *world) grantKinds() {
 	w.Helper()
 	verbs := []string{"get", "list", "watch", "create", "patch", "delete"}
@@ -96,14 +96,14 @@ func (w *world) grantKinds() {
 	})
 }
 
-// An episode is what one bundle goes through, in a namespace of its own.
+// An episode is the test of one bundle, in its own namespace.
 type episode struct {
 	*world
 	root, namespace string
 	bundle, next    *realBundle
 	pods            *podServers
 
-	// What came of it, for the table.
+	// The results, for the table.
 	installed, called, updated, removed string
 	waited                              []string
 }
@@ -132,7 +132,7 @@ func (e *episode) play() {
 	if lacks := ownOthers; len(lacks) > 0 {
 		e.waits(lacks)
 	}
-	if len(others) > 0 { // of the next version, too
+	if len(others) > 0 { // also of the next version
 		e.catalog(stock(e.T, e.root, "catalogs/"+e.namespace+"-helped", both[:1], others))
 	}
 	if lacks := ownKinds; len(lacks) > 0 {
@@ -161,25 +161,26 @@ func (e *episode) play() {
 	e.removed = "yes"
 }
 
-// union are the outsiders of two lists.
+// union returns the outsiders of two lists.
 func union(a, b []outsider) []outsider {
 	return append(slices.Clone(a), slices.DeleteFunc(slices.Clone(b), func(o outsider) bool { return slices.Contains(a, o) })...)
 }
 
-// outdated reports whether a CRD of the bundle is of a version that servers take
-// no more.
+// outdated reports whether a CRD of the bundle has a version that servers no
+// longer accept.
 func (b *realBundle) outdated() bool {
 	return slices.ContainsFunc(b.CRDs, func(c *bundle.CRD) bool { return c.Manifest().APIVersion == "apiextensions.k8s.io/v1beta1" })
 }
 
-// object is an object of the episode's namespace.
+// object returns an object in the episode's namespace.
 func (e *episode) object(version, kind, name string, spec map[string]any) *unstructured.Unstructured {
 	o := olmObject(version, kind, name, spec)
 	o.SetNamespace(e.namespace)
 	return o
 }
 
-// begin makes the namespace, with a catalog and a group that both bundles can be in.
+// begin creates the namespace, with a catalog and a group that suits both
+// bundles.
 func (e *episode) begin(image string) {
 	e.Helper()
 	e.world.namespace(e.namespace)
@@ -191,7 +192,7 @@ func (e *episode) begin(image string) {
 	e.create(e.object("v1", "OperatorGroup", "group", group))
 }
 
-// catalog gives the catalog another image.
+// catalog sets the image of the catalog.
 func (e *episode) catalog(image string) {
 	e.Helper()
 	e.patch("v1alpha1", "CatalogSource", "data", `{"spec":{"image":"`+image+`"}}`)
@@ -204,7 +205,8 @@ func (e *episode) patch(version, kind, name, patch string) {
 	}
 }
 
-// list are the objects of a kind in the namespace, but for copies from others.
+// list returns the objects of a kind in the namespace, except copies from
+// others.
 func (e *episode) list(version, kind string) []unstructured.Unstructured {
 	e.Helper()
 	var list unstructured.UnstructuredList
@@ -218,11 +220,11 @@ func (e *episode) list(version, kind string) []unstructured.Unstructured {
 	})
 }
 
-// succeeded waits until the CSV of the bundle has, and none before it is left, and
-// the plan that brought it is carried out to its end.
+// succeeded waits until the CSV of the bundle has succeeded, no earlier one is
+// left, and its plan is complete.
 func (e *episode) succeeded(b *realBundle) {
 	e.Helper()
-	e.within(5*time.Minute, b.Name()+" has succeeded", func() string { // one of many kinds is copied to many namespaces first
+	e.within(5*time.Minute, b.Name()+" has succeeded", func() string { // with many kinds it is first copied to many namespaces
 		phases := map[string]string{}
 		for _, o := range e.list("v1alpha1", "ClusterServiceVersion") {
 			phases[o.GetName()], _, _ = unstructured.NestedString(o.Object, "status", "phase")
@@ -244,10 +246,10 @@ func (e *episode) succeeded(b *realBundle) {
 	})
 }
 
-// tells waits until the namespace says something.
+// tells waits until the namespace reports something.
 func (e *episode) tells(what string) {
 	e.Helper()
-	e.eventually("something is said of "+what, func() string {
+	e.eventually("there is a report on "+what, func() string {
 		if text := e.told(); !strings.Contains(text, what) {
 			return text
 		}
@@ -255,7 +257,7 @@ func (e *episode) tells(what string) {
 	})
 }
 
-// waits checks that the bundle is not installed and says that it lacks something.
+// waits checks that the bundle is not installed and reports what it lacks.
 func (e *episode) waits(lacks []outsider) {
 	e.Helper()
 	words := map[string]bool{}
@@ -267,7 +269,7 @@ func (e *episode) waits(lacks []outsider) {
 		}
 	}
 	var found string
-	e.eventually("what is lacking is told", func() string {
+	e.eventually("missing requirements are reported", func() string {
 		text := e.told()
 		for _, word := range slices.Sorted(maps.Keys(words)) {
 			if strings.Contains(text, word) {
@@ -285,7 +287,7 @@ func (e *episode) waits(lacks []outsider) {
 	}
 }
 
-// failed waits until the newest plan has.
+// failed waits until the newest plan has failed.
 func (e *episode) failed() {
 	e.Helper()
 	e.eventually("the plan has failed", func() string {
@@ -298,7 +300,7 @@ func (e *episode) failed() {
 	})
 }
 
-// forgive deletes the plans that have failed, as one does when the cause is gone.
+// forgive deletes failed plans, as one does when the cause is gone.
 func (e *episode) forgive() {
 	e.Helper()
 	for _, o := range e.list("v1alpha1", "InstallPlan") {
@@ -310,7 +312,7 @@ func (e *episode) forgive() {
 	}
 }
 
-// define defines kinds that are no operator's.
+// define defines kinds that do not belong to an operator.
 func (e *episode) define(kinds []outsider) {
 	e.Helper()
 	for _, o := range kinds {
@@ -318,22 +320,22 @@ func (e *episode) define(kinds []outsider) {
 	}
 }
 
-// uninstall asks for the removal of all operators of the namespace.
+// uninstall requests the removal of all operators of the namespace.
 func (e *episode) uninstall() {
 	for _, o := range e.list("v1alpha1", "Subscription") {
 		e.patch("v1alpha1", "Subscription", o.GetName(), `{"metadata":{"annotations":{"fairlead.io/removal":"uninstall"}}}`)
 	}
 }
 
-// abandon has what a failed episode installed be no concern of those after it.
+// abandon prevents the objects of a failed episode from affecting later ones.
 func (e *episode) abandon() {
 	if e.removed == "" {
 		e.uninstall()
 	}
 }
 
-// remove has all operators of the namespace removed, waits until nothing of them is
-// left but CRDs and plans, and takes these away.
+// remove requests the removal of all operators of the namespace, waits until
+// nothing of them is left but CRDs and plans, and deletes these.
 func (e *episode) remove(before map[string]bool, others, kinds []outsider) {
 	e.Helper()
 	e.uninstall()
@@ -367,7 +369,7 @@ func (e *episode) remove(before map[string]bool, others, kinds []outsider) {
 		for name := range e.objects() {
 			definition, is := strings.CutPrefix(name, prefix)
 			_, served, _ := strings.Cut(strings.TrimPrefix(name, "apiregistration.k8s.io/apiservices "), ".")
-			if !before[name] && (!is || !definitions[definition]) && !groups[served] { // the server's own, for CRDs
+			if !before[name] && (!is || !definitions[definition]) && !groups[served] { // created by the server for CRDs
 				left = append(left, name)
 			}
 		}
@@ -399,7 +401,7 @@ func (e *episode) remove(before map[string]bool, others, kinds []outsider) {
 	})
 }
 
-// with is the world for a part of the test.
+// with returns the world for a part of the test.
 func (w *world) with(t *testing.T) *world {
 	return &world{t, w.Cluster, w.admin, w.kubelets}
 }

@@ -32,13 +32,13 @@ const (
 	releaseImage           = "registry.example/release@"
 )
 
-// upgrade is a scenario: two releases, and what goes wrong on the way.
+// upgrade is a scenario: two releases, and the problems in between.
 type upgrade struct {
 	*world
-	text     map[string]string // manifests by file name; VERSION and DASHED stand for that of the release
+	text     map[string]string // manifests by file name; VERSION and DASHED represent that of the release
 	degraded string            // the operator that is degraded for a while
 	slow     string            // the operator that stays at its version for a while
-	trouble  *trouble          // what stands against the update; nil for nothing
+	trouble  *trouble          // what blocks the update; nil means nothing
 	further  map[string]string // releases besides the two: digests by version
 
 	tasks     map[string][]*payload.Manifest // by version
@@ -47,9 +47,9 @@ type upgrade struct {
 	flags     []string
 }
 
-// A release of our own: every kind that is waited for, a custom resource of the
-// release's own definition, a Job between runlevels, what is only created, what is
-// there with a capability only, and what the next release removes. The update has a
+// Our own release: every kind that is waited for, a custom resource of a definition
+// in the release, a Job between runlevels, a manifest that is only created, one
+// that needs a capability, and one that the next release removes. The update has a
 // risk that is evaluated, and a gate.
 func TestClusterVersion(t *testing.T) {
 	text := map[string]string{}
@@ -70,10 +70,10 @@ func TestClusterVersion(t *testing.T) {
 	u.run()
 	u.rightsUsed([]string{"rbac-clusterversion.yaml"})
 	if got := u.get("v1", "ConfigMap", "shop/settings").Object["data"]; fmt.Sprint(got) != "map[greeting:hello of 4.18.0]" {
-		t.Errorf("what is only created was changed to %v", got)
+		t.Errorf("a create-only manifest was changed to %v", got)
 	}
 	if u.get("v1", "ConfigMap", "shop/legacy") != nil {
-		t.Error("what the release removes is still there")
+		t.Error("a resource that the release removes still exists")
 	}
 	deleted := u.requests(cluster.Filter{User: operator.User, Verb: "delete", Resource: "configmaps", Name: "legacy"})
 	if len(deleted) != 1 || deleted[0].PreconditionUID() == "" {
@@ -82,8 +82,8 @@ func TestClusterVersion(t *testing.T) {
 }
 
 // The manifests of OpenShift's own operators, as far as an API server alone
-// accepts them: its own kinds, and resources of kinds that are defined among
-// them, in namespaces that are there.
+// accepts them: built-in kinds, and resources of kinds defined among them, in
+// existing namespaces.
 func TestClusterVersionOfOpenShift(t *testing.T) {
 	root := os.Getenv("FAIRLEAD_DATA")
 	if root == "" {
@@ -92,7 +92,7 @@ func TestClusterVersionOfOpenShift(t *testing.T) {
 	dir := filepath.Join(root, "payload")
 	p, err := payload.Load(os.DirFS(dir), nil)
 	if err != nil {
-		t.Skipf("there is no real payload here, FAIRLEAD_DATA names no directory that has one: %v", err)
+		t.Skipf("no real payload: FAIRLEAD_DATA names no directory that contains one: %v", err)
 	}
 	u := &upgrade{world: newWorld(t, nil), text: map[string]string{}, degraded: "kube-controller-manager", slow: "kube-scheduler"}
 	n := 0
@@ -105,9 +105,9 @@ func TestClusterVersionOfOpenShift(t *testing.T) {
 	u.run()
 }
 
-// acceptable picks manifests of a real payload.
+// acceptable selects manifests of a real payload.
 func acceptable(all []*payload.Manifest) (out []*payload.Manifest) {
-	const deployments = 6 // there is no need for more pods
+	const deployments = 6 // more pods are not needed
 	builtIn := []string{
 		"ClusterOperator", "ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "FlowSchema", "Namespace", "NetworkPolicy",
 		"PodDisruptionBudget", "PriorityClass", "PriorityLevelConfiguration", "Role", "RoleBinding", "Secret", "Service", "ServiceAccount",
@@ -129,9 +129,9 @@ func acceptable(all []*payload.Manifest) (out []*payload.Manifest) {
 		switch {
 		case !strings.HasPrefix(m.File, payload.DirRelease):
 		case m.ID.Name == "clusterversions.config.openshift.io", m.ID.Name == "clusteroperators.config.openshift.io": // config/crd has them
-		case m.ID.Group == "security.openshift.io": // its resources are not valid by its definitions alone
-		case bytes.Contains(m.JSON, []byte(`"userNames"`)): // which bindings of Kubernetes do not have
-		case !slices.Contains(namespaces, m.ID.Namespace): // operators make it
+		case m.ID.Group == "security.openshift.io": // its resources are not valid with its definitions alone
+		case bytes.Contains(m.JSON, []byte(`"userNames"`)): // which Kubernetes' bindings do not have
+		case !slices.Contains(namespaces, m.ID.Namespace): // operators create it
 		case m.ID.Kind == "Deployment":
 			if n++; n <= deployments {
 				out = append(out, m)
@@ -155,8 +155,8 @@ func definedBy(m *payload.Manifest) (group, kind string) {
 }
 
 // run installs the first release and updates to the second: an operator is
-// degraded, another one slow, the API server is away for ten seconds, and the
-// manager is killed and begins again.
+// degraded, another one slow, the API server is down for ten seconds, and the
+// manager is killed and restarted.
 func (u *upgrade) run() {
 	u.Helper()
 	u.prepare()
@@ -202,18 +202,19 @@ func (u *upgrade) run() {
 	u.onceEach(changes)
 	u.politely(begin)
 	if u.trouble != nil {
-		u.flaps(u.degraded, 20, 6) // it comes, goes, and has come back twice before it counts as coming and going
+		u.flaps(u.degraded, 20, 6) // it degrades and recovers several times before it counts as flapping
 		u.tells("Failing", u.degraded, "intermittent since")
 	}
 	for _, r := range u.requests(cluster.Filter{User: operator.User, Where: func(r *cluster.Request) bool { return r.Idle }}) {
 		u.Errorf("a status was written that was there already: %s at %v", r.URI, r.Received)
 	}
 	if err := u.manager.Stop(); err != nil {
-		u.Errorf("the operator, told to end: %v", err)
+		u.Errorf("stopping the operator: %v", err)
 	}
 }
 
-// prepare makes nodes, definitions, releases, rights and the ClusterVersion.
+// prepare creates nodes, definitions, releases, permissions and the
+// ClusterVersion.
 func (u *upgrade) prepare() {
 	u.Helper()
 	for _, node := range []string{"n1", "n2", "n3"} {
@@ -255,9 +256,9 @@ func (u *upgrade) prepare() {
 	}
 	operator.Install(u.T, u.Cluster, "rbac-clusterversion.yaml")
 	u.grant()
-	u.eventually("the operator has a pod", func() string { // which is what it takes its own release from
+	u.eventually("the operator has a pod", func() string { // from which it takes its own release
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: "operator-0"}}
-		no, yes := false, true // as the operator's namespace enforces
+		no, yes := false, true // as required in the operator's namespace
 		pod.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: &yes, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 		pod.Spec.NodeName, pod.Spec.Containers = "n1", []corev1.Container{{
 			Name: "operator", Image: releaseImage + oldDigest,
@@ -267,7 +268,7 @@ func (u *upgrade) prepare() {
 	})
 }
 
-// definitions installs definitions of OpenShift's own API, from its Go module.
+// definitions installs CRDs of OpenShift's own API, from its Go module.
 func (w *world) definitions(files ...string) {
 	w.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api").Output()
@@ -315,7 +316,8 @@ func (u *upgrade) write(dir, version string) {
 	}
 }
 
-// grant gives the operator the rights that the two releases need, and no others.
+// grant gives the operator the permissions that the two releases need, and no
+// others.
 func (u *upgrade) grant() {
 	u.Helper()
 	rules, err := clusterversion.Rights(slices.Concat(u.tasks[oldVersion], u.tasks[newVersion]), u.admin.RESTMapper())
@@ -337,7 +339,7 @@ func (u *upgrade) grant() {
 	})
 }
 
-// object makes one, of "namespace/name" or "name".
+// object returns an object with the name "namespace/name" or "name".
 func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion(apiVersion)
@@ -348,7 +350,7 @@ func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// get returns an object, nil when there is none.
+// get returns an object; nil if there is none.
 func (w *world) get(apiVersion, kind, name string) *unstructured.Unstructured {
 	w.Helper()
 	o := object(apiVersion, kind, name)
@@ -362,7 +364,7 @@ func (w *world) get(apiVersion, kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// cv reads the ClusterVersion; the error is that of a server that is away.
+// cv reads the ClusterVersion; the error is that of a server that is down.
 func (w *world) cv() (*cvo.ClusterVersion, error) {
 	o := object("config.openshift.io/v1", "ClusterVersion", "version")
 	if err := w.admin.Get(w.Context(), client.ObjectKeyFromObject(o), o); err != nil {
@@ -372,7 +374,7 @@ func (w *world) cv() (*cvo.ClusterVersion, error) {
 	return &v, kube.Decode(o, &v)
 }
 
-// ask asks for a release.
+// ask requests a release.
 func (u *upgrade) ask(version string) {
 	u.Helper()
 	digest := map[string]string{oldVersion: oldDigest, newVersion: newDigest}[version]
@@ -388,7 +390,7 @@ func (u *upgrade) patch(patch string) {
 	}
 }
 
-// reaches waits until a release is applied whole.
+// reaches waits until a release is completely applied.
 func (u *upgrade) reaches(version string) {
 	u.Helper()
 	u.within(8*time.Minute, "the cluster reaches "+version, func() string {
@@ -403,7 +405,7 @@ func (u *upgrade) reaches(version string) {
 	})
 }
 
-// tells waits until a condition has texts.
+// tells waits until a condition contains texts.
 func (u *upgrade) tells(kind string, texts ...string) {
 	u.Helper()
 	u.within(5*time.Minute, kind+" tells "+strings.Join(texts, ", "), func() string {
@@ -435,7 +437,7 @@ func (u *upgrade) quiet() {
 	})
 }
 
-// written returns the operator's requests since an instant, without watches.
+// written returns the operator's requests since a time, without watches.
 func (u *upgrade) written(since time.Time) []cluster.Request {
 	u.Helper()
 	return u.requests(cluster.Filter{User: operator.User, Since: since, Where: func(r *cluster.Request) bool { return r.Verb != "watch" }})

@@ -15,18 +15,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// trouble is what stands against an update: a risk that a Prometheus decides
-// about, and a gate for administrators. The cluster begins without capabilities.
+// trouble is what blocks an update: a risk that a Prometheus evaluates, and a
+// gate for administrators. The cluster begins without capabilities.
 type trouble struct {
 	service string // the address of the update service
-	metrics string // that of the Prometheus
+	metrics string // the address of the Prometheus
 	risky   func(bool)
 }
 
-// gateAck is the gate of the release that the cluster is at.
+// gateAck is the gate of the cluster's release.
 const gateAck = "ack-4.18-old-api-in-4.19"
 
-// newTrouble begins a cluster that is exposed to the risk.
+// newTrouble returns the trouble for a cluster that is exposed to the risk.
 func newTrouble(t *testing.T) *trouble {
 	url, set := promserver.Target(t, "risky 1\n")
 	x := &trouble{metrics: promserver.StartOr(t, url), risky: func(is bool) { set(map[bool]string{true: "risky 1\n", false: "risky 0\n"}[is]) }}
@@ -45,7 +45,8 @@ func newTrouble(t *testing.T) *trouble {
 	return x
 }
 
-// prepare makes the ClusterVersion that of a cluster with the trouble, and the gates.
+// prepare changes the ClusterVersion to that of a cluster with the trouble, and
+// creates the gates.
 func (x *trouble) prepare(u *upgrade) {
 	u.Helper()
 	u.flags = append(u.flags, "-clusterversion-architecture=amd64", "-clusterversion-prometheus="+x.metrics, "-clusterversion-evaluate=1s")
@@ -56,7 +57,7 @@ func (x *trouble) prepare(u *upgrade) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-config-managed", Name: "admin-gates"},
 		Data:       map[string]string{gateAck: "The old API goes. See https://example.com/old-api."},
 	})
-	gates := object("config.openshift.io/v1", "FeatureGate", "cluster") // those of the definitions that are installed
+	gates := object("config.openshift.io/v1", "FeatureGate", "cluster") // those of the installed definitions
 	gates.Object["spec"] = map[string]any{}
 	u.eventually("the kind FeatureGate is served", func() string { return problem(u.admin.Create(u.Context(), gates)) })
 	version := func(v string) any {
@@ -68,11 +69,11 @@ func (x *trouble) prepare(u *upgrade) {
 	}
 }
 
-// enable turns a capability on, which brings what belongs to it.
+// enable enables a capability, which adds its manifests.
 func (u *upgrade) enable() {
 	u.Helper()
 	if u.get("v1", "ConfigMap", "shop/console") != nil {
-		u.Error("what belongs to a capability that is not enabled was applied")
+		u.Error("a manifest of a disabled capability was applied")
 	}
 	u.patch(`{"spec": {"capabilities": {"additionalEnabledCapabilities": ["Console"]}}}`)
 	u.eventually("the capability is there", func() string {
@@ -84,13 +85,13 @@ func (u *upgrade) enable() {
 			return got
 		}
 		if u.get("v1", "ConfigMap", "shop/console") == nil {
-			return "what belongs to it is not"
+			return "its ConfigMap does not exist"
 		}
 		return ""
 	})
 }
 
-// atRisk asks for an update that is not recommended because of its risk, until the
+// atRisk requests an update that is not recommended because of its risk, until the
 // cluster is no longer exposed to it.
 func (u *upgrade) atRisk() {
 	u.Helper()
@@ -118,19 +119,20 @@ func (u *upgrade) atRisk() {
 	recommended(cvo.True, "NotExposedToRisks")
 }
 
-// gated waits until the update that is asked for is refused for a gate, and opens
+// gated waits until the requested update is refused because of a gate, and opens
 // it.
 func (u *upgrade) gated() {
 	u.Helper()
 	u.tells("ReleaseAccepted", "AdminAckRequired", "The old API goes.")
 	if v, err := u.cv(); err != nil || v.Status.Desired.Version != oldVersion || len(v.Status.History) != 1 {
-		u.Errorf("the cluster is on its way before the gate is open: %v %v", v, err)
+		u.Errorf("the update began before the gate was open: %v %v", v, err)
 	}
 	u.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-config", Name: "admin-acks"}, Data: map[string]string{gateAck: "true"}})
 }
 
-// flaps lets an operator degrade and recover so often, five times a second. That
-// many statuses may be written of it; zero if that may be any number below half.
+// flaps makes an operator degrade and recover a number of times, five times a
+// second. most limits how many statuses may be written because of that; zero
+// means half as many.
 func (u *upgrade) flaps(name string, times, most int) {
 	u.Helper()
 	if most == 0 {
@@ -146,7 +148,7 @@ func (u *upgrade) flaps(name string, times, most int) {
 	turns := u.requests(cluster.Filter{Resource: "clusteroperators/status", Name: name, Since: since, Verb: "update"})
 	written := u.requests(cluster.Filter{User: operator.User, Resource: "clusterversions/status", Since: since, Verb: "update"})
 	all := u.written(since)
-	u.Logf("%s came and went in %d reports, which made %d statuses and %d requests: %s", name, len(turns), len(written), len(all), summary(all))
+	u.Logf("%s flapped in %d reports, which caused %d statuses and %d requests: %s", name, len(turns), len(written), len(all), summary(all))
 	if len(turns) < times {
 		u.Errorf("only %d reports of %d", len(turns), 2*times)
 	}

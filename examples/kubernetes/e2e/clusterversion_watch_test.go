@@ -22,16 +22,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// reporters plays the operators of a release: each reports the newest version as
-// soon as it is there, unless it is held.
+// reporters simulates the operators of a release: each reports the newest
+// version as soon as it is applied, unless it is held.
 type reporters struct {
 	u    *upgrade
 	mu   sync.Mutex
 	held map[string]bool // the operators that stay at the old version
-	sick map[string]bool // those that are degraded
+	sick map[string]bool // the degraded operators
 }
 
-// report begins to play.
+// report starts the simulation.
 func (u *upgrade) report() *reporters {
 	u.Helper()
 	r := &reporters{u: u, held: map[string]bool{}, sick: map[string]bool{}}
@@ -54,7 +54,7 @@ func (r *reporters) hold(name string, degraded bool) {
 	r.held[name], r.sick[name] = true, degraded
 }
 
-// degrade lets an operator be degraded or well, at whichever version it is.
+// degrade makes an operator degraded or healthy, at its present version.
 func (r *reporters) degrade(name string, is bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,8 +68,8 @@ func (r *reporters) release(name string) {
 	delete(r.sick, name)
 }
 
-// play brings all reports up to date. What fails for want of a server or by a
-// conflict comes again.
+// play updates all reports. Failures because of a missing server or a
+// conflict are retried.
 func (r *reporters) play(ctx context.Context) {
 	version := oldVersion
 	if v, err := r.u.cv(); err != nil {
@@ -101,8 +101,8 @@ func (r *reporters) play(ctx context.Context) {
 	}
 }
 
-// statusOf is the report of an operator at a version: of the operands that its
-// manifest names.
+// statusOf returns the report of an operator at a version: for the operands
+// that its manifest names.
 func (u *upgrade) statusOf(name, version string, degraded bool) map[string]any {
 	condition := func(kind, status string) any {
 		return map[string]any{"type": kind, "status": status, "reason": "AsPlayed", "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -121,16 +121,16 @@ func (u *upgrade) statusOf(name, version string, degraded bool) map[string]any {
 	return map[string]any{"versions": versions, "conditions": []any{condition("Available", "True"), condition("Progressing", "False"), condition("Degraded", is)}}
 }
 
-// changes are what a watch of the test's own sees of the resources of a release:
-// each change of content, not of status.
+// changes contains the changes to the resources of a release as seen by the
+// test's own watches: each change of content, not of status.
 type changes struct {
 	mu   sync.Mutex
 	last map[payload.ID]string  // content
 	at   map[payload.ID][]int64 // the resourceVersions of its changes
-	max  int64                  // the newest resourceVersion
+	max  int64                  // the highest resourceVersion
 }
 
-// newest returns the newest resourceVersion that was seen.
+// newest returns the highest resourceVersion that was seen.
 func (c *changes) newest() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +162,7 @@ func (u *upgrade) watchAll() *changes {
 	return c
 }
 
-// listed notes what is there; as changes when it was listed before.
+// listed records the existing objects; as changes if they were listed before.
 func (u *upgrade) listed(ctx context.Context, kind schema.GroupVersionKind, c *changes, again bool) string {
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -175,7 +175,7 @@ func (u *upgrade) listed(ctx context.Context, kind schema.GroupVersionKind, c *c
 	return list.GetResourceVersion()
 }
 
-// follow is one watch, to its end. It returns where to go on from.
+// follow runs one watch until it ends. It returns where to continue.
 func (u *upgrade) follow(ctx context.Context, kind schema.GroupVersionKind, c *changes, at string) string {
 	if at == "" {
 		return u.listed(ctx, kind, c, true)
@@ -200,7 +200,7 @@ func (u *upgrade) follow(ctx context.Context, kind schema.GroupVersionKind, c *c
 	return at
 }
 
-// note notes what an object is, and that it has changed if it has.
+// note records the content of an object, and whether it has changed.
 func (c *changes) note(o *unstructured.Unstructured, change bool) {
 	kind := o.GroupVersionKind()
 	id := payload.ID{Group: kind.Group, Kind: kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
@@ -218,7 +218,7 @@ func (c *changes) note(o *unstructured.Unstructured, change bool) {
 	content.SetGeneration(0)
 	text, err := content.MarshalJSON()
 	if err != nil {
-		panic(err) // unreachable: it came as JSON
+		panic(err) // unreachable: it was decoded from JSON
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,9 +229,9 @@ func (c *changes) note(o *unstructured.Unstructured, change bool) {
 	c.last[id] = string(text)
 }
 
-// inOrder checks that what has changed has changed runlevel by runlevel, by the
-// server's count of all changes, and that nothing behind the operators that were
-// held has changed before the last of them was let go.
+// inOrder checks that changes were made runlevel by runlevel, by the server's
+// count of all changes, and that nothing behind the held operators was changed
+// before the last of them was released.
 func (u *upgrade) inOrder(c *changes, held int64) {
 	u.Helper()
 	c.mu.Lock()
@@ -265,8 +265,8 @@ func (u *upgrade) inOrder(c *changes, held int64) {
 	}
 }
 
-// onceEach checks that what the new release has otherwise than the old one has
-// changed once, and that nothing else has.
+// onceEach checks that everything that differs between the releases was
+// changed once, and nothing else.
 func (u *upgrade) onceEach(c *changes) {
 	u.Helper()
 	c.mu.Lock()
@@ -290,9 +290,9 @@ func (u *upgrade) onceEach(c *changes) {
 	u.Logf("of %d resources of the release %d have changed, each once", len(u.tasks[newVersion]), changed)
 }
 
-// politely checks the server's audit: manifests are applied under the field
-// manager's name and never by force, and no more often than outage and restart
-// explain. It tells how many requests the update took.
+// politely checks the server's audit log: manifests are applied with the right
+// field manager and never by force, and no more often than outage and restart
+// explain. It logs how many requests the update took.
 func (u *upgrade) politely(since time.Time) {
 	u.Helper()
 	all := u.written(since)
@@ -313,7 +313,7 @@ func (u *upgrade) politely(since time.Time) {
 			u.Logf("%s was applied %d times", what, n)
 		}
 	}
-	const workers = 16 // patches under way when the manager is killed, and when the server goes away
+	const workers = 16 // patches under way when the manager is killed, and when the server is stopped
 	if more > 2*workers {
 		u.Errorf("%d resources were applied more than once", more)
 	}

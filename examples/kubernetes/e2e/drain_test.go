@@ -38,7 +38,7 @@ func (w *world) editRequest(name, patch string) {
 	})
 }
 
-// drainStatus is "phase reason" of a request.
+// drainStatus returns "phase reason" of a request.
 func (w *world) drainStatus(name string) string {
 	u := drainRequest(name, "", nil)
 	if err := w.admin.Get(w.Context(), client.ObjectKey{Name: name}, u); err != nil {
@@ -49,7 +49,7 @@ func (w *world) drainStatus(name string) string {
 	return strings.TrimSpace(phase + " " + reason)
 }
 
-// cordoned says whether a node is.
+// cordoned returns whether a node is cordoned.
 func (w *world) cordoned(name string) string {
 	var n corev1.Node
 	if err := w.admin.Get(w.Context(), client.ObjectKey{Name: name}, &n); err != nil {
@@ -58,7 +58,8 @@ func (w *world) cordoned(name string) string {
 	return fmt.Sprint(n.Spec.Unschedulable)
 }
 
-// evictions are the names of the pods that the operator has evicted, sorted.
+// evictions returns the names of the pods that the operator has evicted,
+// sorted.
 func (w *world) evictions() []string {
 	w.Helper()
 	var names []string
@@ -76,8 +77,8 @@ func (w *world) evictions() []string {
 
 // A node without a machine is drained for a request, one pod after the other as
 // the budget allows it. The request is paused in the middle and resumed, the API
-// server is away for a while, the operator is killed; a second request keeps the
-// node, and its end, which nobody sees, gives the node back.
+// server is down for a while, the operator is killed; a second request keeps the
+// node, and its end, while no operator runs, returns the node to service.
 func TestDrain(t *testing.T) {
 	w := newWorld(t, &cluster.KubeletOptions{Starting: 2 * time.Second})
 	operator.Install(t, w.Cluster, "crd/drainrequests.yaml", "rbac-drain.yaml")
@@ -107,7 +108,7 @@ func TestDrain(t *testing.T) {
 	w.create(drainRequest("kernel", "n1", map[string]any{"why": "a new kernel"}))
 	w.eventually("the first pod leaves", func() string { return expect(fmt.Sprint(len(w.evictions()) > 0), "true") })
 	w.editRequest("kernel", `{"spec":{"paused":true}}`)
-	w.eventually("the request says so", func() string { return expect(w.drainStatus("kernel"), "Paused") })
+	w.eventually("the request reports it", func() string { return expect(w.drainStatus("kernel"), "Paused") })
 	before := len(w.evictions())
 	w.outage(5 * time.Second)
 	time.Sleep(6 * time.Second)
@@ -118,7 +119,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("the node is cordoned while the request is paused: %s", got)
 	}
 	w.editRequest("kernel", `{"spec":{"paused":false}}`)
-	w.eventually("it goes on", func() string { return expect(fmt.Sprint(len(w.evictions()) > before), "true") })
+	w.eventually("it continues", func() string { return expect(fmt.Sprint(len(w.evictions()) > before), "true") })
 	manager.Kill()
 	manager = operator.Start(t, w.Cluster, flags...)
 	w.eventually("the node is drained", func() string { return expect(w.drainStatus("kernel"), "Drained") })
@@ -145,9 +146,9 @@ func TestDrain(t *testing.T) {
 		}
 	}
 	manager = operator.Start(t, w.Cluster, flags...)
-	w.eventually("the node is given back", func() string { return expect(w.cordoned("n1"), "false") })
+	w.eventually("the node is returned to service", func() string { return expect(w.cordoned("n1"), "false") })
 
-	// What somebody else has cordoned stays so, though it was ours a moment ago.
+	// A cordon set by others stays, although it was ours a moment ago.
 	cordon := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"unschedulable":true}}`))
 	if err := w.admin.Patch(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, cordon); err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func TestDrain(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second)
 	if got := w.cordoned("n1"); got != "true" {
-		t.Errorf("the cordon of somebody else: %s", got)
+		t.Errorf("the cordon of another user: %s", got)
 	}
 	asked := w.requests(cluster.Filter{User: operator.User, Resource: "nodes", Verb: "patch"})
 	if len(asked) != 2 {
@@ -172,7 +173,7 @@ func TestDrain(t *testing.T) {
 	w.rightsUsed([]string{"rbac-drain.yaml"}, "delete /pods", "get apps/daemonsets")
 }
 
-// A request is refused by the server if it makes no sense.
+// The server refuses a request that makes no sense.
 func TestDrainRequestRefused(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/drainrequests.yaml")
@@ -190,10 +191,10 @@ func TestDrainRequestRefused(t *testing.T) {
 	}
 }
 
-// Nothing is heard of a node any more. Its pod is told to go and stays, until
-// somebody vouches that the node does not run: then Kubernetes' own controller
-// removes it, and the StatefulSet brings another one. When the node is heard of
-// again the taint is taken back.
+// A node falls silent. Its pod is evicted but stays, until a user confirms that
+// the node is not running: then Kubernetes' own controller removes it, and the
+// StatefulSet creates another one. When the node reports again, the taint is
+// removed.
 func TestOutOfService(t *testing.T) {
 	c := cluster.ForTest(t, &cluster.Options{Controllers: []string{
 		"serviceaccount-controller", "statefulset-controller", "garbage-collector-controller", "pod-garbage-collector-controller",
@@ -222,7 +223,7 @@ func TestOutOfService(t *testing.T) {
 	manager := operator.Start(t, w.Cluster, "-controllers=drain", "-leader-elect=false")
 	manager.Ready()
 	w.create(drainRequest("dead", "n1", nil))
-	w.eventually("the request tells what is wrong", func() string {
+	w.eventually("the request reports what is wrong", func() string {
 		if got := w.drainStatus("dead"); !strings.HasPrefix(got, "Draining ") {
 			return fmt.Sprintf("%q", got)
 		}
@@ -253,14 +254,15 @@ func TestOutOfService(t *testing.T) {
 	if err := w.admin.Delete(t.Context(), drainRequest("dead", "", nil)); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the node is given back", func() string { return expect(w.cordoned("n1"), "false") })
+	w.eventually("the node is returned to service", func() string { return expect(w.cordoned("n1"), "false") })
 	for _, r := range w.requests(cluster.Filter{User: operator.User, Verb: "delete", Resource: "pods"}) {
 		t.Errorf("pod %s was deleted by the operator", r.Name)
 	}
 }
 
 // The node of a machine registers again, under another UID, while it is drained,
-// with pods: it is drained again, and the Node object goes with the machine.
+// with pods: it is drained again, and the Node object is removed with the
+// machine.
 func TestMachineNodeAgain(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/machine.yaml", "rbac-machines.yaml")

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// departures watches pods and notes when each is told to leave, and when it is
-// gone: by the server's word, not by the operator's.
+// departures watches pods and records when each is deleted, and when it is
+// gone: as reported by the server, not by the operator.
 type departures struct {
 	mu   sync.Mutex
 	told map[string]time.Time // by name
@@ -67,7 +67,7 @@ func (d *departures) note(e watch.Event) {
 	}
 }
 
-// of returns when a pod was told to leave, zero if it was not.
+// of returns when a pod was deleted; zero if it was not.
 func (d *departures) of(name string) time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +80,8 @@ func (d *departures) count() int {
 	return len(d.gone)
 }
 
-// maintenance is a taint whose toleration lasts so many seconds.
+// tolerating returns a change that makes a pod tolerate the maintenance taint
+// for some seconds.
 func tolerating(seconds int64) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		t := corev1.Toleration{Key: "maintenance", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}
@@ -91,7 +92,7 @@ func tolerating(seconds int64) func(*corev1.Pod) {
 	}
 }
 
-// taint puts the taint on a node, or takes it off, and returns when.
+// taint adds the taint to a node, or removes it, and returns when.
 func (w *world) taint(node string, on bool) time.Time {
 	w.Helper()
 	var n corev1.Node
@@ -109,8 +110,8 @@ func (w *world) taint(node string, on bool) time.Time {
 	return now.Time
 }
 
-// evictedOnce checks the server's audit: one deletion for each pod, on the
-// precondition of its UID, and no other write that is not about it.
+// evictedOnce checks the server's audit log: one deletion for each pod, with
+// its UID as precondition, and no unrelated writes.
 func (w *world) evictedOnce(pods map[string]types.UID, ofThem ...string) {
 	w.Helper()
 	deleted := map[string]int{}
@@ -135,9 +136,9 @@ func (w *world) evictedOnce(pods map[string]types.UID, ofThem ...string) {
 	}
 }
 
-// Pods leave a tainted node at their deadlines: not before, not twice, not late
-// unless nobody could act. Meanwhile the operator is killed and begins again, and
-// the API server is away for ten seconds.
+// Pods leave a tainted node at their deadlines: not earlier, not twice, and not
+// late unless nothing could act. Meanwhile the operator is killed and restarted,
+// and the API server is down for ten seconds.
 func TestEviction(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
@@ -177,8 +178,8 @@ func TestEviction(t *testing.T) {
 		}
 		return ""
 	})
-	const slack = 6 * time.Second  // of a busy machine
-	const retry = 15 * time.Second // until a pass that has failed is repeated, at the latest
+	const slack = 6 * time.Second  // for a busy machine
+	const retry = 15 * time.Second // the longest time until a failed pass is retried
 	for _, name := range leave {
 		told, due := left.of(name).Sub(begin), deadline[name]
 		latest := due + slack
@@ -187,9 +188,9 @@ func TestEviction(t *testing.T) {
 				latest = away[1] + slack + retry
 			}
 		}
-		t.Logf("%-20s due %5.1f s, told to leave %5.1f s", name, due.Seconds(), told.Seconds())
+		t.Logf("%-20s due %5.1f s, evicted %5.1f s", name, due.Seconds(), told.Seconds())
 		if told < due || told > latest {
-			t.Errorf("%s: told to leave after %v, want %v to %v", name, told, due, latest)
+			t.Errorf("%s: evicted after %v, want %v to %v", name, told, due, latest)
 		}
 	}
 	w.evictedOnce(pods, leave...)
@@ -197,11 +198,12 @@ func TestEviction(t *testing.T) {
 		t.Error("the pod that tolerates the taint for good had to leave")
 	}
 	if err := manager.Stop(); err != nil {
-		t.Errorf("the operator, told to end: %v", err)
+		t.Errorf("stopping the operator: %v", err)
 	}
 }
 
-// A taint that goes in time leaves the pods alone, and the next one counts again.
+// If a taint is removed in time, its pods stay, and the time of the next taint
+// starts again.
 func TestEvictionIsCalledOff(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
@@ -227,14 +229,14 @@ func TestEvictionIsCalledOff(t *testing.T) {
 		return ""
 	})
 	if told := left.of("p").Sub(begin); told < 5*time.Second {
-		t.Errorf("told to leave after %v, want 5s at least", told)
+		t.Errorf("evicted after %v, want 5s at least", told)
 	}
 	w.evictedOnce(map[string]types.UID{"p": p.UID}, "p")
 }
 
-// Of two operators one acts, also after the API server was away for ten seconds.
-// When it is killed, the other takes over; when it stops, the other does so at
-// once.
+// Only one of two operators acts, even after the API server was down for ten
+// seconds. When it is killed, the other one takes over; when it stops, the other
+// one does so at once.
 func TestLeadership(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
@@ -275,7 +277,7 @@ func TestLeadership(t *testing.T) {
 	if n := other.Metric(`fairlead_passes_total{engine="taints",result="ok"}`); n != 0 {
 		t.Fatalf("the one that does not lead has made %v passes", n)
 	}
-	w.outage(10 * time.Second) // shorter than the leader holds out
+	w.outage(10 * time.Second) // shorter than the leader's deadline
 	round("two")
 	if n := other.Metric(`fairlead_passes_total{engine="taints",result="ok"}`); n != 0 {
 		t.Errorf("the one that does not lead has made %v passes after the outage", n)
@@ -286,17 +288,17 @@ func TestLeadership(t *testing.T) {
 	third := operator.Start(t, w.Cluster, flags...)
 	third.Ready()
 	if err := other.Stop(); err != nil {
-		t.Errorf("the leader, told to end: %v", err)
+		t.Errorf("stopping the leader: %v", err)
 	}
 	begin := time.Now()
 	round("four")
 	if took := time.Since(begin); took > 15*time.Second {
-		t.Errorf("the lease was given back, and the next leader took %v", took)
+		t.Errorf("the lease was released, and the next leader took %v", took)
 	}
 }
 
-// What an eviction was decided on is what the server holds it to: another pod of
-// the name is left alone, and that is no error.
+// The server enforces the precondition of an eviction: another pod with the same
+// name is left alone, and that is not an error.
 func TestEvictionPreconditions(t *testing.T) {
 	w := newWorld(t, nil)
 	w.namespace("shop")
@@ -309,7 +311,7 @@ func TestEvictionPreconditions(t *testing.T) {
 	if err := w.admin.Get(t.Context(), client.ObjectKeyFromObject(p), before); err != nil {
 		t.Fatal(err)
 	}
-	// The reader has the pod that was there before; the server has another.
+	// The reader has the earlier pod; the server has another one.
 	old := before.DeepCopy()
 	old.UID = "another"
 	b := &eviction.Backend{Client: w.admin, Reader: fake.NewClientBuilder().WithObjects(old).Build()}
@@ -327,7 +329,7 @@ func TestEvictionPreconditions(t *testing.T) {
 	if err := w.admin.Get(t.Context(), client.ObjectKeyFromObject(p), after); err != nil || after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the pod was changed: %v, %v", after, err)
 	}
-	// With its own UID it leaves.
+	// With its own UID it is evicted.
 	b.Reader = w.admin
 	if err := b.Apply(t.Context(), "n1", engine.Evict{Pod: engine.PodRef{Namespace: "shop", Name: "p", UID: string(p.UID)}, Node: "n1"}); err != nil {
 		t.Error(err)
@@ -338,7 +340,7 @@ func TestEvictionPreconditions(t *testing.T) {
 	})
 }
 
-// podReady says what is missing for a pod to be ready.
+// podReady returns what is missing for a pod to be ready.
 func (w *world) podReady(name string) string {
 	var p corev1.Pod
 	if err := w.admin.Get(w.Context(), client.ObjectKey{Namespace: "shop", Name: name}, &p); err != nil {
@@ -399,14 +401,14 @@ func TestThousandPods(t *testing.T) {
 		}
 		d := left.of(name).Sub(begin[fmt.Sprintf("n%d", n)]) - due[name]
 		if d < 0 {
-			t.Errorf("%s: told to leave %v before its deadline", name, -d)
+			t.Errorf("%s: evicted %v before its deadline", name, -d)
 		}
 		late = append(late, d)
 	}
 	slices.Sort(late)
 	all := w.requests(cluster.Filter{User: operator.User, Since: started})
 	memory := manager.Memory()
-	t.Logf("%d pods: told to leave after their deadlines by %v (median), %v (95 of 100), %v (last)", len(late), late[len(late)/2], late[len(late)*95/100], late[len(late)-1])
+	t.Logf("%d pods: evicted %v (median), %v (95th percentile), %v (last) after their deadlines", len(late), late[len(late)/2], late[len(late)*95/100], late[len(late)-1])
 	t.Logf("%d requests of the operator, %.2f for each pod: %s", len(all), float64(len(all))/float64(len(names)), summary(all))
 	t.Logf("memory of the operator: %+v", memory)
 }

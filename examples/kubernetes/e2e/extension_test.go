@@ -32,7 +32,8 @@ func extensionObject(kind, name string, spec map[string]any) *unstructured.Unstr
 	return u
 }
 
-// pipesV1 are three versions of a package; the last requires a field of its CRD.
+// pipesV1 returns three versions of a package; the last requires a field of its
+// CRD.
 func pipesV1() []shelf.Version {
 	return []shelf.Version{
 		{Package: "pipes", Number: "1.0.0", Kind: "Pipe", Served: []string{"v1"}, Fields: []string{"length"}},
@@ -49,8 +50,8 @@ func (w *world) editExtension(patch string) {
 	})
 }
 
-// extensionIs waits until the extension has a bundle, and its Progressing a reason
-// and a message with some text.
+// extensionIs waits until the extension has a bundle, and its condition
+// Progressing a reason and a message with some text.
 func (w *world) extensionIs(bundle, reason, text string) {
 	w.Helper()
 	w.eventually("the extension has "+bundle+", "+reason, func() string {
@@ -69,7 +70,7 @@ func (w *world) extensionIs(bundle, reason, text string) {
 	})
 }
 
-// left are the objects that the extension has made and that are there, of any kind.
+// left returns the existing objects of the extension, of any kind.
 func (w *world) left() []string {
 	w.Helper()
 	var all []string
@@ -94,9 +95,10 @@ func (w *world) left() []string {
 }
 
 // A cluster extension is installed within a range, updated when its catalog has
-// more, kept from an update that would break an object, taken back, and deleted
-// without a trace. The catalog is an image first, and then served as catalogd
-// does. Meanwhile the manager is killed twice and the API server is away.
+// more, kept from an update that would break an object, rolled back, and
+// deleted without a trace. The catalog is an image at first, and then served as
+// by catalogd. Meanwhile the manager is killed twice and the API server is
+// down.
 func TestExtension(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/extensions-clusterextensions.yaml", "crd/extensions-clusterobjectsets.yaml", "crd/extensions-clustercatalogs.yaml", "rbac-extensions.yaml")
@@ -168,7 +170,7 @@ func TestExtension(t *testing.T) {
 	if err := w.admin.Patch(t.Context(), scale, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":2}}`))); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the replicas are as the bundle says", func() string {
+	w.eventually("the replicas are as in the bundle", func() string {
 		if err := w.admin.Get(t.Context(), client.ObjectKeyFromObject(scale), scale); err != nil {
 			return err.Error()
 		}
@@ -177,7 +179,7 @@ func TestExtension(t *testing.T) {
 	})
 	w.still()
 	if n := len(w.requests(cluster.Filter{User: operator.User, Since: before, Resource: "deployments", Where: writes})); n != 1 {
-		t.Errorf("a deployment that somebody scaled was written %d times, want once", n)
+		t.Errorf("a manually scaled deployment was written %d times, want once", n)
 	}
 
 	if err := w.admin.Delete(t.Context(), extensionObject("ClusterExtension", "pipes", nil)); err != nil {
@@ -204,7 +206,7 @@ func TestExtension(t *testing.T) {
 		"create rbac.authorization.k8s.io/clusterroles", "create rbac.authorization.k8s.io/clusterrolebindings",
 		"escalate rbac.authorization.k8s.io/roles", "escalate rbac.authorization.k8s.io/clusterroles",
 		"bind rbac.authorization.k8s.io/roles", "bind rbac.authorization.k8s.io/clusterroles",
-		// It stands for whatever CRDs bundles bring.
+		// It covers all CRDs in bundles.
 		"list */*",
 		// The bundle watches all namespaces, and has neither configuration nor secrets.
 		"get rbac.authorization.k8s.io/roles", "patch rbac.authorization.k8s.io/roles", "delete rbac.authorization.k8s.io/roles",

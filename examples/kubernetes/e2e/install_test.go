@@ -22,7 +22,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
 )
 
-// kubectl returns what runs kubectl as the admin, in the directory of the module.
+// kubectl returns a function that runs kubectl as the admin, in the directory
+// of the module.
 func (w *world) kubectl() func(args ...string) {
 	w.Helper()
 	program := cluster.ProgramForTest(w.T, "kubectl")
@@ -40,7 +41,7 @@ func (w *world) kubectl() func(args ...string) {
 	}
 }
 
-// deployment is the one of the operator, as the server has it.
+// deployed returns the operator's Deployment on the server.
 func (w *world) deployed() *appsv1.Deployment {
 	w.Helper()
 	d := &appsv1.Deployment{}
@@ -50,8 +51,9 @@ func (w *world) deployed() *appsv1.Deployment {
 	return d
 }
 
-// pods waits until the namespace has as many pods of an image: the server has let
-// them in, by the security standard that the namespace demands.
+// operatorPods waits until the namespace has the wanted number of pods of an
+// image: the server has admitted them under the security standard of the
+// namespace.
 func (w *world) operatorPods(image string, want int) {
 	w.Helper()
 	w.eventually("pods of "+image, func() string {
@@ -72,9 +74,9 @@ func (w *world) operatorPods(image string, want int) {
 	})
 }
 
-// The operator is installed by the two commands of the README, works with what
-// they have brought and as its image lets it, is upgraded in the middle of a drain,
-// and uninstalled.
+// The operator is installed by the two commands in the README, works with the
+// objects that they created and with the restrictions of its image, is upgraded in
+// the middle of a drain, and uninstalled.
 func TestInstall(t *testing.T) {
 	w := newWorld(t, nil)
 	kubectl := w.kubectl()
@@ -135,7 +137,7 @@ func TestInstall(t *testing.T) {
 	if got := strings.Join(flags, " "); got != "-controllers=drain -controllers=rollout -namespace=fairlead" {
 		t.Errorf("the next version runs with %q", got)
 	}
-	manager = operator.StartConfined(t, w.Cluster, "-controllers=drain") // pools are another cluster's
+	manager = operator.StartConfined(t, w.Cluster, "-controllers=drain") // pools exist only in other clusters
 	if err := w.admin.Delete(t.Context(), budget); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func TestInstall(t *testing.T) {
 	}
 
 	kubectl("delete", "-k", next, "--wait=false")
-	kubectl("delete", "-f", "install/eviction/binding.yaml") // what the next version did without
+	kubectl("delete", "-f", "install/eviction/binding.yaml") // removed in the next version
 	w.eventually("the namespace is gone", func() string {
 		err := w.admin.Get(t.Context(), client.ObjectKey{Name: operator.Namespace}, &corev1.Namespace{})
 		if apierrors.IsNotFound(err) {

@@ -58,7 +58,7 @@ func (i *instances) add(id string) {
 	}
 }
 
-// deleted are those that were asked to be deleted, each as often as asked.
+// deleted returns the instances whose deletion was requested, once per request.
 func (i *instances) deleted() []string {
 	i.t.Helper()
 	data, err := os.ReadFile(filepath.Join(i.dir, "deleted"))
@@ -68,13 +68,13 @@ func (i *instances) deleted() []string {
 	return strings.Fields(string(data))
 }
 
-// machine makes a machine whose instance runs a node.
+// machine creates a machine whose instance runs a node.
 func (w *world) machine(i *instances, name, node string, hooks map[string]any) {
 	w.Helper()
 	if err := w.kubelets.AddNode(w.Context(), node, nil); err != nil {
 		w.Fatal(err)
 	}
-	on := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"providerID":"i-`+name+`"}}`)) // as kubelets of a cloud say
+	on := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"providerID":"i-`+name+`"}}`)) // as reported by kubelets in a cloud
 	if err := w.admin.Patch(w.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, on); err != nil {
 		w.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (w *world) releaseHooks(name, point string) {
 	})
 }
 
-// condition is "status reason" of a condition of a machine.
+// machineCondition returns "status reason" of a condition of a machine.
 func (w *world) machineCondition(name, kind string) string {
 	m, err := w.getMachine(w.Context(), name)
 	if err != nil {
@@ -143,8 +143,8 @@ func (w *world) machineCondition(name, kind string) string {
 
 // A machine with hooks at both points is deleted: nothing is evicted before the
 // first is removed, evictions wait for a disruption budget, the instance stays
-// until the second is removed, and the finalizer goes last. Meanwhile the
-// operator is killed, and the API server is away for ten seconds.
+// until the second is removed, and the finalizer is removed last. Meanwhile the
+// operator is killed, and the API server is down for ten seconds.
 func TestMachine(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/machine.yaml", "rbac-machines.yaml")
@@ -172,7 +172,7 @@ func TestMachine(t *testing.T) {
 	told := w.departures("shop")
 
 	w.deleteMachine("m1")
-	w.eventually("the machine says that it waits for the hook", func() string { return expect(w.machineCondition("m1", "Drainable"), "False HookPresent") })
+	w.eventually("the machine reports that it waits for the hook", func() string { return expect(w.machineCondition("m1", "Drainable"), "False HookPresent") })
 	time.Sleep(2 * time.Second)
 	if n := len(w.requests(cluster.Filter{User: operator.User, Resource: "pods/eviction"})); n > 0 {
 		t.Errorf("%d evictions before the preDrain hook was removed", n)
@@ -213,7 +213,7 @@ func TestMachine(t *testing.T) {
 		_, err := w.getMachine(t.Context(), "m1")
 		return expect(fmt.Sprint(client.IgnoreNotFound(err) == nil && err != nil), "true")
 	})
-	w.still() // what was remembered of the machine goes with the next pass
+	w.still() // the state of the machine is removed by the next pass
 	w.machineWrites("m1", "n1", cloud)
 	if err := manager.Stop(); err != nil {
 		t.Error(err)
@@ -222,8 +222,8 @@ func TestMachine(t *testing.T) {
 		"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "create /events")
 }
 
-// What an action was decided on is what the server holds it to: an object of
-// another UID or revision is left alone.
+// The server enforces the preconditions of actions: an object with another
+// UID or revision is left alone.
 func TestMachinePreconditions(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/machine.yaml")
@@ -269,8 +269,9 @@ func expect(got, want string) string {
 	return fmt.Sprintf("%q, want %q", got, want)
 }
 
-// machineWrites checks the server's audit of a deletion: each pod evicted once,
-// the node deleted once, then the finalizer removed, all on preconditions.
+// machineWrites checks the server's audit log of a deletion: each pod evicted
+// once, the node deleted once, then the finalizer removed, all with
+// preconditions.
 func (w *world) machineWrites(machine, node string, cloud *instances) {
 	w.Helper()
 	var evicted, refused []string
@@ -280,7 +281,7 @@ func (w *world) machineWrites(machine, node string, cloud *instances) {
 			evicted = append(evicted, r.Name)
 		case 429:
 			refused = append(refused, r.Name)
-		case 500, 503, 504: // the server was about to stop
+		case 500, 503, 504: // the server was being stopped
 		default:
 			w.Errorf("eviction of %s: %d", r.Name, r.Code)
 		}
@@ -309,7 +310,7 @@ func (w *world) machineWrites(machine, node string, cloud *instances) {
 	}
 }
 
-// deployment makes a Deployment of pods that the scheduler places.
+// deployment creates a Deployment whose pods are scheduled.
 func (w *world) deployment(name string, replicas int32) {
 	w.Helper()
 	labels := map[string]string{"app": name}
@@ -327,7 +328,7 @@ func (w *world) deployment(name string, replicas int32) {
 	})
 }
 
-// podsReady says what is missing for so many ready pods on a node.
+// podsReady returns what is missing for a number of ready pods on a node.
 func (w *world) podsReady(app, node string, want int) string {
 	var all corev1.PodList
 	if err := w.admin.List(w.Context(), &all, client.InNamespace("shop"), client.MatchingLabels{"app": app}); err != nil {

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A server that keeps its promises refuses what was decided on something older,
-// changes nothing then, and lets fields be kept by who keeps them.
+// The server refuses writes based on stale data, changes nothing then, and
+// protects fields that other managers own.
 func TestOperatorsRefused(t *testing.T) {
 	w := newWorld(t, nil)
 	v := shelf.Plumbing()[0]
@@ -119,8 +119,8 @@ func TestOperatorsRefused(t *testing.T) {
 	}
 }
 
-// What cannot be read is told by events and conditions, at intervals that grow,
-// and does not keep the operator from going on once it is corrected.
+// Unreadable objects are reported by events and conditions, with growing
+// intervals, and the operator continues once they are corrected.
 func TestOperatorsBadInput(t *testing.T) {
 	w := newWorld(t, nil)
 	v := shelf.Plumbing()[0]
@@ -139,7 +139,7 @@ func TestOperatorsBadInput(t *testing.T) {
 	manager.Ready()
 	w.told("Subscription", operators.ReasonObject)
 	w.told("CatalogSource", install.ReasonCatalog)
-	w.eventually("the catalog says what is wrong", func() string {
+	w.eventually("the catalog reports what is wrong", func() string {
 		o := olmObject("v1alpha1", "CatalogSource", plumbing, nil)
 		if err := w.admin.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
 			return err.Error()

@@ -31,8 +31,9 @@ func olmObject(version, kind, name string, spec map[string]any) *unstructured.Un
 	return o
 }
 
-// installOperators installs the controller's manifests, and makes a namespace
-// for operators with a group, a catalog and a subscription to pipes.
+// installOperators installs the controller's manifests, and creates a
+// namespace for operators with a group, a catalog and a subscription to
+// pipes.
 func (w *world) installOperators(approval string, versions ...shelf.Version) {
 	w.Helper()
 	w.installKinds()
@@ -44,7 +45,7 @@ func (w *world) installOperators(approval string, versions ...shelf.Version) {
 	}))
 }
 
-// installKinds installs the controller's manifests, and makes the namespace.
+// installKinds installs the controller's manifests, and creates the namespace.
 func (w *world) installKinds() {
 	w.Helper()
 	operator.Install(w.T, w.Cluster,
@@ -68,7 +69,7 @@ func (w *world) installKinds() {
 	}
 }
 
-// csvPhases are the phases of the CSVs of the namespace.
+// csvPhases returns the phases of the CSVs of the namespace.
 func (w *world) csvPhases() (map[string]string, error) {
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "ClusterServiceVersionList"})
@@ -80,7 +81,7 @@ func (w *world) csvPhases() (map[string]string, error) {
 	return all, err
 }
 
-// installed waits until these CSVs are there, succeeded, and no others.
+// installed waits until exactly these CSVs exist and have succeeded.
 func (w *world) installed(names ...string) {
 	w.Helper()
 	want := map[string]string{}
@@ -99,8 +100,8 @@ func (w *world) installed(names ...string) {
 	})
 }
 
-// approve waits for a plan that brings a CSV and needs approval, checks that
-// nothing of it happens, and approves it.
+// approve waits for a plan that installs a CSV and needs approval, checks
+// that nothing of it is done, and approves it.
 func (w *world) approve(csv string) {
 	w.Helper()
 	var plan *unstructured.Unstructured
@@ -127,9 +128,9 @@ func (w *world) approve(csv string) {
 }
 
 // An operator is installed with its dependencies and updated over two hops, each
-// of which is approved by hand; the second hop brings a new version of a CRD
-// with objects. Meanwhile the API server is away for ten seconds, and the manager
-// is killed.
+// of which is approved manually; the second hop has a new version of a CRD with
+// objects. Meanwhile the API server is down for ten seconds, and the manager is
+// killed.
 func TestOperators(t *testing.T) {
 	w := newWorld(t, nil)
 	all := shelf.Plumbing()
@@ -138,7 +139,7 @@ func TestOperators(t *testing.T) {
 	manager := operator.Start(t, w.Cluster, flags...)
 	manager.Ready()
 
-	w.told("InstallPlan", "RequiresApproval") // before it is approved: a short wait is not told
+	w.told("InstallPlan", "RequiresApproval") // before it is approved: a short wait is not reported
 	w.approve("pipes.v1.0.0")
 	w.outage(10 * time.Second)
 	w.installed("pipes.v1.0.0", "valves.v1.2.0", "gauges.v0.9.0")
@@ -180,8 +181,8 @@ func TestOperators(t *testing.T) {
 	t.Logf("memory of the manager: %+v", manager.Memory())
 }
 
-// With the rights of its manifest and no others an operator is installed, updated
-// by itself, and taken away with all that it brought but its CRD.
+// With exactly the permissions in its manifest, an operator is installed, updated
+// automatically, and removed with all its objects except its CRD.
 func TestOperatorRights(t *testing.T) {
 	w := newWorld(t, nil)
 	all := shelf.Plumbing()
@@ -190,7 +191,7 @@ func TestOperatorRights(t *testing.T) {
 	manager.Ready()
 	w.eventually("a plan", func() string { return expect(fmt.Sprint(len(w.plans())), "1") })
 	w.stock(slices.Concat(all[:2], all[3:])...)
-	w.approve("pipes.v1.1.0") // the plan for 1.0.0 gives way
+	w.approve("pipes.v1.1.0") // the plan for 1.0.0 is replaced
 	w.installed("pipes.v1.1.0", "valves.v1.2.0", "gauges.v0.9.0")
 	w.eventually("the first plan is gone", func() string { return expect(fmt.Sprint(len(w.plans())), "1") })
 	w.namespace("tenant")
@@ -198,12 +199,12 @@ func TestOperatorRights(t *testing.T) {
 	w.merge("v1alpha1", "Subscription", "pipes", `{"spec":{"installPlanApproval":"Automatic"}}`)
 	w.stock(all...)
 	w.installed("pipes.v2.0.0", "valves.v1.2.0", "gauges.v0.9.0")
-	w.eventually("the tenant is told of the operators", func() string {
+	w.eventually("the operators are copied to the tenant", func() string {
 		return expect(w.copies("tenant"), "gauges.v0.9.0 Succeeded Copied, pipes.v2.0.0 Succeeded Copied, valves.v1.2.0 Succeeded Copied")
 	})
 	w.merge("v1alpha1", "Subscription", "pipes", `{"metadata":{"annotations":{"fairlead.io/removal":"uninstall"}}}`)
 	w.installed("valves.v1.2.0", "gauges.v0.9.0")
-	w.eventually("the tenant is told no more of it", func() string {
+	w.eventually("its copy is removed from the tenant", func() string {
 		return expect(w.copies("tenant"), "gauges.v0.9.0 Succeeded Copied, valves.v1.2.0 Succeeded Copied")
 	})
 	w.still()
@@ -213,34 +214,37 @@ func TestOperatorRights(t *testing.T) {
 	})
 	w.writesOnce()
 	w.rightsUsed([]string{"rbac-operators.yaml"},
-		// What applying an object asks for beside patch, and shows as such.
+		// Permissions that applying an object needs besides patch, and that
+		// show as such.
 		"create /serviceaccounts", "create /services", "create apps/deployments", "create apiextensions.k8s.io/customresourcedefinitions",
 		"create operators.coreos.com/clusterserviceversions", "create operators.coreos.com/subscriptions",
 		"create rbac.authorization.k8s.io/roles", "create rbac.authorization.k8s.io/rolebindings",
 		"create rbac.authorization.k8s.io/clusterroles", "create rbac.authorization.k8s.io/clusterrolebindings",
 		"escalate rbac.authorization.k8s.io/roles", "escalate rbac.authorization.k8s.io/clusterroles",
 		"bind rbac.authorization.k8s.io/roles", "bind rbac.authorization.k8s.io/clusterroles",
-		// It stands for whatever CRDs bundles bring.
+		// It covers all CRDs in bundles.
 		"list */*",
-		// The deployment goes with its CSV; only a version with fewer deletes one.
+		// The deployment is deleted with its CSV; only a version with fewer
+		// deployments deletes one.
 		"delete apps/deployments",
 		// No bundle here has a ConfigMap or needs an aggregated API, no catalog is in
-		// an image, no operator says anything of itself, and no plan was cut short.
+		// an image, no operator sets its condition, and no plan was interrupted.
 		"patch /configmaps", "delete /configmaps", "get operators.coreos.com/catalogsources", "patch operators.coreos.com/catalogsources",
 		"patch operators.coreos.com/operatorconditions/status", "update operators.coreos.com/installplans",
-		// No operator here is called by the API server: see TestServing.
+		// The API server calls no operator here: see TestServing.
 		"get /secrets", "create /secrets", "patch /secrets", "delete /secrets",
 		"get apiregistration.k8s.io/apiservices", "create apiregistration.k8s.io/apiservices", "patch apiregistration.k8s.io/apiservices", "delete apiregistration.k8s.io/apiservices",
 		"get admissionregistration.k8s.io/validatingwebhookconfigurations", "create admissionregistration.k8s.io/validatingwebhookconfigurations",
 		"patch admissionregistration.k8s.io/validatingwebhookconfigurations", "delete admissionregistration.k8s.io/validatingwebhookconfigurations",
 		"get admissionregistration.k8s.io/mutatingwebhookconfigurations", "create admissionregistration.k8s.io/mutatingwebhookconfigurations",
 		"patch admissionregistration.k8s.io/mutatingwebhookconfigurations", "delete admissionregistration.k8s.io/mutatingwebhookconfigurations",
-		// Events that come again, and those on objects that there are none about.
+		// Recurring events, and events on objects for which there are none
+		// here.
 		"get /namespaces", "get operators.coreos.com/operatorconditions",
 	)
 }
 
-// plans are the install plans of the namespace.
+// plans returns the install plans of the namespace.
 func (w *world) plans() []unstructured.Unstructured {
 	w.Helper()
 	var list unstructured.UnstructuredList
@@ -251,7 +255,7 @@ func (w *world) plans() []unstructured.Unstructured {
 	return list.Items
 }
 
-// copies are the CSVs of a namespace, with their phases and reasons.
+// copies returns the CSVs of a namespace, with their phases and reasons.
 func (w *world) copies(namespace string) string {
 	w.Helper()
 	var list unstructured.UnstructuredList
@@ -311,7 +315,7 @@ func writes(r *cluster.Request) bool {
 	return false
 }
 
-// checkOperator checks what an installed operator consists of.
+// checkOperator checks the objects of an installed operator.
 func (w *world) checkOperator(name, csv string) {
 	w.Helper()
 	var d appsv1.Deployment
@@ -331,7 +335,7 @@ func (w *world) checkOperator(name, csv string) {
 }
 
 // writesOnce checks the writes of the operator: none was carried out twice, all
-// deletions have preconditions, nothing was taken from others by force.
+// deletions have preconditions, no fields of others were taken over by force.
 func (w *world) writesOnce() {
 	w.Helper()
 	made := map[string]int{}
@@ -356,7 +360,7 @@ func (w *world) writesOnce() {
 	}
 }
 
-// told waits for an event about an object of a kind with that reason.
+// told waits for an event on an object of a kind with a reason.
 func (w *world) told(kind, reason string) {
 	w.Helper()
 	w.eventually("an event "+reason, func() string {
@@ -375,7 +379,7 @@ func (w *world) told(kind, reason string) {
 	})
 }
 
-// hasEvent reports whether there is an event with a reason and such a note.
+// hasEvent reports whether there is an event with a reason and a note.
 func (w *world) hasEvent(reason, note string) bool {
 	w.Helper()
 	var all eventsv1.EventList
@@ -385,7 +389,7 @@ func (w *world) hasEvent(reason, note string) bool {
 	return slices.ContainsFunc(all.Items, func(e eventsv1.Event) bool { return e.Reason == reason && strings.Contains(e.Note, note) })
 }
 
-// figures says what requests a scenario took.
+// figures logs the requests of a scenario.
 func figures(t *testing.T, what string, all []cluster.Request) {
 	reads, written, conflicts, watches := 0, 0, 0, 0
 	for i := range all {

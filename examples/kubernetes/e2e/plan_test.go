@@ -37,20 +37,22 @@ const (
 	machineConfigs          = "machineconfiguration.openshift.io/v1"
 )
 
-// planned is a cluster that a plan takes over two minor versions.
+// planned is a cluster that a plan updates by two minor versions.
 type planned struct {
 	*upgrade
-	seen map[string]bool // configurations that nodes were told to run
+	seen map[string]bool // configurations set as desired for nodes
 }
 
-// configOf is the rendered configuration of a pool at a release.
+// configOf returns the name of the rendered configuration of a pool at a
+// release.
 func configOf(pool, version string) string { return "rendered-" + pool + "-" + version }
 
-// A plan over two minor versions with paused workers: an operator must be updated on the
-// way, a budget must be fixed by people first, and a gate acknowledged. It is carried out
-// by the controllers of this module on OpenShift's own kinds, through an outage and a
-// crash. All is asked for once, also of people; workers restart once, and the status has what was planned
-// beside what came about. At the end the status of the cluster is that of its dump.
+// A plan over two minor versions with paused workers: an operator must be updated on
+// the way, a budget must be fixed by people first, and a gate acknowledged. It is
+// carried out by the controllers of this module on OpenShift's own kinds, through an
+// outage and a crash. Everything is requested once, also from people; workers restart
+// once, and the status shows the steps as planned and as carried out. At the end the
+// status of the cluster equals that of its dump.
 func TestClusterPlan(t *testing.T) {
 	w := newWorld(t, nil)
 	u := &planned{upgrade: &upgrade{world: w, text: map[string]string{}, further: map[string]string{lastVersion: lastDigest}}, seen: map[string]bool{}}
@@ -101,7 +103,7 @@ func TestClusterPlan(t *testing.T) {
 	}
 }
 
-// pipes is an operator of which the first version does not support 4.20.
+// pipes returns an operator whose first version does not support 4.20.
 func pipes() []shelf.Version {
 	return []shelf.Version{
 		{Package: "pipes", Kind: "Pipe", Number: "1.0.0", Served: []string{"v1"}, Fields: []string{"length"}, MaxOpenShift: "4.19"},
@@ -109,15 +111,15 @@ func pipes() []shelf.Version {
 	}
 }
 
-// others makes what a plan is about besides releases: pools, an operator, gates, an update
-// service. It adds the flags.
+// others creates what a plan involves besides releases: pools, an operator, gates, an
+// update service. It adds the flags.
 func (u *planned) others() {
 	u.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, offered()) }))
 	u.Cleanup(service.Close)
 	u.patch(fmt.Sprintf(`{"spec": {"upstream": %q}}`, service.URL+"/graph"))
 	dir := u.TempDir()
-	for name, text := range map[string]string{"graph.json": offered(), "catalog/catalog.json": shelf.Catalog(pipes()...), "policy.yaml": "goUnseen: true\n"} { // there are no members of etcd to be seen
+	for name, text := range map[string]string{"graph.json": offered(), "catalog/catalog.json": shelf.Catalog(pipes()...), "policy.yaml": "goUnseen: true\n"} { // there are no etcd members
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			u.Fatal(err)
 		}
@@ -126,7 +128,7 @@ func (u *planned) others() {
 		}
 	}
 	u.flags[0] = "-controllers=clusterversion,operators,rollout,drain,plan"
-	u.flags = slices.DeleteFunc(u.flags, func(f string) bool { return strings.HasPrefix(f, "-clusterversion-pod") }) // a pod of no controller goes when its node is drained
+	u.flags = slices.DeleteFunc(u.flags, func(f string) bool { return strings.HasPrefix(f, "-clusterversion-pod") }) // a pod without a controller is lost when its node is drained
 	u.flags = append(u.flags, "-clusterversion-architecture=amd64", "-plan-graph="+dir+"/graph.json", "-plan-catalogs="+dir+"/catalog", "-plan-policy="+dir+"/policy.yaml", "-plan-every=1s")
 	const machines = "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_"
 	u.definitions(machines+"machineconfigpools-Default.crd.yaml", machines+"machineconfigs.crd.yaml", machines+"machineosbuilds.crd.yaml", "apiserver/v1/zz_generated.crd-manifests/kube-apiserver_apirequestcounts.crd.yaml")
@@ -158,13 +160,13 @@ func (u *planned) others() {
 	}
 }
 
-// offered is the update graph.
+// offered returns the update graph.
 func offered() string {
 	return fmt.Sprintf(`{"version":1,"nodes":[{"version":%q,"payload":%q},{"version":%q,"payload":%q},{"version":%q,"payload":%q}],"edges":[[0,1],[1,2]]}`,
 		oldVersion, releaseImage+oldDigest, newVersion, releaseImage+newDigest, lastVersion, releaseImage+lastDigest)
 }
 
-// rendered makes the configuration of a pool at a release.
+// rendered creates the configuration of a pool at a release.
 func (u *planned) rendered(role, version string) string {
 	mc := object(machineConfigs, "MachineConfig", configOf(role, version))
 	mc.SetAnnotations(map[string]string{"machineconfiguration.openshift.io/release-image-version": version})
@@ -172,8 +174,9 @@ func (u *planned) rendered(role, version string) string {
 	return problem(client.IgnoreAlreadyExists(u.admin.Create(u.Context(), mc)))
 }
 
-// render plays the rest of the machine-config operator: pools get the configuration of
-// the release that the cluster has reached. It notes what nodes are told.
+// render simulates the rest of the machine-config operator: pools get the
+// configuration of the release that the cluster has reached. It records the desired
+// configurations of nodes.
 func (u *planned) render() {
 	v, err := u.cv()
 	var nodes corev1.NodeList
@@ -198,7 +201,7 @@ func (u *planned) render() {
 	}
 }
 
-// status reads the plan; the error is that of a server that is away.
+// status reads the plan; the error is that of a server that is down.
 func (u *planned) status() (*plan.Status, error) {
 	o := object(plan.Kind.GroupVersion().String(), plan.Kind.Kind, plan.Name)
 	if err := u.admin.Get(u.Context(), client.ObjectKeyFromObject(o), o); err != nil {
@@ -208,8 +211,9 @@ func (u *planned) status() (*plan.Status, error) {
 	return &p.Status, kube.Decode(o, &p)
 }
 
-// carriedOut waits until the plan is, and does what people must do. When the first update
-// begins the server is away, and when the second one begins the program is killed.
+// carriedOut waits until the plan is carried out, and does what people must do. When
+// the first update begins, the server is stopped for a while, and when the second one
+// begins, the program is killed.
 func (u *planned) carriedOut() {
 	u.Helper()
 	told, fixed, away, killed := false, false, false, false
@@ -252,7 +256,7 @@ func (u *planned) carriedOut() {
 	}
 }
 
-// judge holds what came about against the plan.
+// judge compares the actual steps with the plan.
 func (u *planned) judge() {
 	u.Helper()
 	s, err := u.status()
@@ -285,7 +289,7 @@ func (u *planned) judge() {
 	}
 	u.installed("pipes.v1.1.0")
 	if u.seen[configOf("worker", newVersion)] || !u.seen[configOf("master", newVersion)] || !u.seen[configOf("worker", lastVersion)] {
-		u.Errorf("nodes were told to run %v", u.seen)
+		u.Errorf("the desired configurations of nodes were %v", u.seen)
 	}
 	u.still()
 	for resource, want := range map[string]int{"clusterversions": 2, "machineconfigpools": 2, "configmaps": 1, "installplans": 1} {
@@ -303,7 +307,7 @@ func (u *planned) judge() {
 	}
 }
 
-// asDumped compares what is said of the cluster with what is said of its dump.
+// asDumped compares the report on the cluster with that on its dump.
 func (u *planned) asDumped() {
 	u.Helper()
 	now := time.Now().UTC().Truncate(time.Second)

@@ -27,7 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// etcds are members of one etcd, each a process on an address of its own.
+// etcds contains the members of one etcd, each a process with its own address.
 type etcds struct {
 	*testing.T
 	program, dir string
@@ -47,7 +47,7 @@ func etcdAddress(i int) string { return fmt.Sprint("127.0.0.", 20+i) }
 
 func etcdURL(i int) string { return "http://" + etcdAddress(i) + ":2379" }
 
-// start starts a member of those that there are to be.
+// start starts one of the given members.
 func (e *etcds) start(i int, state string, members ...int) {
 	e.Helper()
 	var all []string
@@ -78,7 +78,7 @@ func (e *etcds) kill(i int) {
 	}
 }
 
-// put writes to a member, and says what is wrong.
+// put writes to a member, and returns any problem.
 func (e *etcds) put(i int, key, value string) string {
 	body := fmt.Sprintf(`{"key": %q, "value": %q}`, base64.StdEncoding.EncodeToString([]byte(key)), base64.StdEncoding.EncodeToString([]byte(value)))
 	answer, err := http.Post(etcdURL(i)+"/v3/kv/put", "application/json", strings.NewReader(body))
@@ -92,7 +92,7 @@ func (e *etcds) put(i int, key, value string) string {
 	return ""
 }
 
-// get reads what a member has, without asking the others.
+// get reads from a member, without asking the others.
 func (e *etcds) get(i int, key string) string {
 	body := fmt.Sprintf(`{"key": %q, "serializable": true}`, base64.StdEncoding.EncodeToString([]byte(key)))
 	answer, err := http.Post(etcdURL(i)+"/v3/kv/range", "application/json", strings.NewReader(body))
@@ -105,10 +105,10 @@ func (e *etcds) get(i int, key string) string {
 	return text.String()
 }
 
-// Of three real members of an etcd one dies. Its machine is deleted, and another
-// takes its place: the dead member goes, the machine loses its hook, the new member
-// is added, catches up and votes, with the data. Writes go on all the time, and the
-// operator has the rights of its role alone.
+// One of three real etcd members dies. Its machine is deleted, and another one
+// takes its place: the dead member is removed, the machine loses its hook, the new
+// member is added, catches up and votes, with the data. Writes continue all the
+// time, and the operator has only the permissions of its role.
 func TestEtcdMemberDies(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/machine.yaml", "rbac-quorum.yaml")
@@ -151,7 +151,7 @@ func TestEtcdMemberDies(t *testing.T) {
 		return votersAre(w, "n1 n2 n3", 3)
 	})
 
-	// Somebody writes all the time.
+	// A client writes all the time.
 	ctx, stop := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
 	writes, worst := 0, time.Duration(0)
@@ -164,7 +164,7 @@ func TestEtcdMemberDies(t *testing.T) {
 	})
 	all.kill(2)
 	w.deleteMachine("m2")
-	passes("the dead member is out of the cluster, and its machine goes on", func(w *engine.World) string {
+	passes("the dead member is removed from the cluster, and its machine proceeds", func(w *engine.World) string {
 		for _, m := range w.Machines {
 			if m.Name == "m2" && len(m.Spec.LifecycleHooks.PreDrain) > 0 {
 				return "m2 has its hook"
@@ -193,7 +193,7 @@ func TestEtcdMemberDies(t *testing.T) {
 	t.Logf("%d writes while a member died and was replaced; the longest pause was %v", writes, worst)
 }
 
-// votersAre compares the voters, by name, and how many of them are healthy.
+// votersAre compares the names of the voters, and how many of them are healthy.
 func votersAre(w *engine.World, names string, healthy int) string {
 	var voters []string
 	for _, m := range w.Members {
@@ -211,8 +211,8 @@ func votersAre(w *engine.World, names string, healthy int) string {
 	return ""
 }
 
-// member makes machine, node and pod of a member; its process is not ready unless it
-// is one from the beginning.
+// member creates machine, node and pod of a member; its pod is not ready unless it
+// is a member from the beginning.
 func (w *world) member(i int, ready bool) {
 	w.Helper()
 	name := fmt.Sprint("n", i)

@@ -13,13 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// rightsUsed checks that the operator was refused nothing for want of a right (a
-// server that has just begun refuses what it allows a moment later), and
-// that it has used every right that the files of package config grant, but for
-// those listed as "verb group/resource", which this scenario has no use for. Who
-// watches may list: a server that cannot send the present state in a watch is
-// asked for a list first. Whether a wait lasts so long that it becomes an event
-// depends on the machine.
+// rightsUsed checks that no permission was missing (a server that has just
+// started refuses what it allows a moment later), and that the operator has used
+// every permission that the files of package config grant, except those listed
+// as "verb group/resource", which this scenario does not need. A watch may
+// include a list: if a server cannot send the present state in a watch, it is
+// listed first. Whether a wait lasts long enough for an event depends on the
+// speed of the machine.
 func (w *world) rightsUsed(files []string, but ...string) {
 	w.Helper()
 	used, refused := w.rights()
@@ -67,8 +67,8 @@ func (w *world) rightsUsed(files []string, but ...string) {
 	}
 }
 
-// rights are those that the operator has used, and those that it was refused,
-// with what it has asked for, as "verb group/resource".
+// rights returns the permissions that the operator has used, and those that
+// it was refused, with the request, as "verb group/resource".
 func (w *world) rights() (used map[string]bool, refused map[string]string) {
 	w.Helper()
 	used, refused = map[string]bool{}, map[string]string{}

@@ -17,8 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// agents play what changes nodes: each node that is told to is changed after a
-// moment. They note which nodes take no pods at the same time.
+// agents simulates the agents on nodes: each node with a desired change is
+// changed after a moment. It records how many nodes accept no pods at the same
+// time.
 func (w *world) agents(stop <-chan struct{}) (most func() map[string]int) {
 	w.Helper()
 	down := map[string]int{}
@@ -35,7 +36,7 @@ func (w *world) agents(stop <-chan struct{}) (most func() map[string]int) {
 			}
 			var all corev1.NodeList
 			if w.admin.List(w.Context(), &all) != nil {
-				continue // the server is away
+				continue // the server is down
 			}
 			now := map[string]int{}
 			for i := range all.Items {
@@ -70,7 +71,7 @@ func (w *world) machinePool(name, configuration string, paused bool) {
 	w.eventually("pool "+name, func() string { return problem(w.admin.Create(w.Context(), p)) })
 }
 
-// poolStatus is "machines updated ready Updated=status" of a pool.
+// poolStatus returns "machines updated ready Updated=status" of a pool.
 func (w *world) poolStatus(name string) string {
 	p := &unstructured.Unstructured{}
 	p.SetGroupVersionKind(rollout.Kind)
@@ -89,9 +90,9 @@ func (w *world) poolStatus(name string) string {
 }
 
 // Three pools of OpenShift's own kind get a new configuration; one is paused. Their
-// nodes are drained for requests, one of a pool at a time, through an outage of the
-// API server and a crash of the operator. The paused one goes on when it is told
-// to, and then nothing is written any more.
+// nodes are drained by requests, one node of a pool at a time, through an outage of
+// the API server and a crash of the operator. The paused pool continues when it is
+// resumed, and then nothing more is written.
 func TestMachineConfigPools(t *testing.T) {
 	w := newWorld(t, nil)
 	w.definitions("machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigpools-Default.crd.yaml",

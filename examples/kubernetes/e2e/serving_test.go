@@ -26,10 +26,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// podServers are the processes of pods that serve by TLS what the API server
-// calls an operator for, each with the certificate that its Secret held when the
-// first connection came, as if the Secret had been mounted then and never read
-// again.
+// podServers contains the processes of pods that answer the API server's calls
+// to an operator over TLS, each with the certificate in its Secret at the first
+// connection, as if the Secret had been mounted then and never read again.
 type podServers struct {
 	admin  client.Client
 	answer http.HandlerFunc
@@ -84,7 +83,7 @@ func (p *podServers) server(ctx context.Context, pod *corev1.Pod) (*httptest.Ser
 	return nil, fmt.Errorf("pod %s has no certificate", pod.Name)
 }
 
-// servePods plays the pods' processes, which answer as the handler does.
+// servePods simulates the pods' processes, which answer with the handler.
 func (w *world) servePods(answer http.HandlerFunc) *podServers {
 	w.Helper()
 	p := &podServers{admin: w.admin, answer: answer, byID: map[types.UID]*httptest.Server{}, asked: map[string]int{}, served: map[types.UID]bool{}}
@@ -104,15 +103,15 @@ func (p *podServers) close() {
 	}
 }
 
-// count returns how often a path was asked for, and how many pods answered.
+// count returns how often a path was requested, and how many pods answered.
 func (p *podServers) count(path string) (asked, pods int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asked[path], len(p.served)
 }
 
-// shelfAnswer is the operator's own code: pipes of no length are refused, all are
-// labelled, and a version's objects are those of another with a note.
+// shelfAnswer is the operator's code: pipes without a length are refused, all are
+// labelled, and objects are converted between versions by adding an annotation.
 func shelfAnswer(w http.ResponseWriter, r *http.Request) {
 	write := func(v any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -176,7 +175,7 @@ func shelfAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// meters is an operator that the API server calls for all that there is.
+// meters returns an operator that the API server calls for everything possible.
 func meters() *shelf.Version {
 	return &shelf.Version{
 		Package: "pipes", Number: "1.0.0", Kind: "Pipe", Served: []string{"v1alpha1", "v1"}, Fields: []string{"length"},
@@ -193,8 +192,8 @@ func pipe(version, name, length string) *unstructured.Unstructured {
 }
 
 // TestServing installs an operator with webhooks, a conversion and an API service.
-// The API server calls it for each, also while the certificates change, after a
-// crash of the manager, and not any more when it is removed.
+// The API server calls it for each, even while the certificates change and after a
+// crash of the manager, and no longer when it is removed.
 func TestServing(t *testing.T) {
 	w := newWorld(t, nil)
 	pods := w.servePods(shelfAnswer)
@@ -234,7 +233,7 @@ func TestServing(t *testing.T) {
 	}
 	w.eventually("the operator is called", call)
 
-	// From here on every single call must succeed, whatever changes.
+	// From here on every call must succeed, whatever changes.
 	first := w.serial()
 	lost := 0
 	killed := false
@@ -270,12 +269,12 @@ func TestServing(t *testing.T) {
 	w.installed()
 	w.eventually("nothing is left", func() string { return strings.Join(w.leftovers(), ", ") })
 	if err := w.admin.Create(t.Context(), pipe("v1", "free", "0")); err != nil {
-		t.Errorf("nobody looks at pipes any more: %v", err)
+		t.Errorf("pipes are no longer validated: %v", err)
 	}
 	w.rightsServing()
 }
 
-// serial names the certificate that is in the Secret.
+// serial returns the serial number of the certificate in the Secret.
 func (w *world) serial() string {
 	w.Helper()
 	var s corev1.Secret
@@ -285,7 +284,7 @@ func (w *world) serial() string {
 	return string(s.Data["tls.crt"])
 }
 
-// leftovers are the objects of the cluster that an operator has left.
+// leftovers returns the objects that an operator has left in the cluster.
 func (w *world) leftovers() []string {
 	w.Helper()
 	var left []string
@@ -316,7 +315,7 @@ func (w *world) leftovers() []string {
 	return left
 }
 
-// rightsServing checks that serving was refused nothing for want of a right.
+// rightsServing checks that no permission was missing for serving.
 func (w *world) rightsServing() {
 	w.Helper()
 	used, refused := w.rights()

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// shardsHeld is how many shards each live replica holds, sorted, as the server
-// has it.
+// shardsHeld returns how many shards each live replica holds according to the
+// server, sorted.
 func (w *world) shardsHeld() []int {
 	var all coordinationv1.LeaseList
 	if err := w.admin.List(w.Context(), &all, client.InNamespace(operator.Namespace)); err != nil {
@@ -37,8 +37,9 @@ func (w *world) shardsHeld() []int {
 	return out
 }
 
-// Replicas share nodes by shards: all of them act, nothing is done twice though
-// they are killed at random, come back, and the API server is away.
+// Replicas share nodes by shards: all of them act, and nothing is done twice
+// although they are killed at random and restarted, and the API server is down
+// for a while.
 func TestShards(t *testing.T) {
 	for _, c := range []struct {
 		replicas int
@@ -88,14 +89,14 @@ func TestShards(t *testing.T) {
 			}
 			gone := func() {
 				t.Helper()
-				w.eventually("the pods leave", func() string { // by a list: in an outage nobody watches
+				w.eventually("the pods leave", func() string { // by a list: in an outage there is no watch
 					var rest corev1.PodList
 					if err := w.admin.List(t.Context(), &rest, client.InNamespace("shop")); err != nil {
 						return err.Error()
 					}
 					left := []string{}
 					for _, p := range rest.Items {
-						left = append(left, fmt.Sprintf("%s, told to leave at %v", p.Name, p.DeletionTimestamp))
+						left = append(left, fmt.Sprintf("%s, evicted at %v", p.Name, p.DeletionTimestamp))
 					}
 					return expect(strings.Join(left, "; "), "")
 				})
@@ -125,7 +126,7 @@ func TestShards(t *testing.T) {
 			}
 			begin := time.Now()
 			if err := replicas[0].Stop(); err != nil {
-				t.Errorf("a replica, told to end: %v", err)
+				t.Errorf("stopping a replica: %v", err)
 			}
 			round(0)
 			gone()
@@ -136,7 +137,7 @@ func TestShards(t *testing.T) {
 			for _, name := range all {
 				told := left.of(name)
 				if told.IsZero() {
-					continue // it left while nobody watched
+					continue // it left while there was no watch
 				}
 				d := told.Sub(due[name])
 				if d < 0 {

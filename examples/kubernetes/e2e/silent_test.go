@@ -18,8 +18,8 @@ import (
 )
 
 // A node that falls silent is marked, tainted, and its pods leave as far as
-// their disruption budgets allow; the operator needs every right that its
-// manifests grant, and no other.
+// their disruption budgets allow; the operator needs every permission that
+// its manifests grant, and no other.
 func TestSilentNode(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
@@ -29,7 +29,7 @@ func TestSilentNode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stop := w.renewLeases("n2", "n3") // and not of n1
+	stop := w.renewLeases("n2", "n3") // and not that of n1
 	defer stop()
 	left := w.departures("shop")
 	guarded := func(p *corev1.Pod) {
@@ -98,10 +98,10 @@ func TestSilentNode(t *testing.T) {
 		t.Error(err)
 	}
 	w.rightsUsed([]string{"rbac-eviction.yaml", "operator.yaml"}, "delete /pods", "get /configmaps", "delete /configmaps",
-		"get /nodes") // only where the cache is behind
+		"get /nodes") // only if the cache is behind
 }
 
-// renewLeases plays what kubelets do every ten seconds.
+// renewLeases simulates the lease renewals of kubelets, every ten seconds.
 func (w *world) renewLeases(nodes ...string) (stop func()) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())

@@ -11,27 +11,27 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 )
 
-// What pods left for.
+// The causes of evictions.
 const (
 	byMaintenance = "taint for maintenance"
 	bySilence     = "node silent"
 )
 
-// measured is what one size came to.
+// measured contains the results for one size.
 type measured struct {
 	nodes, pods int
 	evicted     int                        // pods
-	churned     int                        // pods that went, and others that came, meanwhile
-	memory      int64                      // of the operator, in bytes, at most
-	server      int64                      // of the API server
-	resting     int                        // requests in a time in which nothing happened
-	requests    map[string]int             // while things happened, by verb and resource
-	late        map[string][]time.Duration // after the deadline, sorted, by what for
-	back        []time.Duration            // from a node's report that it is ready until its taint is gone, sorted
-	took        time.Duration              // all of it
+	churned     int                        // pods that were replaced meanwhile
+	memory      int64                      // the maximum of the operator, in bytes
+	server      int64                      // the memory of the API server
+	resting     int                        // requests while nothing happened
+	requests    map[string]int             // otherwise, by verb and resource
+	late        map[string][]time.Duration // time after the deadline, sorted, by cause
+	back        []time.Duration            // time from a node's report that it is ready until its taint is gone, sorted
+	took        time.Duration              // in total
 }
 
-// count takes in the requests of the operator.
+// count counts the requests of the operator.
 func (m *measured) count(all []cluster.Request) {
 	m.requests = map[string]int{}
 	for _, r := range all {
@@ -39,7 +39,7 @@ func (m *measured) count(all []cluster.Request) {
 	}
 }
 
-// reads and writes of all requests.
+// readsAndWrites returns how many of the requests are reads and writes.
 func (m *measured) readsAndWrites() (reads, writes int) {
 	for what, n := range m.requests {
 		if verb, _, _ := strings.Cut(what, " "); verb == "get" || verb == "list" || verb == "watch" {
@@ -51,7 +51,7 @@ func (m *measured) readsAndWrites() (reads, writes int) {
 	return reads, writes
 }
 
-// at is the value below which so many of a hundred are.
+// at returns a percentile.
 func at(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -59,18 +59,18 @@ func at(sorted []time.Duration, percent int) time.Duration {
 	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]
 }
 
-// tablesOf writes Markdown: what each size came to, how late pods were told to leave, and
-// what was asked of the server.
+// tablesOf returns Markdown tables: the results for each size, how late pods were
+// evicted, and the requests.
 func tablesOf(all []measured) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, "| nodes | pods | came and went | evicted | operator | API server | requests at rest | meanwhile | for each evicted pod: writes | reads | took |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintln(&b, "| nodes | pods | replaced | evicted | operator | API server | requests at rest | under churn | writes per evicted pod | reads | took |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for i := range all {
 		m := &all[i]
 		reads, writes := m.readsAndWrites()
 		fmt.Fprintf(&b, "| %d | %d | %d | %d | %d MB | %d MB | %d | %d | %.2f | %.2f | %.0f s |\n", m.nodes, m.pods, m.churned, m.evicted, m.memory>>20, m.server>>20,
 			m.resting, reads+writes, float64(writes)/float64(m.evicted), float64(reads)/float64(m.evicted), m.took.Seconds())
 	}
-	fmt.Fprintln(&b, "\n| nodes | what for | pods | late: median | 99 of 100 | last |\n| --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintln(&b, "\n| nodes | cause | pods | late: median | 99th percentile | last |\n| --- | --- | --- | --- | --- | --- |")
 	for i := range all {
 		for _, cause := range []string{byMaintenance, bySilence} {
 			late := all[i].late[cause]
@@ -104,8 +104,8 @@ func tablesOf(all []measured) string {
 	return b.String()
 }
 
-// plot draws how many of 100 pods were told to leave so long after their deadline,
-// a line for each size and each cause, dashed for silent nodes.
+// plot draws the percentage of pods that were evicted by a time after their
+// deadline, a line for each size and each cause, dashed for silent nodes.
 func plot(all []measured) string {
 	const width, height, margin = 640, 300, 48
 	longest := 500 * time.Millisecond
@@ -121,8 +121,8 @@ func plot(all []measured) string {
 	colors := []string{"#1f6feb", "#d4572a", "#2d8a4e", "#8250df"}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" font-family="sans-serif" font-size="12">`+"\n", width+2*margin, height+2*margin)
-	fmt.Fprintln(&b, `<title>Pods told to leave, by time after their deadline</title><rect width="100%" height="100%" fill="#fff"/>`)
-	fmt.Fprintf(&b, `<text x="%d" y="20">pods told to leave (of 100), by seconds after their deadline</text>`+"\n", margin)
+	fmt.Fprintln(&b, `<title>Evicted pods, by time after their deadline</title><rect width="100%" height="100%" fill="#fff"/>`)
+	fmt.Fprintf(&b, `<text x="%d" y="20">evicted pods in percent, by seconds after their deadline</text>`+"\n", margin)
 	for percent := 0; percent <= 100; percent += 25 {
 		fmt.Fprintf(&b, `<path d="M%d %.0fH%d" stroke="#ddd"/><text x="%d" y="%.0f" text-anchor="end">%d</text>`+"\n", margin, y(percent), margin+width, margin-6, y(percent)+4, percent)
 	}
@@ -149,7 +149,7 @@ func plot(all []measured) string {
 	return b.String() + "</svg>\n"
 }
 
-// What is told of a size is what was counted.
+// The tables show the measured values.
 func TestSizesReport(t *testing.T) {
 	m := measured{nodes: 100, pods: 1000, evicted: 4, late: map[string][]time.Duration{byMaintenance: {0, time.Second}, bySilence: {2 * time.Second, 3 * time.Second}}}
 	m.count([]cluster.Request{{Verb: "get", Resource: "nodes"}, {Verb: "delete", Resource: "pods"}, {Verb: "patch", Resource: "pods", Subresource: "status"}, {Verb: "delete", Resource: "pods"}})

@@ -18,7 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// sizes are the numbers of nodes in FAIRLEAD_NODES, with commas.
+// sizes returns the numbers of nodes in FAIRLEAD_NODES, which are separated by
+// commas.
 func sizes(t *testing.T) []int {
 	t.Helper()
 	text := os.Getenv("FAIRLEAD_NODES")
@@ -36,24 +37,25 @@ func sizes(t *testing.T) []int {
 	return out
 }
 
-// How large things are, whatever the number of nodes.
+// Parameters that do not depend on the number of nodes.
 const (
 	perNode     = 10               // pods
 	perZone     = 50               // nodes
 	maintenance = 5 * time.Second  // how long pods tolerate it
-	silence     = 5 * time.Second  // how long the first pod of a silent node stays, the second twice as long, and so on
-	rest        = 30 * time.Second // for which nothing happens at first
-	away        = 34 * time.Second // after its taint a silent node is back, if it comes back
+	silence     = 5 * time.Second  // how long the first pod of a silent node stays; the second stays twice as long, and so on
+	rest        = 30 * time.Second // how long nothing happens at first
+	away        = 34 * time.Second // how long after its taint a silent node comes back, if it does
 )
 
-// Nodes without machines, ten pods on each. Every tenth is tainted for maintenance, one
-// after the other; every twentieth falls silent, of which every other one comes back
-// when some of its pods have left; on the others pods come and go. Memory, requests
-// and how late pods are told to leave, as tables and a plot.
+// Nodes without machines, with ten pods each. Every tenth is tainted for maintenance,
+// one after the other; every twentieth falls silent, and half of these come back when
+// some of their pods have left; on the others pods are replaced. Memory, requests and
+// how late pods are evicted, as tables and a plot.
 //
 //	FAIRLEAD_NODES=100,300,1000 e2e/run -v TestSizes
 //
-// It is run by hand. FAIRLEAD_OUT names a directory for sizes.md and sizes.svg.
+// It runs only manually. FAIRLEAD_OUT names a directory for sizes.md and
+// sizes.svg.
 func TestSizes(t *testing.T) {
 	var all []measured
 	for _, n := range sizes(t) {
@@ -73,7 +75,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// together runs f for the numbers below n, sixteen at a time.
+// together calls f for the numbers below n, sixteen at a time.
 func together(n int, f func(i int)) {
 	var wait sync.WaitGroup
 	next := make(chan int)
@@ -91,15 +93,15 @@ func together(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// A sized is a cluster of one size.
+// A sized is a cluster with a number of nodes.
 type sized struct {
 	*world
 	nodes    int
 	left     *departures
 	taints   *tainted
 	leases   *leases
-	pods     map[string]types.UID // of those that may have to leave
-	maintain map[int]time.Time    // nodes, and when they were tainted
+	pods     map[string]types.UID // pods that may have to leave
+	maintain map[int]time.Time    // when nodes were tainted
 }
 
 func nodeName(n int) string { return fmt.Sprintf("n%d", n) }
@@ -111,7 +113,7 @@ func maintained(n int) bool { return n%10 == 0 }
 func silent(n int) bool     { return n%20 == 5 }
 func returns(n int) bool    { return n%40 == 5 }
 
-// staysSilent is how long the pod of a silent node tolerates that.
+// staysSilent returns how long a pod of a silent node tolerates that.
 func staysSilent(i int) time.Duration { return silence * time.Duration(i+1) }
 
 func newSize(t *testing.T, nodes int) *sized {
@@ -139,7 +141,7 @@ func newSize(t *testing.T, nodes int) *sized {
 	return s
 }
 
-// patience is what the pods of a node tolerate.
+// patience returns a change that sets the tolerations of a node's pod.
 func patience(i int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		tolerating(int64(maintenance / time.Second))(p)
@@ -152,7 +154,7 @@ func patience(i int) func(*corev1.Pod) {
 	}
 }
 
-// run lets everything happen.
+// run runs the scenario.
 func (s *sized) run() measured {
 	manager := operator.Start(s.T, s.Cluster, "-controllers=eviction", "-eviction-lifecycle", "-leader-elect=false")
 	manager.Ready()
@@ -178,7 +180,7 @@ func (s *sized) run() measured {
 		}
 		return ""
 	})
-	time.Sleep(3 * silence) // somebody else might leave
+	time.Sleep(3 * silence) // other pods might leave
 	m.took = time.Since(started)
 	m.churned = stop()
 	s.evaluate(&m)
@@ -192,7 +194,7 @@ func (s *sized) run() measured {
 	return m
 }
 
-// settled waits until the operator asks nothing more.
+// settled waits until the operator makes no more requests.
 func (s *sized) settled() {
 	s.Helper()
 	before := -1
@@ -207,8 +209,8 @@ func (s *sized) settled() {
 	})
 }
 
-// churn has pods go and others come, ten times a second, on the nodes that stay.
-// stop ends that and says how many did.
+// churn replaces pods, ten times a second, on the nodes that stay. stop ends
+// that and returns how many were replaced.
 func (s *sized) churn() (stop func() int) {
 	ctx, cancel := context.WithCancel(s.Context())
 	var churning sync.WaitGroup
@@ -234,7 +236,7 @@ func (s *sized) churn() (stop func() int) {
 	}
 }
 
-// silence has the silent nodes say nothing any more.
+// silence makes the silent nodes stop reporting.
 func (s *sized) silence() {
 	for n := range s.nodes {
 		if silent(n) {
@@ -243,8 +245,8 @@ func (s *sized) silence() {
 	}
 }
 
-// comeBack waits until all silent nodes are tainted, and for each that returns until it has
-// been away for long enough; then it reports again.
+// comeBack waits until all silent nodes are tainted, and for each that returns until it
+// has been silent for long enough; then it reports again.
 func (s *sized) comeBack() {
 	s.Helper()
 	var all sync.WaitGroup
@@ -273,7 +275,7 @@ func (s *sized) comeBack() {
 	all.Wait()
 }
 
-// missing are the pods that have to leave and were not told to.
+// missing returns the pods that must leave and were not evicted.
 func (s *sized) missing() (names []string) {
 	for n := range s.nodes {
 		for i := range perNode {
@@ -285,8 +287,8 @@ func (s *sized) missing() (names []string) {
 	return names
 }
 
-// due is when a pod has to leave by its node's taint, if it must: not where the taint
-// goes before, or a moment later.
+// due returns when a pod must leave because of its node's taint, if it must: not if
+// the taint is removed before that, or a moment later.
 func (s *sized) due(n, i int) (at time.Time, must bool) {
 	switch {
 	case maintained(n):
@@ -299,8 +301,8 @@ func (s *sized) due(n, i int) (at time.Time, must bool) {
 	return time.Time{}, false
 }
 
-// evaluate compares when pods were told to leave with when they were due, and fails
-// where one left that did not have to, or twice, or too early.
+// evaluate compares when pods were evicted with when they were due, and fails if a
+// pod left unnecessarily, twice, or too early.
 func (s *sized) evaluate(m *measured) {
 	s.Helper()
 	m.late = map[string][]time.Duration{}

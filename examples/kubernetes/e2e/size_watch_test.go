@@ -12,14 +12,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A silentTime is when a node had the taint of those that are silent.
+// A silentTime is the time during which a node had the taint of silent nodes.
 type silentTime struct {
-	since    time.Time // by the taint
+	since    time.Time // according to the taint
 	reported time.Time // when the node was back
-	gone     time.Time // when the taint was seen to be gone
+	gone     time.Time // when the taint was observed to be gone
 }
 
-// tainted notes which nodes are tainted for being silent, by the server's word.
+// tainted records which nodes have the taint of silent nodes, as reported by
+// the server.
 type tainted struct {
 	mu    sync.Mutex
 	nodes map[string]silentTime
@@ -75,7 +76,7 @@ func (t *tainted) of(node string) silentTime {
 	return t.nodes[node]
 }
 
-// reporting notes that a node is about to say that it is ready.
+// reporting records that a node is about to report that it is ready.
 func (t *tainted) reporting(node string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,20 +85,20 @@ func (t *tainted) reporting(node string) {
 	t.nodes[node] = n
 }
 
-// A lease is renewed by one node.
+// A lease is the lease of one node.
 type lease struct {
 	mu     sync.Mutex
 	object *coordinationv1.Lease
 	silent bool
 }
 
-// leases are renewed every ten seconds, as kubelets do, for nodes that are many.
+// leases renews leases every ten seconds, as kubelets do, for many nodes.
 type leases struct {
 	w  *world
-	of []lease // by the node's number
+	of []lease // by node number
 }
 
-// renewAll begins to renew the leases of the nodes.
+// renewAll starts renewing the leases of the nodes.
 func (w *world) renewAll(nodes int) *leases {
 	w.Helper()
 	w.eventually("the namespace of leases", func() string {
@@ -139,7 +140,8 @@ func (l *leases) renew(ctx context.Context, n int) {
 	}
 }
 
-// quiet says whether a node renews its lease. It does so at once if it does.
+// quiet sets whether a node stops renewing its lease. If it does not, it renews
+// it at once.
 func (l *leases) quiet(n int, silent bool) {
 	l.of[n].mu.Lock()
 	l.of[n].silent = silent

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The store keeps its contract on the real server.
+// The store fulfills its contract on a real server.
 func TestCheckStore(t *testing.T) {
 	c := cluster.ForTest(t, nil)
 	admin := storeAdmin(t, c)
@@ -39,9 +39,9 @@ func storeAdmin(t *testing.T, c *cluster.Cluster) client.WithWatch {
 }
 
 // Several writers append their marks to one value by compare-and-swap while the
-// server stops and begins again. A writer whose write ended in an error that
-// leaves it open looks whether its mark is there. In the end each mark is there
-// once, and the server's audit has one write for each.
+// server is stopped and restarted. After an error that leaves the outcome open,
+// a writer checks whether its mark is there. In the end each mark is there
+// once, and the server's audit log has one write for each.
 func TestStoreThroughAnOutage(t *testing.T) {
 	const writers, each = 4, 25
 	c := cluster.ForTest(t, nil)
@@ -87,7 +87,8 @@ func TestStoreThroughAnOutage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of each writer one may have been cut off before it was logged.
+	// For each writer, one write may have been interrupted before it was
+	// logged.
 	if n := len(asked); n > writers*each || n < writers*each-writers {
 		t.Errorf("%d writes took place, want %d", n, writers*each)
 	}
@@ -102,7 +103,7 @@ func mark(t *testing.T, s *kube.Store, m string) error {
 			continue
 		}
 		if strings.Contains(string(r.Value), m) {
-			return nil // a write that seemed to fail took place
+			return nil // a write that seemed to fail has taken place
 		}
 		if _, err = s.Put(t.Context(), "marks", append(r.Value, m...), r.Revision); err == nil {
 			return nil

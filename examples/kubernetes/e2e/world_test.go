@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// TestMain keeps controller-runtime from asking for a logger: what the operator
-// says is in its own log.
+// TestMain prevents controller-runtime from warning about a missing logger: the
+// operator has its own log.
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
 	os.Exit(m.Run())
 }
 
-// world is a cluster with kubelets, and an admin to change it.
+// world is a cluster with kubelets, and a client for its admin.
 type world struct {
 	*testing.T
 	*cluster.Cluster
@@ -35,7 +35,7 @@ func newWorld(t *testing.T, opts *cluster.KubeletOptions) *world {
 	return newWorldOn(t, cluster.ForTest(t, nil), opts)
 }
 
-// newWorldOn is newWorld on a cluster of its own making.
+// newWorldOn is newWorld with a given cluster.
 func newWorldOn(t *testing.T, c *cluster.Cluster, opts *cluster.KubeletOptions) *world {
 	t.Helper()
 	admin, err := client.NewWithWatch(c.Config(), client.Options{})
@@ -49,8 +49,8 @@ func newWorldOn(t *testing.T, c *cluster.Cluster, opts *cluster.KubeletOptions) 
 	return &world{t, c, admin, kubelets}
 }
 
-// namespace makes a namespace that pods can be made in: its service account is
-// there.
+// namespace creates a namespace and waits for its service account, so that
+// pods can be created in it.
 func (w *world) namespace(name string) {
 	w.Helper()
 	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
@@ -66,8 +66,8 @@ func (w *world) create(o client.Object) {
 	}
 }
 
-// eventually waits until check finds nothing wrong. It allows for servers that
-// are slow to answer, and for outages.
+// eventually waits until check returns "". It allows for slow servers and
+// outages.
 func (w *world) eventually(what string, check func() string) {
 	w.Helper()
 	w.within(2*time.Minute, what, check)
@@ -95,7 +95,7 @@ func problem(err error) string {
 	return ""
 }
 
-// requests returns what was asked of the server.
+// requests returns the requests to the server.
 func (w *world) requests(f cluster.Filter) []cluster.Request {
 	w.Helper()
 	all, err := w.Requests(f)
@@ -105,7 +105,7 @@ func (w *world) requests(f cluster.Filter) []cluster.Request {
 	return all
 }
 
-// outage stops the API server for as long, and starts it again.
+// outage stops the API server for a while, and starts it again.
 func (w *world) outage(d time.Duration) {
 	w.Helper()
 	if err := w.StopAPIServer(); err != nil {
@@ -117,8 +117,8 @@ func (w *world) outage(d time.Duration) {
 	}
 }
 
-// pod makes a pod on a node, or where the scheduler puts it, with one
-// toleration or none.
+// pod creates a pod on a node, or one to be scheduled, with one toleration or
+// none.
 func (w *world) pod(namespace, name, node string, edit func(*corev1.Pod)) *corev1.Pod {
 	w.Helper()
 	none := int64(0)
@@ -137,7 +137,7 @@ func (w *world) pod(namespace, name, node string, edit func(*corev1.Pod)) *corev
 	return p
 }
 
-// client is the typed client of the admin.
+// client returns the typed client of the admin.
 func (w *world) client() kubernetes.Interface {
 	w.Helper()
 	c, err := kubernetes.NewForConfig(w.Config())
@@ -147,7 +147,7 @@ func (w *world) client() kubernetes.Interface {
 	return c
 }
 
-// summary counts requests by what they were, for people.
+// summary formats the counts of requests by kind.
 func summary(all []cluster.Request) string {
 	count := map[string]int{}
 	for _, r := range all {

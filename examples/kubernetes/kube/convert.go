@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// What is converted here is what the engines know of an object. The results
-// share maps and slices of maps with what was given, and nothing else: engines
-// change neither.
+// The conversions cover the fields that the engines know. The results share
+// maps and slices of maps with their input, and nothing else: engines do not
+// modify them.
 
 // Decode reads any object of the API into one of our types, whose JSON names
 // are the API's. It is for kinds without a conversion of their own; an
@@ -27,12 +27,12 @@ func Decode(from *unstructured.Unstructured, into any) error {
 		err = json.Unmarshal(data, into)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s: is not of the form that is expected: %w", from.GetKind(), NameOf(from), err)
+		return fmt.Errorf("%s %s: does not have the expected form: %w", from.GetKind(), NameOf(from), err)
 	}
 	return nil
 }
 
-// Encode writes one of our types as the object of the API that it stands for.
+// Encode converts one of our types to the API object that it represents.
 func Encode(from any, apiVersion, kind string) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(from)
 	if err != nil {
@@ -47,7 +47,8 @@ func Encode(from any, apiVersion, kind string) (*unstructured.Unstructured, erro
 	return out, nil
 }
 
-// NameOf returns "namespace/name", or the name of what has no namespace.
+// NameOf returns "namespace/name", or only the name of an object without a
+// namespace.
 func NameOf(o metav1.Object) string {
 	if o.GetNamespace() == "" {
 		return o.GetName()
@@ -55,12 +56,13 @@ func NameOf(o metav1.Object) string {
 	return o.GetNamespace() + "/" + o.GetName()
 }
 
-// typeMeta converts what says what an object is; clients leave it empty.
+// typeMeta converts the kind and API version of an object; clients leave them
+// empty.
 func typeMeta(m *metav1.TypeMeta) fairlead.TypeMeta {
 	return fairlead.TypeMeta{APIVersion: m.APIVersion, Kind: m.Kind}
 }
 
-// Meta converts what all objects have.
+// Meta converts the metadata that all objects have.
 func Meta(m *metav1.ObjectMeta) fairlead.ObjectMeta {
 	out := fairlead.ObjectMeta{
 		GenerateName:               m.GenerateName,
@@ -91,7 +93,8 @@ func instant(t *metav1.Time) *time.Time {
 	return &t.Time
 }
 
-// sized returns a slice of n elements of the kind that like has.
+// sized returns a slice of n elements of the same type as those of like; nil if
+// n is zero.
 func sized[T any](like []T, n int) []T {
 	if n == 0 {
 		return nil
@@ -160,7 +163,7 @@ func volumes(from []corev1.Volume) []lifecycle.Volume {
 	return out
 }
 
-// set makes what p points to, and returns it.
+// set allocates the value that p points to, and returns it.
 func set[T any](p **T) *T {
 	*p = new(T)
 	return *p
@@ -192,7 +195,8 @@ func Node(n *corev1.Node) fairlead.Node {
 	return out
 }
 
-// Readiness is what the condition Ready of a node says; empty if it has none.
+// Readiness returns the status of a node's condition Ready; empty if it has
+// none.
 func Readiness(n *corev1.Node) corev1.ConditionStatus {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -298,7 +302,7 @@ func Selector(from *metav1.LabelSelector) *lifecycle.LabelSelector {
 	return out
 }
 
-// assign sets a word of any type of words.
+// assign sets a string of any string type.
 func assign[T ~string](p *T, s string) { *p = T(s) }
 
 // Conditions converts conditions, in their order.

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// affinity converts what a pod requires of its node and of the pods around it.
+// affinity converts a pod's requirements on its node and on other pods.
 func affinity(from *corev1.Affinity) *fairlead.Affinity {
 	if from == nil {
 		return nil
@@ -56,7 +56,7 @@ func podTerms(from []corev1.PodAffinityTerm) []fairlead.PodAffinityTerm {
 	return out
 }
 
-// spread converts how evenly pods are to be spread.
+// spread converts topology spread constraints.
 func spread(from []corev1.TopologySpreadConstraint) []fairlead.SpreadConstraint {
 	var out []fairlead.SpreadConstraint
 	for _, c := range from {
@@ -75,7 +75,8 @@ func spread(from []corev1.TopologySpreadConstraint) []fairlead.SpreadConstraint 
 	return out
 }
 
-// resources converts what a pod as a whole, or a container, is promised.
+// resources converts the resource requirements of a pod as a whole, or of a
+// container.
 func resources(from *corev1.ResourceRequirements) fairlead.Resources {
 	return fairlead.Resources{Limits: quantities(from.Limits), Requests: quantities(from.Requests)}
 }

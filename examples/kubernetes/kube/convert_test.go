@@ -70,8 +70,8 @@ func same[T any](t *testing.T, from any, got T) {
 	}
 }
 
-// filler makes objects as they come from the server: times in whole seconds,
-// quantities that parse, enough of everything to be seen.
+// filler makes objects as the server returns them: times in whole seconds,
+// quantities that parse, enough of everything to notice differences.
 func filler(seed int64) *randfill.Filler {
 	return randfill.NewWithSeed(seed).NilChance(0.3).NumElements(0, 3).MaxDepth(12).Funcs(
 		func(v *metav1.Time, c randfill.Continue) { *v = metav1.NewTime(time.Unix(c.Int63n(4e9)+1, 0)) },
@@ -107,7 +107,7 @@ func TestDecodeAndEncode(t *testing.T) {
 	}
 	u.Object["spec"] = map[string]any{"unschedulable": "yes"}
 	err = kube.Decode(u, &n)
-	want := "Node a: is not of the form that is expected: json: cannot unmarshal string into Go struct field NodeSpec.spec.unschedulable of type bool"
+	want := "Node a: does not have the expected form: json: cannot unmarshal string into Go struct field NodeSpec.spec.unschedulable of type bool"
 	if fmt.Sprint(err) != want {
 		t.Errorf("%v, want %s", err, want)
 	}

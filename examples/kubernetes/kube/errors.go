@@ -8,8 +8,9 @@ import (
 )
 
 // IsAnother reports whether the server has refused a write because the object
-// has another UID or another resourceVersion than the write names. A patch that
-// names a UID is answered as one that would change it.
+// has a different UID or resourceVersion than the write names. To a patch that
+// names another UID, the server answers as if the patch tried to change the
+// UID.
 func IsAnother(err error) bool {
 	if apierrors.IsConflict(err) {
 		return true
@@ -26,8 +27,8 @@ func IsAnother(err error) bool {
 	return false
 }
 
-// Keepers names the fields that a server-side apply conflicts about, each with
-// who keeps it, in the server's words; nil if the error is not about that.
+// Keepers returns the fields on which a server-side apply conflicts, each with
+// the manager that owns it, in the server's words; nil for any other error.
 func Keepers(err error) []string {
 	var status apierrors.APIStatus
 	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -42,8 +43,8 @@ func Keepers(err error) []string {
 	return out
 }
 
-// NamespaceMissing tells the NotFound of a namespace, in which something was to
-// be made, from that of an object.
+// NamespaceMissing reports whether a NotFound is that of the namespace in which
+// an object was to be created, and not that of an object.
 func NamespaceMissing(err error) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"

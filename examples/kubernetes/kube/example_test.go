@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// A key of the store is a ConfigMap.
+// Each key of the store is a ConfigMap.
 func ExampleStore() {
 	ctx := context.Background()
 	c := fake.NewClientBuilder().Build() // in an operator, of client.NewWithWatch
@@ -23,7 +23,7 @@ func ExampleStore() {
 	if _, err := store.Put(ctx, "taints.n1", []byte(`{"version":1}`), ""); err != nil {
 		log.Fatal(err)
 	}
-	_, err = store.Put(ctx, "taints.n1", []byte(`{"version":2}`), "") // somebody else was first
+	_, err = store.Put(ctx, "taints.n1", []byte(`{"version":2}`), "") // another writer was first
 	fmt.Println(err)
 	var all corev1.ConfigMapList
 	if err := c.List(ctx, &all); err != nil {
@@ -35,7 +35,7 @@ func ExampleStore() {
 	// taints-taints-n1-f71be6815e74e7719900fe9b
 }
 
-// What client-go returns becomes what engines read.
+// Objects of client-go become objects that engines read.
 func ExamplePod() {
 	p := kube.Pod(&corev1.Pod{Spec: corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "maintenance", Operator: corev1.TolerationOpExists}}}})
 	taint := fairlead.Taint{Key: "maintenance", Effect: fairlead.NoExecute}
@@ -44,7 +44,7 @@ func ExamplePod() {
 	// true
 }
 
-// What a wait says in an event.
+// The text of a wait in an event.
 func ExampleSentence() {
 	fmt.Println(kube.Sentence(fairlead.Block{
 		Subject: "machine m1", Message: "hook CopyDisk has to be removed first",

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Each adapter has a program to paste, of at most sixty lines, and at most a page in
-// the README that names it.
+// Each controller package has an example program of at most sixty lines, and at most
+// a page in the README that names it.
 func TestPrograms(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {

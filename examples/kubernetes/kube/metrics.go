@@ -9,17 +9,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics turns what Runners tell their [fairlead.Trace] into Prometheus
-// metrics. Register one with controller-runtime's metrics.Registry, and give
-// each engine the Trace that [Metrics.Trace] makes:
+// Metrics turns what Runners report to their [fairlead.Trace] into Prometheus
+// metrics. Register it with controller-runtime's metrics.Registry, and give
+// each engine the Trace that [Metrics.Trace] returns:
 //
 //   - fairlead_passes_total{engine,result}: passes that ended, result ok or error
 //   - fairlead_actions_total{engine,action,result}: actions applied, by type
-//   - fairlead_conflicts_total{engine}: passes begun again because another runner
+//   - fairlead_conflicts_total{engine}: passes restarted because another runner
 //     had changed the state
 //   - fairlead_saves_total{engine}: states written or deleted
-//   - fairlead_blocked{engine,reason}: waits that the last passes told of, by
-//     reason, over all objects
+//   - fairlead_blocked{engine,reason}: waits reported by the last passes over
+//     all objects, by reason
 //
 // It may be used from several goroutines.
 type Metrics struct {
@@ -30,7 +30,7 @@ type Metrics struct {
 	last map[[2]string]map[string]int // by engine and object: waits by reason
 }
 
-// NewMetrics returns metrics that count nothing yet.
+// NewMetrics returns metrics without any counts.
 func NewMetrics() *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "fairlead", Name: name, Help: help}, labels)
@@ -38,10 +38,10 @@ func NewMetrics() *Metrics {
 	return &Metrics{
 		passes:    counter("passes_total", "Passes that ended.", "engine", "result"),
 		actions:   counter("actions_total", "Actions applied.", "engine", "action", "result"),
-		conflicts: counter("conflicts_total", "Passes begun again because another runner had changed the state.", "engine"),
+		conflicts: counter("conflicts_total", "Passes restarted because another runner had changed the state.", "engine"),
 		saves:     counter("saves_total", "States written or deleted.", "engine"),
 		blocked: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: "fairlead", Name: "blocked", Help: "Waits that the last passes over all objects told of.",
+			Namespace: "fairlead", Name: "blocked", Help: "Waits reported by the last passes over all objects.",
 		}, []string{"engine", "reason"}),
 		last: map[[2]string]map[string]int{},
 	}
@@ -65,7 +65,7 @@ func (m *Metrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.passes, m.actions, m.conflicts, m.saves, m.blocked}
 }
 
-// Trace returns the functions for the Runner of an engine.
+// Trace returns the trace for the Runner of an engine.
 func (m *Metrics) Trace(engine string) *fairlead.Trace {
 	return &fairlead.Trace{
 		Saved:    func(string, fairlead.Revision) { m.saves.WithLabelValues(engine).Inc() },
@@ -80,7 +80,7 @@ func (m *Metrics) Trace(engine string) *fairlead.Trace {
 	}
 }
 
-// waits replaces what the last pass over the object has added to the gauge.
+// waits replaces what the last pass over the object added to the gauge.
 func (m *Metrics) waits(engine, name string, blocked []fairlead.Block) {
 	now := map[string]int{}
 	for _, b := range blocked {
@@ -109,7 +109,7 @@ func result(err error) string {
 	return "ok"
 }
 
-// actionName is the type of an action, without its package.
+// actionName returns the type of an action, without its package.
 func actionName(action any) string {
 	name := strings.TrimPrefix(fmt.Sprintf("%T", action), "*")
 	return name[strings.LastIndexByte(name, '.')+1:]

@@ -12,33 +12,33 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// ChangedError says that an action came too late: its object is no longer what
-// the decision was made on. Nothing was written; the next pass decides again.
+// ChangedError reports that an action came too late: its object has changed
+// since the decision. Nothing was written; the next pass decides again.
 type ChangedError struct {
 	Object  Ref    // what was to be changed
-	Problem string // what became of it
+	Problem string // what happened to it
 }
 
-// Error names the object and what became of it.
+// Error names the object and what happened to it.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s: %s; nothing was written, and it is decided again", e.Object, e.Problem)
+	return fmt.Sprintf("%s: %s; nothing was written; the next pass decides again", e.Object, e.Problem)
 }
 
-// TakenError says that somebody else keeps fields of an object that were to be
-// written. Nothing was written.
+// TakenError reports that another manager owns fields of an object that were
+// to be written. Nothing was written.
 type TakenError struct {
 	Object Ref      // what was to be changed
-	Fields []string // the fields, with who keeps them, as the server tells
+	Fields []string // the fields, with their owners, as reported by the server
 }
 
-// Error names the fields and the way out.
+// Error names the fields and says what to do.
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("%s: other writers keep fields of it: %s; let them give these up, or delete the object so that it is made again",
+	return fmt.Sprintf("%s: other managers own fields of it: %s; make them give these up, or delete the object so that it is created again",
 		e.Object, strings.Join(e.Fields, "; "))
 }
 
-// UnclearError says that a request got no answer that tells whether it was
-// carried out. The next pass looks.
+// UnclearError reports that no answer shows whether a request was carried
+// out. The next pass finds out.
 type UnclearError struct {
 	Object Ref   // what was to be changed
 	Err    error // what happened
@@ -46,13 +46,14 @@ type UnclearError struct {
 
 // Error states what happened.
 func (e *UnclearError) Error() string {
-	return fmt.Sprintf("%s: it is not known whether the request was carried out, which the next look tells: %v", e.Object, e.Err)
+	return fmt.Sprintf("%s: it is not known whether the request was carried out; the next pass finds out: %v", e.Object, e.Err)
 }
 
 // Unwrap returns the cause.
 func (e *UnclearError) Unwrap() error { return e.Err }
 
-// ObjectError says that an object cannot be read as what it claims to be.
+// ObjectError reports that an object cannot be decoded as the kind it claims to
+// be.
 type ObjectError struct {
 	Object Ref   // the object
 	Err    error // what is wrong with it
@@ -66,7 +67,8 @@ func (e *ObjectError) Error() string {
 // Unwrap returns the cause.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// Outcome reports a write that failed in the terms above; nil stays nil.
+// Outcome turns the error of a failed write into one of the errors above; nil
+// stays nil.
 func Outcome(object Ref, err error) error {
 	keepers := Keepers(err)
 	switch {
@@ -75,7 +77,7 @@ func Outcome(object Ref, err error) error {
 	case keepers != nil:
 		return &TakenError{Object: object, Fields: keepers}
 	case apierrors.IsAlreadyExists(err):
-		return &ChangedError{object, "it has come to exist since"}
+		return &ChangedError{object, "it has been created since"}
 	case apierrors.IsConflict(err):
 		return &ChangedError{object, "it has changed since it was observed"}
 	case unclear(err):
@@ -83,9 +85,9 @@ func Outcome(object Ref, err error) error {
 	case apierrors.IsNotFound(err) && !NamespaceMissing(err):
 		return &ChangedError{object, "it is gone"}
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s: the controller may not do this: %w; grant it (the files config/rbac-*.yaml have what each controller needs)", object, err)
+		return fmt.Errorf("%s: the controller is not allowed to do this: %w; grant it the permission (the files config/rbac-*.yaml list what each controller needs)", object, err)
 	case meta.IsNoMatchError(err):
-		return fmt.Errorf("%s: the cluster has no such kind: %w; install its definition", object, err)
+		return fmt.Errorf("%s: the cluster does not have this kind: %w; install its definition", object, err)
 	}
 	return fmt.Errorf("%s: %w", object, err)
 }

@@ -22,15 +22,17 @@ import (
 )
 
 const (
-	// OwnerAnnotation is on objects that are applied by [Objects]: what they belong
-	// to, in the words of the package that applies them.
+	// OwnerAnnotation is on objects that [Objects] applies. It names their owner,
+	// in a form defined by the package that applies them.
 	OwnerAnnotation = "fairlead.io/owner"
-	// DigestAnnotation is on the same objects, and names what was applied.
+	// DigestAnnotation is on the same objects, and contains the digest of what
+	// was applied.
 	DigestAnnotation = "fairlead.io/digest"
 )
 
-// Objects reads and writes objects of kinds that are known at run time only, each
-// on the resourceVersion that was decided on. Its errors are those of [Outcome].
+// Objects reads and writes objects whose kinds are known only at run time, each
+// at the resourceVersion on which the decision was based. Its errors are those of
+// [Outcome].
 type Objects struct {
 	Client  client.Client // reads and writes, without a cache
 	Manager string        // the name under which fields are written
@@ -40,7 +42,7 @@ type Objects struct {
 type Ref struct {
 	Group     string // its API group, "" is the core group
 	Kind      string // its kind
-	Namespace string // empty for what lives in none
+	Namespace string // empty for objects without a namespace
 	Name      string // its name
 }
 
@@ -54,7 +56,7 @@ func RefOf(gvk schema.GroupVersionKind, namespace, name string) Ref {
 	return Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: namespace, Name: name}
 }
 
-// Stub is an object of which only the name is known.
+// Stub returns an object with only its kind and name.
 func Stub(gvk schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
@@ -63,14 +65,14 @@ func Stub(gvk schema.GroupVersionKind, namespace, name string) *unstructured.Uns
 	return u
 }
 
-// ListOf is an empty list of a kind, to read objects into.
+// ListOf returns an empty list of a kind, to read objects into.
 func ListOf(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 	all := &unstructured.UnstructuredList{}
 	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 	return all
 }
 
-// DecodeObject is [Decode] with an [*ObjectError].
+// DecodeObject is [Decode] that returns an [*ObjectError].
 func DecodeObject(from *unstructured.Unstructured, into any) error {
 	err := Decode(from, into)
 	if err == nil {
@@ -83,8 +85,9 @@ func DecodeObject(from *unstructured.Unstructured, into any) error {
 }
 
 // absent is a resourceVersion that no object has. An object that is applied with
-// it is created if there is none of its name, and is a conflict otherwise: the
-// server compares it with an object that exists, and ignores it for a new one.
+// it is created if there is none with its name, and is a conflict otherwise: the
+// server compares it with that of an existing object, and ignores it for a new
+// one.
 var absent = strconv.Itoa(math.MaxInt64)
 
 // List reads the objects of a kind, by namespace and name; those of all namespaces
@@ -115,7 +118,8 @@ func DecodeAll[T any](ctx context.Context, o *Objects, gvk schema.GroupVersionKi
 	return all, nil
 }
 
-// Head reads the metadata of an object; nil if there is none, or no such kind.
+// Head reads the metadata of an object; nil if the object or its kind does not
+// exist.
 func (o *Objects) Head(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(gvk)
@@ -126,7 +130,7 @@ func (o *Objects) Head(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	return found, err
 }
 
-// At reads the metadata of an object and sees to it that it is at a revision.
+// At reads the metadata of an object and verifies that it is at a revision.
 func (o *Objects) At(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string) (*metav1.PartialObjectMetadata, error) {
 	ref := RefOf(gvk, namespace, name)
 	found, err := o.Head(ctx, gvk, namespace, name)
@@ -141,10 +145,10 @@ func (o *Objects) At(ctx context.Context, gvk schema.GroupVersionKind, namespace
 	return found, nil
 }
 
-// Apply has the server apply an object as it shall be at a revision; "" means
-// that it must not exist. The object carries a digest: if what exists has it
-// too, there is nothing to do. Fields that others keep are a [*TakenError]. It
-// returns the object as it is then, or its metadata.
+// Apply applies an object on the server if it is at a revision; "" means that
+// it must not exist. The object carries a digest: if the existing object has
+// the same one, there is nothing to do. Fields that other managers own are a
+// [*TakenError]. It returns the resulting object, or its metadata.
 func (o *Objects) Apply(ctx context.Context, u *unstructured.Unstructured, revision string) (metav1.Object, error) {
 	gvk, ref := u.GroupVersionKind(), RefOf(u.GroupVersionKind(), u.GetNamespace(), u.GetName())
 	u.SetResourceVersion(absent)
@@ -158,7 +162,7 @@ func (o *Objects) Apply(ctx context.Context, u *unstructured.Unstructured, revis
 		case sameDigest(found, u):
 			return found, nil
 		}
-		u.SetUID(found.UID) // or else it would be made again if it has gone
+		u.SetUID(found.UID) // otherwise it would be created again if it has been deleted
 		u.SetResourceVersion(revision)
 	}
 	applied, err := o.apply(ctx, u)
@@ -170,9 +174,9 @@ func (o *Objects) Apply(ctx context.Context, u *unstructured.Unstructured, revis
 	return applied, Outcome(ref, err)
 }
 
-// Restore is [Objects.Apply] for an object that exists and that others may have
-// changed: it is applied whatever its digest is, and fields that others keep are
-// taken from them. It returns the object as it is then.
+// Restore is [Objects.Apply] for an existing object that others may have
+// changed: it is applied whatever its digest, and takes over fields that other
+// managers own. It returns the resulting object.
 func (o *Objects) Restore(ctx context.Context, u *unstructured.Unstructured, uid types.UID, revision string, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
 	u.SetUID(uid)
 	u.SetResourceVersion(revision)
@@ -186,8 +190,8 @@ func (o *Objects) apply(ctx context.Context, u *unstructured.Unstructured, opts 
 	return applied, err
 }
 
-// sameDigest reports whether what exists is what is to be written, for the same
-// owner.
+// sameDigest reports whether the existing object was written from the same
+// content, for the same owner.
 func sameDigest(found, u metav1.Object) bool {
 	return found.GetAnnotations()[DigestAnnotation] == u.GetAnnotations()[DigestAnnotation] &&
 		found.GetAnnotations()[OwnerAnnotation] == u.GetAnnotations()[OwnerAnnotation]
@@ -209,8 +213,8 @@ func (o *Objects) ReplaceStatus(ctx context.Context, gvk schema.GroupVersionKind
 	return u.GetResourceVersion(), Outcome(ref, err)
 }
 
-// Annotate sets annotations of an object that is at a revision; nil takes one
-// away. It returns the new revision.
+// Annotate sets annotations of an object that is at a revision; nil removes
+// one. It returns the new revision.
 func (o *Objects) Annotate(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string, notes map[string]any) (string, error) {
 	ref := RefOf(gvk, namespace, name)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": revision, "annotations": notes}})
@@ -222,7 +226,8 @@ func (o *Objects) Annotate(ctx context.Context, gvk schema.GroupVersionKind, nam
 	return u.GetResourceVersion(), Outcome(ref, err)
 }
 
-// Remove deletes an object that was read. That it is gone already is fine.
+// Remove deletes an object that was read. It is not an error if the object is
+// already gone.
 func (o *Objects) Remove(ctx context.Context, gvk schema.GroupVersionKind, found metav1.Object) error {
 	uid, revision := found.GetUID(), found.GetResourceVersion()
 	err := o.Client.Delete(ctx, Stub(gvk, found.GetNamespace(), found.GetName()), client.Preconditions{UID: &uid, ResourceVersion: &revision},
@@ -247,8 +252,8 @@ func (o *Objects) RemoveAt(ctx context.Context, gvk schema.GroupVersionKind, nam
 	return o.Remove(ctx, gvk, found)
 }
 
-// KindOf returns the kind of a reference in a version, or else in the one that
-// the server prefers, and whether its objects have a namespace.
+// KindOf returns the kind of a reference in the given version, or in the one
+// that the server prefers, and whether its objects are namespaced.
 func (o *Objects) KindOf(r Ref, version ...string) (gvk schema.GroupVersionKind, namespaced bool, err error) {
 	m, err := o.Client.RESTMapper().RESTMapping(schema.GroupKind{Group: r.Group, Kind: r.Kind}, version...)
 	if err != nil {
@@ -257,8 +262,8 @@ func (o *Objects) KindOf(r Ref, version ...string) (gvk schema.GroupVersionKind,
 	return m.GroupVersionKind, m.Scope.Name() == meta.RESTScopeNameNamespace, nil
 }
 
-// Read reads a manifest for [Objects.Apply]: without what the server fills in, and
-// without a namespace where its kind has none.
+// Read decodes a manifest for [Objects.Apply], without the fields that the server
+// fills in, and without a namespace if its kind is not namespaced.
 func (o *Objects) Read(manifest []byte, ref Ref) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(manifest); err != nil {

@@ -15,41 +15,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Pass is one pass of an engine's Runner over the object of the name: what was
-// decided, as every engine decides, and Err for what failed. A Runner's
-// Reconcile gives all of it.
+// Pass is one pass of an engine's Runner over the object with the name: what
+// was decided, in the form common to all engines, and Err if it failed. A
+// Runner's Reconcile returns all of it.
 type Pass func(ctx context.Context, name string) fairlead.Pass
 
-// Reconciler makes a controller-runtime reconciler of an engine.
+// Reconciler turns an engine into a controller-runtime reconciler.
 //
 //  1. The request's namespace and name are the name of the object, unless Name
 //     says otherwise.
 //  2. The pass's Wake becomes RequeueAfter. A pass that acted and has no Wake, or
-//     one that is not in the future, is repeated after MinRetry, so that what
-//     was done is looked at.
-//  3. A pass that failed is repeated as the controller's rate limiter says, see
-//     [Options]; what is due meanwhile waits for that. A [*fairlead.VersionError],
-//     which no repetition fixes, is not repeated.
-//  4. Report is told of each pass.
+//     one that is not in the future, is repeated after MinRetry, so that the
+//     effect of its actions is observed.
+//  3. A failed pass is retried according to the controller's rate limiter, see
+//     [Options]; anything that is due meanwhile waits for the retry. A
+//     [*fairlead.VersionError], which no retry fixes, is not retried.
+//  4. Report is called after each pass.
 //  5. Passes over one object are MinInterval apart, from the end of one to the
-//     beginning of the next: what happens meanwhile is looked at together.
-//  6. Where several processes share the objects, a pass is made only over those
-//     that are this process's; see [WithOwner].
+//     beginning of the next: changes in between are handled together.
+//  6. Where several processes share the objects, passes are made only over
+//     those that this process owns; see [WithOwner].
 //
 // Controller-runtime turns a panic into an error.
 type Reconciler struct {
 	Pass        Pass                                                    // the engine
 	Name        func(reconcile.Request) string                          // nil means "namespace/name"
-	Report      func(ctx context.Context, name string, p fairlead.Pass) // nil for nobody
+	Report      func(ctx context.Context, name string, p fairlead.Pass) // nil means no reports
 	Clock       fairlead.Clock                                          // nil means [fairlead.SystemClock]
 	MinRetry    time.Duration                                           // zero means a second
-	MinInterval time.Duration                                           // zero means that a pass may follow at once
+	MinInterval time.Duration                                           // zero means that the next pass may follow at once
 
 	mu    sync.Mutex
-	ended map[string]time.Time // by object: the last pass, where that was not long ago
+	ended map[string]time.Time // by object: the end of the last pass, if recent
 }
 
-// Reconcile is one pass.
+// Reconcile makes one pass.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	name := requestName(req)
 	if r.Name != nil {
@@ -58,7 +58,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if o, shared := ctx.Value(ownerKey{}).(Owner); shared {
 		held, done, mine := o.Begin(ctx, name)
 		if !mine {
-			return reconcile.Result{}, nil // whoever owns it watches, too
+			return reconcile.Result{}, nil // its owner also watches it
 		}
 		defer done()
 		ctx = held
@@ -69,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	p := r.Pass(ctx, name)
 	r.end(name)
 	if errors.Is(context.Cause(ctx), NotOwnerError{}) {
-		return reconcile.Result{}, nil // what failed, failed for that
+		return reconcile.Result{}, nil // that is why it failed
 	}
 	if r.Report != nil {
 		r.Report(ctx, name, p)
@@ -84,31 +84,32 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{RequeueAfter: r.after(p)}, nil
 }
 
-// Owner says which objects are this process's, where several share them: package
-// kube/shard has one.
+// Owner tells which objects this process owns, where several processes share
+// them. Package kube/shard has an implementation.
 type Owner interface {
-	// Begin returns the context for a pass over the object, which ends with the
-	// cause NotOwnerError before another process may begin one, and what to call at
-	// the end of the pass. mine is false if the object is another process's.
+	// Begin returns the context for a pass over the object, and a function to call
+	// at the end of the pass. The context ends with the cause NotOwnerError before
+	// another process may begin a pass. mine is false if another process owns the
+	// object.
 	Begin(ctx context.Context, name string) (held context.Context, done func(), mine bool)
 }
 
-// NotOwnerError is the cause of a context's end when the object is, or may soon
-// be, another process's.
+// NotOwnerError is the cause of a context's end when another process owns the
+// object, or may own it soon.
 type NotOwnerError struct{}
 
-// Error says so.
+// Error reports that another process owns the object.
 func (NotOwnerError) Error() string { return "another process owns the object now" }
 
 type ownerKey struct{}
 
-// WithOwner returns a context in which a Reconciler makes passes over the objects
-// of the owner alone.
+// WithOwner returns a context in which a Reconciler makes passes only over
+// objects of the owner.
 func WithOwner(ctx context.Context, o Owner) context.Context {
 	return context.WithValue(ctx, ownerKey{}, o)
 }
 
-// now is the time by the clock.
+// now returns the time of the clock.
 func (r *Reconciler) now() time.Time {
 	if r.Clock == nil {
 		return fairlead.SystemClock{}.Now()
@@ -116,7 +117,7 @@ func (r *Reconciler) now() time.Time {
 	return r.Clock.Now()
 }
 
-// early is by how much a pass over an object would come too early.
+// early returns by how much a pass over an object would be too early.
 func (r *Reconciler) early(name string) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +129,8 @@ func (r *Reconciler) early(name string) time.Duration {
 	return r.MinInterval - passed
 }
 
-// end notes the end of a pass. What is no longer of use is forgotten now and then.
+// end records the end of a pass. Records that are no longer needed are dropped
+// from time to time.
 func (r *Reconciler) end(name string) {
 	if r.MinInterval <= 0 {
 		return
@@ -145,7 +147,8 @@ func (r *Reconciler) end(name string) {
 	r.ended[name] = now
 }
 
-// after is how long to wait for the next pass, zero for an event.
+// after returns how long to wait before the next pass; zero means until the
+// next event.
 func (r *Reconciler) after(p fairlead.Pass) time.Duration {
 	least := r.MinRetry
 	if least == 0 {
@@ -167,13 +170,14 @@ func requestName(req reconcile.Request) string {
 	return req.Namespace + "/" + req.Name
 }
 
-// RequestOf is the request of the object of a name, "namespace/name" or "name".
+// RequestOf returns the request for the object with a name, "namespace/name" or
+// "name".
 func RequestOf(name string) reconcile.Request {
 	namespace, name := SplitName(name)
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// SplitName takes "namespace/name" apart; what has no slash has no namespace.
+// SplitName splits "namespace/name"; without a slash there is no namespace.
 func SplitName(full string) (namespace, name string) {
 	if namespace, name, ok := strings.Cut(full, "/"); ok {
 		return namespace, name
@@ -182,15 +186,17 @@ func SplitName(full string) (namespace, name string) {
 }
 
 const (
-	// Settle is the MinInterval of adapters that read from the server in each pass.
+	// Settle is the MinInterval of controllers that read from the server in
+	// each pass.
 	Settle = time.Second
-	// Patience is that of the Events of adapters.
+	// Patience is that of the Events of all controllers.
 	Patience = 10 * time.Second
 )
 
-// Options are the controller's for an engine: workers passes at a time, and a
-// pass that fails is repeated after a second, then after twice as long each
-// time, up to fifteen seconds: so late is what is due when a server comes back.
+// Options returns the controller options for an engine: workers passes at a
+// time, and a failed pass is retried after one second, then after twice as long
+// each time, up to fifteen seconds. That is also the longest delay of due
+// actions after a server comes back.
 func Options(workers int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,

@@ -88,7 +88,7 @@ func TestEventsTellWhatIsNew(t *testing.T) {
 			got = append(got, <-recorder.Events)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("told %q, want %q", got, want)
+			t.Errorf("reported %q, want %q", got, want)
 		}
 	}
 	sentence := "Normal DisruptionBudget pod b/p: 3 of 3 must stay (owner team b); to unblock: add a replica"
@@ -106,8 +106,8 @@ func TestEventsTellWhatIsNew(t *testing.T) {
 	told("gone", fairlead.Pass{Blocked: []fairlead.Block{wait}}, sentence)
 }
 
-// A wait is told once, when it has lasted, and not at all if it ends before; a
-// failure is told at once.
+// A wait is reported once, after it has lasted long enough, and not at all if
+// it ends before that; a failure is reported at once.
 func TestEventsPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recorder := events.NewFakeRecorder(10)
@@ -120,7 +120,7 @@ func TestEventsPatience(t *testing.T) {
 				got = append(got, <-recorder.Events)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("told %q, want %q", got, want)
+				t.Errorf("reported %q, want %q", got, want)
 			}
 		}
 		long, short := fairlead.Block{Reason: "Budget", Message: "1 left"}, fairlead.Block{Reason: "Moment", Message: "wait"}
@@ -130,7 +130,7 @@ func TestEventsPatience(t *testing.T) {
 		long.Message = "2 left"
 		e.Report(t.Context(), "a", fairlead.Pass{Blocked: []fairlead.Block{long}})
 		told()
-		time.Sleep(time.Second) // nobody looks
+		time.Sleep(time.Second) // without another pass
 		told("Normal Budget 2 left")
 		time.Sleep(time.Minute)
 		e.Report(t.Context(), "a", fairlead.Pass{Blocked: []fairlead.Block{long}})
@@ -139,7 +139,7 @@ func TestEventsPatience(t *testing.T) {
 	})
 }
 
-// What happens soon after a pass is looked at together with what comes next.
+// Changes soon after a pass are handled together with later ones.
 func TestMinInterval(t *testing.T) {
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Unix(1000, 0))
@@ -161,7 +161,7 @@ func TestMinInterval(t *testing.T) {
 	reconcile("b", 0, 2)
 	clock.Advance(700 * time.Millisecond)
 	reconcile("a", 0, 3)
-	clock.Set(time.Unix(0, 0)) // back: nothing waits for that
+	clock.Set(time.Unix(0, 0)) // back in time: nothing waits for the clock to catch up
 	reconcile("a", 0, 4)
 	for i := range 3000 {
 		clock.Advance(time.Second)
@@ -192,10 +192,10 @@ func TestMetrics(t *testing.T) {
 # TYPE fairlead_actions_total counter
 fairlead_actions_total{action="Block",engine="taints",result="error"} 1
 fairlead_actions_total{action="Block",engine="taints",result="ok"} 1
-# HELP fairlead_blocked Waits that the last passes over all objects told of.
+# HELP fairlead_blocked Waits reported by the last passes over all objects.
 # TYPE fairlead_blocked gauge
 fairlead_blocked{engine="taints",reason="TolerationLasts"} 2
-# HELP fairlead_conflicts_total Passes begun again because another runner had changed the state.
+# HELP fairlead_conflicts_total Passes restarted because another runner had changed the state.
 # TYPE fairlead_conflicts_total counter
 fairlead_conflicts_total{engine="taints"} 1
 # HELP fairlead_passes_total Passes that ended.

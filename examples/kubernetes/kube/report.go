@@ -13,28 +13,29 @@ import (
 	"k8s.io/client-go/tools/events"
 )
 
-// Events tells the users of an object, by events on it, what an engine waits
-// for and what failed: one event for a wait, and none while it lasts.
-// Its Report is a [Reconciler]'s. It may be called from several goroutines.
+// Events reports, by events on an object, what an engine waits for and what
+// failed: one event per wait, not repeated while it lasts. Its Report method
+// is the Report of a [Reconciler]. It may be called from several goroutines.
 type Events struct {
-	// Recorder is a manager's: mgr.GetEventRecorder(name).
+	// Recorder is that of the manager: mgr.GetEventRecorder(name).
 	Recorder events.EventRecorder
-	// Object returns the object of a name, which the events are put on; nil when
-	// there is none, and then nothing is reported.
+	// Object returns the object with a name, for which the events are recorded.
+	// If it returns nil, nothing is reported.
 	Object func(ctx context.Context, name string) runtime.Object
-	// Action is what the engine does to objects, in a word: "Drain", "Evict".
+	// Action is what the engine does to objects, in one word: "Drain", "Evict".
 	Action string
-	// Most is how many waits of one pass are reported, the first ones. Zero means 10.
+	// Most limits how many waits of one pass are reported, the first ones. Zero
+	// means 10.
 	Most int
-	// Patience is how long a wait must have lasted to be told. Most end by
-	// themselves in a moment, and nobody needs to know. Failures are told at once.
+	// Patience is how long a wait must have lasted to be reported: most end by
+	// themselves in a moment. Failures are reported at once.
 	Patience time.Duration
 
 	mu    sync.Mutex
-	notes map[string][]note // by name: of the last pass
+	notes map[string][]note // of the last pass, by name
 }
 
-// Report tells what is new.
+// Report records events for whatever is new.
 func (e *Events) Report(ctx context.Context, name string, p fairlead.Pass) {
 	most := e.Most
 	if most <= 0 {
@@ -48,8 +49,8 @@ func (e *Events) Report(ctx context.Context, name string, p fairlead.Pass) {
 	e.tell(ctx, name)
 }
 
-// remember keeps what the last pass over an object came to, and since when it is so.
-// It reports whether there are waits to be told later.
+// remember keeps the notes of the last pass over an object, and since when each
+// applies. It reports whether there are waits to report later.
 func (e *Events) remember(name string, notes []note) (later bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -73,7 +74,7 @@ func (e *Events) remember(name string, notes []note) (later bool) {
 	return later
 }
 
-// tell tells what is due of the last pass over an object.
+// tell records the events that are due for the last pass over an object.
 func (e *Events) tell(ctx context.Context, name string) {
 	var due []note
 	e.mu.Lock()
@@ -90,7 +91,7 @@ func (e *Events) tell(ctx context.Context, name string) {
 	}
 	object := e.Object(ctx, name)
 	if object == nil {
-		e.remember(name, nil) // there may be one for the next pass
+		e.remember(name, nil) // the next pass may have an object
 		return
 	}
 	for _, n := range due {
@@ -98,15 +99,16 @@ func (e *Events) tell(ctx context.Context, name string) {
 	}
 }
 
-// note is one thing to tell.
+// note is something to report.
 type note struct {
 	kind, reason, subject, text string
 	since                       time.Time
 	told                        bool
 }
 
-// same reports whether two notes tell of one thing. The text of a wait tells
-// numbers that change; that of a failure is the failure.
+// same reports whether two notes are about the same wait or failure. The text
+// of a wait contains numbers that change; the text of a failure identifies
+// it.
 func (n note) same(o note) bool {
 	return n.kind == o.kind && n.reason == o.reason && n.subject == o.subject && (n.kind == corev1.EventTypeNormal || n.text == o.text)
 }
@@ -125,11 +127,12 @@ func notesOf(p fairlead.Pass) []note {
 	return out
 }
 
-// mostBytes is what the note of an event may have.
+// mostBytes limits the note of an event.
 const mostBytes = 1024
 
-// Sentence is what an event or a condition says of a wait: what, who can end
-// it, and the way out. It has at most 1,024 bytes, as events demand.
+// Sentence returns the text of an event or a condition for a wait: what it
+// waits for, who can end it, and how. It has at most 1,024 bytes, the limit
+// of events.
 func Sentence(b fairlead.Block) string {
 	var s strings.Builder
 	if b.Subject != "" {

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// server keeps ConfigMaps as the API server does: one resourceVersion that only
-// grows, lists in pages, watches that go on from a version as far as its history
-// reaches. The fake client gives each new object the same version.
+// server stores ConfigMaps as the API server does: one resourceVersion that only
+// grows, lists in pages, watches that continue from a version as far as its
+// history reaches. The fake client gives each new object the same version.
 type server struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -31,11 +31,11 @@ type server struct {
 	maps    map[string]*corev1.ConfigMap
 	history []change
 	oldest  int  // versions up to this one are forgotten
-	ended   int  // counts how often watches were ended
+	ended   int  // how often watches were ended
 	expire  bool // every next page of a list is refused
-	vanish  bool // what is first goes when a page is refused
-	watches int  // how often a watch was asked for
-	forgets bool // no watch has the history that it wants
+	vanish  bool // the first object is removed when a page is refused
+	watches int  // how often a watch was requested
+	forgets bool // no watch finds the history that it needs
 }
 
 type change struct {
@@ -145,7 +145,7 @@ func (s *server) note(event string, m *corev1.ConfigMap) {
 	s.changed.Broadcast()
 }
 
-// list answers with three ConfigMaps at most, if it may answer in pages.
+// list answers with at most three ConfigMaps if pages are allowed.
 func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	from := r.URL.Query().Get("continue")
 	if from != "" && s.expire {
@@ -202,7 +202,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forget ends all watches, and forgets what has happened.
+// forget ends all watches, and drops the history if asked to.
 func (s *server) forget(history bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

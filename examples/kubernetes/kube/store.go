@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	storeLabel  = "fairlead.io/store" // on each ConfigMap: the store it is of
-	writeNote   = "fairlead.io/write" // on each ConfigMap: differs from write to write
+	storeLabel  = "fairlead.io/store" // on each ConfigMap: the store it belongs to
+	writeNote   = "fairlead.io/write" // on each ConfigMap: differs with every write
 	keyField    = "key"               // in data: the key, as it was given
 	valueField  = "value"             // in binaryData: the value
-	listedAtOne = 250                 // ConfigMaps in one answer of the server
+	listedAtOne = 250                 // ConfigMaps per page of a list
 )
 
 // Store is a [fairlead.Store] and [fairlead.Watcher] on ConfigMaps: one for
@@ -32,28 +32,29 @@ const (
 // stores may share a namespace.
 //
 //  1. The Revision of a record is the ConfigMap's resourceVersion. Each write
-//     leaves a new mark on the ConfigMap, because the server gives no new
-//     resourceVersion to a write that changes nothing.
+//     changes an annotation of the ConfigMap, because the server assigns no
+//     new resourceVersion to a write that changes nothing.
 //  2. A ConfigMap is named after its key, as far as names allow, and a hash of
-//     it. Whoever edits one by hand makes a new revision, like any writer. What
-//     has the label and lacks a key is an error that names the ConfigMap.
-//  3. List reads all keys of the store, whatever the prefix, and holds them in
+//     it. A manual edit makes a new revision, like any other write. A ConfigMap
+//     with the label but without a key is an error that names it.
+//  3. List reads all keys of the store, whatever the prefix, and keeps them in
 //     memory: stores of engines are small. Watch reads them once, and again when
-//     the server no longer has the history to go on from.
+//     the server no longer has the history needed to continue.
 //
 // It needs the verbs get, list, watch, create, update and delete on configmaps
 // of its namespace. Its methods may be called from several goroutines. They
-// repeat nothing: an error that leaves open whether a write took place is the
-// caller's to resolve by a Get.
+// retry nothing: after an error that leaves open whether a write took place,
+// the caller finds out with a Get.
 type Store struct {
 	client    client.WithWatch
 	namespace string
 	name      string
 }
 
-// NewStore returns the store of that name in the namespace. The client must
-// read from the server and not from a cache, as those of [client.NewWithWatch]
-// do; the one of a manager does not. The name must be a label value.
+// NewStore returns the store with that name in the namespace. The client must
+// read from the server and not from a cache, like those of
+// [client.NewWithWatch] and unlike that of a manager. The name must be a label
+// value.
 func NewStore(c client.WithWatch, namespace, name string) (*Store, error) {
 	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
 		return nil, fmt.Errorf("kube.NewStore: namespace %q: %s", namespace, strings.Join(problems, "; "))
@@ -122,7 +123,7 @@ func (s *Store) Delete(ctx context.Context, key string, prev fairlead.Revision) 
 	if fairlead.CheckLimits(key, nil) != nil {
 		return s.failure("delete", key, fairlead.ErrNotFound)
 	}
-	if prev == "" { // no precondition at all, for the server
+	if prev == "" { // for the server, no precondition at all
 		if _, err := s.Get(ctx, key); err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func (s *Store) all(ctx context.Context, prefix string) (found []fairlead.Record
 	for {
 		var page corev1.ConfigMapList
 		err := s.client.List(ctx, &page, opts)
-		if apierrors.IsResourceExpired(err) && opts.Limit > 0 { // too slow for pages: all in one answer
+		if apierrors.IsResourceExpired(err) && opts.Limit > 0 { // too slow for pages: get all at once
 			clear(byKey)
 			opts.Continue, opts.Limit = "", 0
 			continue
@@ -205,7 +206,7 @@ func (s *Store) all(ctx context.Context, prefix string) (found []fairlead.Record
 func (s *Store) record(m *corev1.ConfigMap) (fairlead.Record, error) {
 	key, ok := m.Data[keyField]
 	if !ok || s.configMap(key) != m.Name {
-		return fairlead.Record{}, fmt.Errorf("store %s: ConfigMap %s/%s: its data.%s is %q, which is not the key it is named after: somebody else wrote it; delete it, or remove the label %s from it",
+		return fairlead.Record{}, fmt.Errorf("store %s: ConfigMap %s/%s: its data.%s is %q, which is not the key it is named after: something else wrote it; delete it, or remove the label %s from it",
 			s, m.Namespace, m.Name, keyField, key, storeLabel)
 	}
 	value := m.BinaryData[valueField]
@@ -215,8 +216,9 @@ func (s *Store) record(m *corev1.ConfigMap) (fairlead.Record, error) {
 	return fairlead.Record{Key: key, Value: value, Revision: fairlead.Revision(m.ResourceVersion)}, nil
 }
 
-// configMap is the name of the ConfigMap of a key: the key as far as names
-// allow, for people, and a hash of store and key, which makes it unique.
+// configMap returns the name of the ConfigMap of a key: the key as far as
+// names allow, for readability, and a hash of store and key, which makes it
+// unique.
 func (s *Store) configMap(key string) string {
 	const most, hashed = 180, 12
 	var b strings.Builder
@@ -239,8 +241,8 @@ func (s *Store) configMap(key string) string {
 // String returns the namespace and the name of the store.
 func (s *Store) String() string { return s.namespace + "/" + s.name }
 
-// lost turns the server's ways to say that a key is not at the revision named
-// into the one of stores.
+// lost turns the server's errors for a key that is not at the given revision
+// into fairlead.ErrConflict.
 func lost(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !NamespaceMissing(err) {
 		return fairlead.ErrConflict

@@ -27,7 +27,7 @@ func newStore(t *testing.T, c client.WithWatch) *kube.Store {
 	return s
 }
 
-// The e2e asks the same of a real server.
+// An end-to-end test runs the same check on a real server.
 func TestCheckStore(t *testing.T) {
 	server, c := newServer(t)
 	err := fairlead.CheckStore(t.Context(), func() (fairlead.Store, error) { return kube.NewStore(c, "fleet", "lifecycle") })
@@ -61,8 +61,9 @@ func TestStoresShareANamespace(t *testing.T) {
 	}
 }
 
-// The server gives no new resourceVersion to an update that changes nothing;
-// then two writers of the same value would both succeed.
+// The server assigns no new resourceVersion to an update that changes
+// nothing, so without the annotation two writers of the same value would both
+// succeed.
 func TestEqualValuesConflict(t *testing.T) {
 	_, c := newServer(t)
 	s := newStore(t, c)
@@ -100,8 +101,8 @@ func TestNewStoreRefuses(t *testing.T) {
 	}
 }
 
-// A watch that the server ends goes on; one whose history is gone begins again
-// and reports what was deleted meanwhile, and nothing twice.
+// A watch that the server ends continues; one whose history is gone starts
+// over and reports what was deleted meanwhile, and nothing twice.
 func TestWatchGoesOn(t *testing.T) {
 	for _, history := range []bool{false, true} {
 		server, c := newServer(t)
@@ -149,7 +150,8 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 }
 
-// A watch that goes on does so from what it told last, and not from its list.
+// A watch continues from the last change that it reported, and not from its
+// list.
 func TestWatchTellsNothingAgain(t *testing.T) {
 	server, c := newServer(t)
 	s := newStore(t, c)
@@ -182,8 +184,8 @@ func TestWatchTellsNothingAgain(t *testing.T) {
 	}
 }
 
-// A server that forgets faster than it can be read is asked for all at once, and
-// not without end.
+// A server that forgets history faster than pages are read is asked for
+// everything at once, and not again and again.
 func TestForgetfulServer(t *testing.T) {
 	server, c := newServer(t)
 	s := newStore(t, c)

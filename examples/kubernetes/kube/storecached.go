@@ -12,18 +12,18 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Cached is a Store for one who writes alone, such as the elected leader: it
+// Cached is a Store for a single writer, such as the elected leader: it
 // remembers what it has read and written, so that a pass that changes nothing
-// asks the server nothing.
+// makes no requests.
 //
-// Others may write, but rarely: what they have written is seen after the next
-// Put or Delete, which meets ErrConflict and forgets the key, and after a List
-// to its end. Nothing can be lost by that, since every write names the revision
-// it goes from. Make a new one for each term as leader. It may be used from
-// several goroutines.
+// Others may write, but rarely: their writes are seen after the next Put or
+// Delete, which fails with ErrConflict and forgets the key, and after a
+// complete List. Nothing can be lost that way, since every write names the
+// revision it replaces. Make a new Cached for each term as leader. It may be
+// used from several goroutines.
 //
-// It remembers every record, and of the keys that the store lacks no more than
-// some ten thousand, since names of objects that are gone come without end.
+// It remembers every record, but at most about ten thousand keys that the
+// store lacks, since the number of names of deleted objects is unlimited.
 type Cached struct {
 	store fairlead.Store
 
@@ -31,23 +31,23 @@ type Cached struct {
 	known  map[string]fairlead.Record // by key
 	absent map[string]bool            // keys that the store lacks
 	writes int                        // how many writes have returned
-	whole  bool                       // the store lacks all other keys, but for those in doubt
+	whole  bool                       // the store lacks all other keys, except those in doubt
 	doubt  map[string]bool            // keys of writes that have failed since
 	first  bool                       // the next Get lists
 
-	listing sync.Mutex // held by that
+	listing sync.Mutex // locked while listing
 }
 
-// mostAbsent is how many keys are remembered that the store lacks.
+// mostAbsent limits how many keys that the store lacks are remembered.
 const mostAbsent = 10_000
 
-// NewCached returns a cache that knows nothing yet.
+// NewCached returns an empty cache for a store.
 func NewCached(store fairlead.Store) *Cached {
 	return &Cached{store: store, known: map[string]fairlead.Record{}, absent: map[string]bool{}}
 }
 
-// ListFirst has the next Get list the store, which then is not asked for keys that it
-// lacks: one request for all objects that have no state yet. It returns c.
+// ListFirst makes the next Get list the store, so that keys it lacks need no
+// requests: one request covers all objects that have no state yet. It returns c.
 func (c *Cached) ListFirst() *Cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *Cached) ListFirst() *Cached {
 	return c
 }
 
-// Get returns what is remembered, else what the store has.
+// Get returns the remembered record, or else reads it from the store.
 func (c *Cached) Get(ctx context.Context, key string) (fairlead.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return fairlead.Record{}, err
@@ -78,8 +78,8 @@ func (c *Cached) Get(ctx context.Context, key string) (fairlead.Record, error) {
 	return r, err
 }
 
-// remembered returns what is known of a key, without a Revision if the store lacks it,
-// and how many writes have returned.
+// remembered returns what is known about a key, without a Revision if the store lacks
+// it, and how many writes have returned.
 func (c *Cached) remembered(key string) (r fairlead.Record, is bool, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,8 +87,8 @@ func (c *Cached) remembered(key string) (r fairlead.Record, is bool, writes int)
 	return r, is || c.absent[key] || c.whole && !c.doubt[key], c.writes
 }
 
-// listed is remembered after the store was listed, if that is to be done. Where it
-// fails, or a write overtakes it, keys are asked for one by one.
+// listed lists the store, if that is still to be done, and then returns what is
+// remembered. If listing fails, or a write overtakes it, keys are read one by one.
 func (c *Cached) listed(ctx context.Context, key string) (r fairlead.Record, is bool, writes int) {
 	c.listing.Lock()
 	defer c.listing.Unlock()
@@ -120,9 +120,9 @@ func (c *Cached) Delete(ctx context.Context, key string, prev fairlead.Revision)
 	return err
 }
 
-// List asks the store, remembers what it yields, and once it is through forgets
-// what it has not. A List of all keys that no write has overtaken tells which the
-// store lacks, too.
+// List lists the store, remembers what it yields, and at the end forgets the keys
+// that were not listed. A List of all keys that no write has overtaken also shows
+// which keys the store lacks.
 func (c *Cached) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Record, error] {
 	return func(yield func(fairlead.Record, error) bool) {
 		c.mu.Lock()
@@ -149,8 +149,8 @@ func (c *Cached) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Rec
 	}
 }
 
-// read remembers what was read when so many writes had returned. If there are
-// more by now it may be what was there before one of them.
+// read remembers what was read, given how many writes had returned before. If
+// more have returned by now, it may be older than one of them.
 func (c *Cached) read(key string, r fairlead.Record, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,7 +159,8 @@ func (c *Cached) read(key string, r fairlead.Record, writes int) {
 	}
 }
 
-// wrote remembers what a write has left, or forgets the key if it failed.
+// wrote remembers the result of a write, or forgets the key if the write
+// failed.
 func (c *Cached) wrote(key string, r fairlead.Record, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -46,7 +46,7 @@ func TestCachedAsksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value[0] = 'x' // the caller's
+	value[0] = 'x' // the caller's slice
 	get("a", "1", nil, 1)
 
 	other, err := below.Put(t.Context(), "a", []byte("2"), at)
@@ -66,8 +66,8 @@ func TestCachedAsksOnce(t *testing.T) {
 	get("a", "", fairlead.ErrNotFound, 2)
 }
 
-// Once all was listed the store is not asked for what it lacks, unless a write has
-// failed.
+// After everything was listed, the store is not asked for keys it lacks, unless a
+// write has failed.
 func TestCachedListFirst(t *testing.T) {
 	below := &counting{Store: new(fairlead.MemStore)}
 	if _, err := below.Put(t.Context(), "a", []byte("1"), ""); err != nil {
@@ -114,11 +114,11 @@ func TestCachedListFirst(t *testing.T) {
 	}
 	below.gets = 0
 	if _, err := overtaken.Get(t.Context(), "f"); !errors.Is(err, fairlead.ErrNotFound) || below.gets != 1 {
-		t.Errorf("a list that a write has overtaken tells what there is not: %v, %d calls", err, below.gets)
+		t.Errorf("a list that a write has overtaken is taken for complete: %v, %d calls", err, below.gets)
 	}
 }
 
-// A List to its end shows what others have written and deleted.
+// A complete List shows what others have written and deleted.
 func TestCachedList(t *testing.T) {
 	below := &counting{Store: new(fairlead.MemStore)}
 	c := kube.NewCached(below)
@@ -160,7 +160,7 @@ func TestCachedList(t *testing.T) {
 	known(",2,,1")
 }
 
-// A Get or List that is slower than a write does not bring back what was before.
+// A Get or List that is slower than a write does not restore older data.
 func TestCachedReadOvertaken(t *testing.T) {
 	below := &counting{Store: new(fairlead.MemStore)}
 	c := kube.NewCached(below)
@@ -206,7 +206,7 @@ func TestCachedReadOvertaken(t *testing.T) {
 	latest("3")
 }
 
-// slowList lists what was there before something happens.
+// slowList lists the state from before something happens.
 type slowList struct {
 	fairlead.Store
 	then func()
@@ -229,7 +229,7 @@ func (s slowList) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Re
 	}
 }
 
-// Names of objects that are gone do not fill the memory.
+// Names of deleted objects do not fill the memory.
 func TestCachedForgetsAbsentKeys(t *testing.T) {
 	below := &counting{Store: new(fairlead.MemStore)}
 	c := kube.NewCached(below)
@@ -252,7 +252,7 @@ func TestCachedForgetsAbsentKeys(t *testing.T) {
 	}
 }
 
-// With one writer it is a Store like any other.
+// With one writer, Cached is a Store like any other.
 func TestCachedCheckStore(t *testing.T) {
 	for _, c := range []*kube.Cached{kube.NewCached(new(fairlead.MemStore)), kube.NewCached(new(fairlead.MemStore)).ListFirst()} {
 		if err := fairlead.CheckStore(t.Context(), func() (fairlead.Store, error) { return c, nil }); err != nil {

@@ -19,8 +19,8 @@ import (
 
 // Watch yields every record whose key begins with prefix, in key order, then
 // one record for each change, until ctx ends. When the server ends a watch, as
-// it does every few minutes, it goes on where that ended. An error of the
-// server, also that it cannot be reached, ends the sequence.
+// it does every few minutes, Watch continues where that ended. A server error,
+// including an unreachable server, ends the sequence.
 func (s *Store) Watch(ctx context.Context, prefix string) iter.Seq2[fairlead.Record, error] {
 	return func(yield func(fairlead.Record, error) bool) {
 		w := storeWatch{store: s, prefix: prefix, known: map[string]fairlead.Revision{}, yield: yield}
@@ -50,19 +50,19 @@ func (s *Store) Watch(ctx context.Context, prefix string) iter.Seq2[fairlead.Rec
 type storeWatch struct {
 	store  *Store
 	prefix string
-	at     string                       // the resourceVersion to go on from
-	known  map[string]fairlead.Revision // what was yielded, by key
+	at     string                       // the resourceVersion to continue from
+	known  map[string]fairlead.Revision // the yielded revisions, by key
 	yield  func(fairlead.Record, error) bool
 }
 
-// left says that the caller has left the loop.
+// left is the error for a caller that has left the loop.
 type left struct{}
 
 func (left) Error() string { return "the caller has left the loop" }
 
 var errLeft error = left{}
 
-// list yields what is there and not known, and what is known and gone.
+// list yields what exists and is not known, and what is known and gone.
 func (w *storeWatch) list(ctx context.Context) error {
 	found, at, err := w.store.all(ctx, w.prefix)
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *storeWatch) list(ctx context.Context) error {
 	return nil
 }
 
-// tell yields a record unless the caller has it.
+// tell yields a record unless the caller already has it.
 func (w *storeWatch) tell(r fairlead.Record) error {
 	if w.known[r.Key] == r.Revision {
 		return nil
@@ -100,7 +100,7 @@ func (w *storeWatch) tell(r fairlead.Record) error {
 	return nil
 }
 
-// follow is one watch of the server, to its end.
+// follow runs one watch on the server until it ends.
 func (w *storeWatch) follow(ctx context.Context) error {
 	opts := &client.ListOptions{Namespace: w.store.namespace, Raw: &metav1.ListOptions{ResourceVersion: w.at, AllowWatchBookmarks: true}}
 	client.MatchingLabels{storeLabel: w.store.name}.ApplyToList(opts)
@@ -124,8 +124,8 @@ func (w *storeWatch) follow(ctx context.Context) error {
 	}
 }
 
-// pause keeps a server that ends each watch at once, or has forgotten each
-// version, from being asked without end.
+// pause limits the rate of requests to a server that ends each watch at once,
+// or has forgotten every version.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -8,18 +8,18 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Alerts returns the alerts that the server knows, pending ones included, in the
-// server's order: how the cluster itself says that it is not well, which speaks
-// against an update. Behind OpenShift's Thanos querier the rights are those of
-// [Evaluator.Evaluate]. An answer is limited as those of queries are; the error
-// is never "no alerts".
+// Alerts returns the alerts that the server knows, including pending ones, in
+// the server's order: the problems that the cluster itself reports, which may
+// advise against an update. Behind OpenShift's Thanos querier it needs the same
+// permissions as [Evaluator.Evaluate]. Answers are limited like those of
+// queries; having no alerts is not an error.
 func (e *Evaluator) Alerts(ctx context.Context) ([]cvo.Alert, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
 	answer, err := e.api.Alerts(ctx)
 	if err != nil {
 		_, err := e.explain(err)
-		return nil, fmt.Errorf("the alerts of the Prometheus server at %s: %w", e.server, err)
+		return nil, fmt.Errorf("alerts of the Prometheus server at %s: %w", e.server, err)
 	}
 	out := []cvo.Alert{}
 	for _, a := range answer.Alerts {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
 )
 
-// TestAlerts reads what Prometheus answers about alerts, and tells what goes wrong.
+// TestAlerts reads Prometheus' answers about alerts, and reports errors.
 func TestAlerts(t *testing.T) {
 	answer, status := `{"status":"success","data":{"alerts":[
 		{"labels":{"alertname":"KubeNodeNotReady","severity":"warning"},"annotations":{"summary":"n1 is not ready"},"state":"firing","activeAt":"2026-03-01T12:00:00Z","value":"1e+00"},

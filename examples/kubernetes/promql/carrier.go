@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// carrier is the evaluator as the transport of its requests: it adds the
+// carrier is the evaluator as a transport for its requests: it adds the
 // token, and limits the answer.
 type carrier Evaluator
 
-// RoundTrip carries one request.
+// RoundTrip makes one request.
 func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	transport, err := c.transport()
 	if err != nil {
@@ -39,8 +39,7 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// readToken returns what the file of the token holds. The error never holds
-// the token.
+// readToken returns the token in a file. The error never contains the token.
 func readToken(name string) (string, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -49,14 +48,14 @@ func readToken(name string) (string, error) {
 	token := strings.TrimSpace(string(text))
 	switch {
 	case token == "":
-		return "", fmt.Errorf("the file of the bearer token, %s, is empty", name)
+		return "", fmt.Errorf("the bearer token file %s is empty", name)
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", fmt.Errorf("the file of the bearer token, %s, holds more than one word of ASCII", name)
+		return "", fmt.Errorf("the bearer token file %s contains more than one word of ASCII", name)
 	}
 	return token, nil
 }
 
-// transport returns what carries requests now. Once the certificates have
+// transport returns the transport for requests. After the certificates have
 // changed it is a new one.
 func (c *carrier) transport() (http.RoundTripper, error) {
 	if c.opts.Transport != nil {
@@ -78,7 +77,7 @@ func (c *carrier) transport() (http.RoundTripper, error) {
 	if c.opts.CAFile != "" {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("the file of certificate authorities, %s, holds no certificate as PEM", c.opts.CAFile)
+			return nil, fmt.Errorf("the certificate authority file %s contains no certificate in PEM format", c.opts.CAFile)
 		}
 	}
 	if c.trust.with != nil {
@@ -90,25 +89,25 @@ func (c *carrier) transport() (http.RoundTripper, error) {
 		TLSHandshakeTimeout:    10 * time.Second,
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConnsPerHost:    16, // as many as a burst of the graph has
+		MaxIdleConnsPerHost:    16, // the size of a burst of the graph
 		IdleConnTimeout:        time.Minute,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 	return c.trust.with, nil
 }
 
-// noRedirect refuses to follow one.
+// noRedirect refuses to follow a redirect.
 func noRedirect(req *http.Request, _ []*http.Request) error {
-	return fmt.Errorf("it redirects to %s, which is not followed: name that server in its place, if it is the right one", req.URL.Redacted())
+	return fmt.Errorf("it redirects to %s, which is not followed: use that address instead, if it is the right server", req.URL.Redacted())
 }
 
-// limited reads no more than a limit.
+// limited is a body with a size limit.
 type limited struct {
 	io.ReadCloser
 	limit, left int64
 }
 
-// Read returns a *LimitError instead of what is beyond the limit.
+// Read returns a *LimitError beyond the limit.
 func (l *limited) Read(p []byte) (int, error) {
 	if int64(len(p)) > l.left+1 {
 		p = p[:l.left+1]

@@ -20,18 +20,18 @@ type Reason string
 
 // The reasons, from the rule to the answer.
 const (
-	Rule    Reason = "Rule"    // the rule is none that Prometheus can be asked about
+	Rule    Reason = "Rule"    // the rule is not one for Prometheus
 	File    Reason = "File"    // the file of the token or of the certificates cannot be used
 	Connect Reason = "Connect" // the server could not be reached, or is not trusted
-	Access  Reason = "Access"  // the server does not let us ask (401, 403)
+	Access  Reason = "Access"  // the server denies access (401, 403)
 	Query   Reason = "Query"   // the server cannot carry out the query
-	Server  Reason = "Server"  // the server failed, or what answers is no Prometheus
-	Timeout Reason = "Timeout" // the query took too long, here or there
+	Server  Reason = "Server"  // the server failed, or is not a Prometheus
+	Timeout Reason = "Timeout" // the query took too long, here or on the server
 	Limit   Reason = "Limit"   // the answer is too large
 	Answer  Reason = "Answer"  // the answer decides nothing
 )
 
-// Error says why it cannot be told whether a rule matches.
+// Error reports why a rule could not be evaluated.
 type Error struct {
 	Server string     // the address of the server, without a password
 	Rule   graph.Rule // which rule was to be evaluated
@@ -39,8 +39,8 @@ type Error struct {
 	Err    error      // what happened, in one line
 }
 
-// Error returns the message in one line. It holds nothing that changes while
-// the failure stays the same, such as the number of a local port.
+// Error returns the message in one line. It contains nothing that changes
+// while the failure stays the same, such as the number of a local port.
 func (e *Error) Error() string {
 	if e.Reason == Rule {
 		return e.Err.Error()
@@ -55,14 +55,14 @@ func (e *Evaluator) fail(rule graph.Rule, reason Reason, err error) error {
 	return &Error{Server: e.server, Rule: rule, Reason: reason, Err: err}
 }
 
-// LimitError says that an answer is larger than Options.MaxAnswer.
+// LimitError reports that an answer is larger than Options.MaxAnswer.
 type LimitError struct {
 	Limit int64 // in bytes
 }
 
 // Error returns the message in one line.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the answer has more than %d bytes; one that decides is far smaller, so look at the query, or raise MaxAnswer", e.Limit)
+	return fmt.Sprintf("the answer has more than %d bytes; one that decides is far smaller: check the query, or raise MaxAnswer", e.Limit)
 }
 
 // fileError is a failure to use a file of the options.
@@ -70,7 +70,7 @@ type fileError struct{ error }
 
 func (e fileError) Unwrap() error { return e.error }
 
-// explain returns the kind of a failed query, and says it in one line.
+// explain returns the kind of a failed query, and an error in one line.
 func (e *Evaluator) explain(err error) (Reason, error) {
 	var (
 		limit   *LimitError
@@ -91,10 +91,10 @@ func (e *Evaluator) explain(err error) (Reason, error) {
 		return Timeout, fmt.Errorf("it did not answer within %s", e.opts.Timeout)
 	case errors.As(err, &cert):
 		return Connect, fmt.Errorf("its certificate is not trusted: %w", cert.Err)
-	case errors.As(err, &network): // without the addresses of its two ends
+	case errors.As(err, &network): // without the addresses of both ends
 		return Connect, fmt.Errorf("it cannot be reached: %s: %w", network.Op, network.Err)
 	case errors.As(err, &wrapped):
-		return Connect, fmt.Errorf("it cannot be asked: %w", wrapped.Err)
+		return Connect, fmt.Errorf("it cannot be queried: %w", wrapped.Err)
 	}
 	return Server, fmt.Errorf("its answer cannot be read: %s", oneLine(err.Error()))
 }
@@ -107,7 +107,7 @@ func (e *Evaluator) refusal(a *v1.Error) (Reason, error) {
 		Error string       `json:"error"`
 	}
 	if json.Unmarshal([]byte(a.Detail), &inside) == nil && inside.Error != "" {
-		kind, told = inside.Type, inside.Error // the API's own form, under a status that the client does not expect it with
+		kind, told = inside.Type, inside.Error // the API's own form, with a status for which the client does not expect it
 	} else if a.Detail != "" {
 		told += ": " + a.Detail
 	}
@@ -115,25 +115,25 @@ func (e *Evaluator) refusal(a *v1.Error) (Reason, error) {
 	if a.Msg == "client error: 401" || a.Msg == "client error: 403" {
 		hint := "send a bearer token (TokenFile)"
 		if e.opts.TokenFile != "" {
-			hint = "look at what the token in " + e.opts.TokenFile + " allows"
+			hint = "check the permissions of the token in " + e.opts.TokenFile
 		}
-		return Access, fmt.Errorf("it refuses to be asked: %s; %s", told, hint)
+		return Access, fmt.Errorf("it denies access: %s; %s", told, hint)
 	}
 	switch kind {
 	case v1.ErrBadData, v1.ErrExec:
 		return Query, fmt.Errorf("it cannot carry out the query: %s", told)
 	case v1.ErrTimeout, v1.ErrCanceled:
-		return Timeout, fmt.Errorf("it gave the query up: %s", told)
+		return Timeout, fmt.Errorf("it gave up the query: %s", told)
 	case v1.ErrClient, v1.ErrBadResponse:
-		return Server, fmt.Errorf("no Prometheus API answers there: %s", told)
+		return Server, fmt.Errorf("it does not serve the Prometheus API: %s", told)
 	}
 	return Server, fmt.Errorf("it failed: %s", told)
 }
 
-// longest is how much of a server's own words an error repeats, in bytes.
+// longest limits how much of a server's message an error repeats, in bytes.
 const longest = 300
 
-// oneLine returns what a server said as one line that is not too long.
+// oneLine returns a server's message as one line of limited length.
 func oneLine(s string) string {
 	if len(s) > 4*longest {
 		s = s[:4*longest]

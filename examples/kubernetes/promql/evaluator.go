@@ -15,30 +15,30 @@ import (
 	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
 )
 
-// Options say how the server is asked. Nil is the zero value.
+// Options configures an Evaluator. Nil means the zero value.
 type Options struct {
-	// TokenFile holds the bearer token that is sent along; empty for none. It is
-	// read for each query.
+	// TokenFile is the file with the bearer token to send; empty means none. It
+	// is read for each query.
 	TokenFile string
-	// CAFile holds the certificates, as PEM, that the server's one must go back
-	// to; empty for those of the system. It is read for each query.
+	// CAFile is the file with the trusted certificate authorities, in PEM
+	// format; empty means those of the system. It is read for each query.
 	CAFile string
-	// Timeout is the longest that one query may take; default 30 seconds. The
+	// Timeout limits the time of one query; default 30 seconds. The
 	// cluster-version operator waits for 5 minutes.
 	Timeout time.Duration
-	// MaxAnswer is the largest answer in bytes, unpacked; default 1 MiB. An
-	// answer that decides has some hundred.
+	// MaxAnswer limits the size of an answer in bytes, decompressed; default
+	// 1 MiB. An answer that decides has a few hundred.
 	MaxAnswer int64
-	// ClusterID is put into queries: _id="" becomes _id="<ClusterID>". It is for
-	// a server that holds the metrics of several clusters, as hosted control
-	// planes have it. Empty leaves queries as they are.
+	// ClusterID is inserted into queries: _id="" becomes _id="<ClusterID>". It
+	// is for a server with the metrics of several clusters, as with hosted
+	// control planes. Empty leaves queries as they are.
 	ClusterID string
-	// Transport carries the requests in place of one made here, which takes its
-	// proxy from the environment. CAFile must be empty with it.
+	// Transport makes the requests. Nil means a default one, which takes its
+	// proxy from the environment. CAFile must be empty if it is set.
 	Transport http.RoundTripper
 }
 
-// Evaluator evaluates rules by asking one server. It is safe for concurrent
+// Evaluator evaluates rules by querying one server. It is safe for concurrent
 // use.
 type Evaluator struct {
 	server string // for messages, without a password
@@ -49,9 +49,9 @@ type Evaluator struct {
 
 var _ graph.Evaluator = (*Evaluator)(nil)
 
-// New returns an evaluator that asks the server at address: http or https, with
-// the path under which the API stands, if any. It connects to nothing yet. The
-// error says what is wrong with the address or the options.
+// New returns an evaluator for the server at address: http or https, with the
+// path below which the API is served, if any. It does not connect yet. The
+// error reports an invalid address or invalid options.
 func New(address string, opts *Options) (*Evaluator, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -61,11 +61,11 @@ func New(address string, opts *Options) (*Evaluator, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the address of the Prometheus server: %w", err)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("the address of the Prometheus server is %q: write http or https, and the host, as in https://prometheus.example:9090", u.Redacted())
+		return nil, fmt.Errorf("the address of the Prometheus server is %q: write it with http or https and the host, as in https://prometheus.example:9090", u.Redacted())
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("the address of the Prometheus server is %q: leave out what follows the path", u.Redacted())
 	case opts.CAFile != "" && opts.Transport != nil:
-		return nil, fmt.Errorf("the options of the Prometheus server at %s have a CAFile and a Transport, which then decides what is trusted: leave out one", u.Redacted())
+		return nil, fmt.Errorf("the options of the Prometheus server at %s have a CAFile and a Transport, which determines what is trusted: leave out one of them", u.Redacted())
 	}
 	e := &Evaluator{server: u.Redacted(), opts: *opts}
 	e.opts.Timeout = cmp.Or(max(opts.Timeout, 0), 30*time.Second)
@@ -79,8 +79,8 @@ func New(address string, opts *Options) (*Evaluator, error) {
 }
 
 // Evaluate asks the server whether the rule matches. A rule of the type Always
-// matches without a question. All errors are *Error, but for that of a ctx that
-// has ended, which comes as it is.
+// matches without a query. All errors are *Error, except that of a ctx that has
+// ended, which is returned as it is.
 func (e *Evaluator) Evaluate(ctx context.Context, rule graph.Rule) (bool, error) {
 	switch {
 	case !rule.Known():
@@ -94,7 +94,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, rule graph.Rule) (bool, error)
 	}
 	within, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
-	// The zero time asks for the value at the server's own now.
+	// The zero time means the present time of the server.
 	value, warnings, err := e.api.Query(within, e.query(rule), time.Time{}, v1.WithTimeout(e.opts.Timeout))
 	switch {
 	case ctx.Err() != nil:
@@ -105,7 +105,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, rule graph.Rule) (bool, error)
 		reason, err := e.explain(err)
 		return false, e.fail(rule, reason, err)
 	case len(warnings) > 0:
-		return false, e.fail(rule, Answer, fmt.Errorf("the answer has warnings, so it may be a partial one: %s", oneLine(strings.Join(warnings, "; "))))
+		return false, e.fail(rule, Answer, fmt.Errorf("the answer has warnings, so it may be partial: %s", oneLine(strings.Join(warnings, "; "))))
 	}
 	match, err := judge(value)
 	if err != nil {
@@ -114,7 +114,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, rule graph.Rule) (bool, error)
 	return match, nil
 }
 
-// query returns what is asked for a rule.
+// query returns the query for a rule.
 func (e *Evaluator) query(rule graph.Rule) string {
 	if e.opts.ClusterID == "" {
 		return rule.Query
@@ -122,7 +122,7 @@ func (e *Evaluator) query(rule graph.Rule) string {
 	return strings.ReplaceAll(rule.Query, `_id=""`, fmt.Sprintf("_id=%q", e.opts.ClusterID))
 }
 
-// trust is the transport of those certificates that the CA file had last.
+// trust is the transport for the last contents of the CA file.
 type trust struct {
 	mu   sync.Mutex
 	pem  []byte

@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
 )
 
-// answering serves one body with one status to whatever is asked.
+// answering serves one body with one status to all requests.
 func answering(tb testing.TB, status int, body string) string {
 	tb.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -33,7 +33,7 @@ func answering(tb testing.TB, status int, body string) string {
 	return s.URL
 }
 
-// vector is the body of an answer with samples of these values.
+// vector returns the body of an answer with samples of these values.
 func vector(values ...string) string {
 	var list []string
 	for i, v := range values {
@@ -53,8 +53,8 @@ func evaluator(tb testing.TB, address string, opts *promql.Options) *promql.Eval
 
 var risky = graph.Rule{Type: graph.RulePromQL, Query: "max(risky)"}
 
-// Only one sample of 1 or 0 decides; everything else is an error of a kind that
-// can be told, and says what is wrong.
+// Only a single sample of 1 or 0 decides; everything else is an error with a
+// distinguishable reason and a message.
 func TestAnswers(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -81,9 +81,9 @@ func TestAnswers(t *testing.T) {
 		{name: "histogram", status: 200, body: `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"histogram":[1700000000,{"count":"1","sum":"1","buckets":[]}]}]}}`, reason: promql.Answer, says: "a histogram"},
 		{name: "warnings", status: 200, body: strings.Replace(vector("0"), `"data"`, `"warnings":["store\n  x is away"],"data"`, 1), reason: promql.Answer, says: "store x is away"},
 		{name: "no data", status: 200, body: `{"status":"success"}`, reason: promql.Server, says: "cannot be read"},
-		{name: "empty", status: 200, body: ``, reason: promql.Server, says: "no Prometheus API"},
-		{name: "a page", status: 200, body: `<html>sign in</html>`, reason: promql.Server, says: "no Prometheus API"},
-		{name: "cut short", status: 200, body: vector("1")[:40], reason: promql.Server, says: "no Prometheus API"},
+		{name: "empty", status: 200, body: ``, reason: promql.Server, says: "not serve the Prometheus API"},
+		{name: "a page", status: 200, body: `<html>sign in</html>`, reason: promql.Server, says: "not serve the Prometheus API"},
+		{name: "cut short", status: 200, body: vector("1")[:40], reason: promql.Server, says: "not serve the Prometheus API"},
 		{name: "no content", status: 204, body: ``, reason: promql.Server, says: "cannot be read"},
 		{name: "bad query", status: 400, body: `{"status":"error","errorType":"bad_data","error":"parse error at 1:4"}`, reason: promql.Query, says: "parse error at 1:4"},
 		{name: "bad execution", status: 422, body: `{"status":"error","errorType":"execution","error":"many-to-many"}`, reason: promql.Query, says: "many-to-many"},
@@ -115,7 +115,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Rules that Prometheus is not for are not sent to it, and Always needs nobody.
+// Rules that are not for Prometheus are not sent to it, and Always needs no
+// server.
 func TestRules(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") }))
 	defer server.Close()
@@ -140,11 +141,11 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The query goes out as it is, but for the id of the cluster where one is given.
+// The query is sent as it is, except for the cluster ID if one is given.
 func TestQuerySent(t *testing.T) {
 	var got string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost { // a server that takes queries by GET alone is asked again
+		if r.Method == http.MethodPost { // for a server that accepts queries only by GET, the request is repeated
 			http.Error(w, "", http.StatusMethodNotAllowed)
 			return
 		}
@@ -176,11 +177,11 @@ func TestNewRefuses(t *testing.T) {
 	}
 	_, err := promql.New("gopher://me:secret@host", nil)
 	if err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("the error tells the password: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 
-// The token is sent, and a new one is used at the next query.
+// The token is sent, and a new one is used for the next query.
 func TestTokenReadAnew(t *testing.T) {
 	var want atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +200,7 @@ func TestTokenReadAnew(t *testing.T) {
 		if _, err := e.Evaluate(t.Context(), risky); !errors.As(err, &failed) || failed.Reason != promql.File {
 			t.Errorf("with %s: %v; want an error of the kind File", what, err)
 		} else if strings.Contains(err.Error(), "s3cr3t") {
-			t.Errorf("the error tells the token: %v", err)
+			t.Errorf("the error contains the token: %v", err)
 		}
 	}
 	fails("no file")
@@ -229,7 +230,7 @@ func write(tb testing.TB, file, text string) {
 	}
 }
 
-// The server is trusted through the CA file alone, which is read again.
+// Only the CA file makes the server trusted, and it is read again.
 func TestCAReadAnew(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, vector("1")) }))
 	server.Config.ErrorLog = quiet(t)
@@ -270,8 +271,8 @@ func TestCAReadAnew(t *testing.T) {
 	}
 }
 
-// A slow server costs no more than the time limit, and an end of the caller is
-// told as what it is.
+// A slow server takes no longer than the time limit, and the end of the
+// caller's context is returned as it is.
 func TestTimeLimits(t *testing.T) {
 	for _, late := range []string{"headers", "body"} {
 		release, begun := make(chan struct{}), make(chan struct{}, 8)
@@ -299,7 +300,7 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
-// A huge answer is not read to its end.
+// A huge answer is not read completely.
 func TestAnswerLimit(t *testing.T) {
 	var sent atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -346,8 +347,8 @@ func TestNoRedirect(t *testing.T) {
 	}
 }
 
-// Nobody listens, and a server that hangs up: the error is the same each time,
-// so that a condition that shows it does not change.
+// A server that does not listen, and one that closes the connection: the error
+// is the same each time, so that a condition that shows it does not change.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -379,7 +380,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// updates are two updates with one rule in common.
+// updates returns two updates with one rule in common.
 func updates(queries ...string) []graph.Update {
 	var list []graph.Update
 	for i, q := range queries {
@@ -394,8 +395,8 @@ func updates(queries ...string) []graph.Update {
 	return list
 }
 
-// With the graph: equal rules are asked once, what fails becomes Unknown for
-// the reason EvaluationFailed, and nothing is asked again before its time.
+// With the graph: equal rules are evaluated once, failures become Unknown
+// with the reason EvaluationFailed, and nothing is evaluated again too early.
 func TestWithGraph(t *testing.T) {
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -433,7 +434,7 @@ func TestWithGraph(t *testing.T) {
 	if asked["one"] != 1 || asked["zero"] != 1 || asked["broken"] != 1 {
 		t.Errorf("asked: %v; want each query once", asked)
 	}
-	clock.Advance(time.Minute) // when a failed one is due
+	clock.Advance(time.Minute) // when a failed rule is due
 	_, _ = again.Evaluate(t.Context(), e, list, clock, nil)
 	if asked["one"] != 1 || asked["broken"] != 2 {
 		t.Errorf("asked: %v after a minute; want the broken one twice", asked)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
 )
 
-// recorded answers two queries, and no other.
+// recorded answers only two queries.
 func recorded() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const answer = `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1700000000,"%s"]}]}}`
@@ -26,7 +26,7 @@ func recorded() *httptest.Server {
 	}))
 }
 
-// One rule, asked directly.
+// A single rule, evaluated directly.
 func Example() {
 	server := recorded()
 	defer server.Close()
@@ -46,7 +46,7 @@ func Example() {
 	// Output:
 	// max(slow_disks) true
 	// max(old_firmware) false
-	// max(unheard_of) cannot be told: invalid PromQL result length: no samples, and only one decides; the metrics that the query needs are not there
+	// max(unheard_of) cannot be told: invalid PromQL result length: no samples, but exactly one is needed; the metrics that the query uses are missing
 }
 
 // Which updates are recommended for the cluster that the server watches?
@@ -76,7 +76,7 @@ func ExampleEvaluator() {
 		fmt.Println(err)
 		return
 	}
-	var known graph.Evaluations // keep it: it says when to ask again
+	var known graph.Evaluations // keep it: it determines when to query again
 	known, _ = known.Evaluate(context.Background(), by, updates.Conditional, fairlead.SystemClock{}, nil)
 	for _, to := range updates.Conditional {
 		r := known.Recommend(to, nil)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// otherCA is the certificate of an authority that signed nothing.
+// otherCA is the certificate of an authority that has signed nothing.
 var otherCA = func() string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -31,5 +31,5 @@ var otherCA = func() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }()
 
-// quiet takes what a server logs of handshakes that are meant to fail.
+// quiet discards what a server logs about handshakes that should fail.
 func quiet(testing.TB) *log.Logger { return log.New(io.Discard, "", 0) }

@@ -18,10 +18,10 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
 )
 
-// On a real server, the values of a metric decide as its rule says, and a new
-// value is seen. What the server cannot carry out, what takes it too long, what
-// it says too much about, and its end are errors of their kinds. When it is
-// back, rules decide again.
+// On a real server, the values of a metric decide as the rule says, and a new
+// value is noticed. Queries that the server cannot carry out, that take too
+// long or that have too large an answer, and the end of the server are errors
+// with the right reasons. When the server is back, rules decide again.
 func TestRealServer(t *testing.T) {
 	const metrics = "risky{node=\"a\"} %s\nrisky{node=\"b\"} 0\nodd 7\nnot_a_number NaN\n"
 	url, set := promserver.Target(t, fmt.Sprintf(metrics, "0"))
@@ -45,15 +45,15 @@ func TestRealServer(t *testing.T) {
 		"min(risky)":                          "false",
 		"count(risky) == bool 2":              "true",
 		"risky":                               "Answer", // two samples
-		"absent(risky)":                       "Answer", // none
+		"absent(risky)":                       "Answer", // no sample
 		"absent(missing)":                     "true",
 		"odd":                                 "Answer",
 		"not_a_number":                        "Answer",
 		"1":                                   "Answer", // a scalar
 		`"1"`:                                 "Server", // a string, which the client cannot read
-		"max(risky":                           "Query",  // no query
-		"risky + on () group_left risky":      "Query",  // that cannot be carried out
-		"max(risky[5m])":                      "Query",  // of the wrong type
+		"max(risky":                           "Query",  // not a query
+		"risky + on () group_left risky":      "Query",  // cannot be carried out
+		"max(risky[5m])":                      "Query",  // the wrong type
 		"max_over_time(vector(1)[9000s:1ms])": "Query",  // more samples than the server allows
 	} {
 		if got := ask(e, query); got != want {
@@ -103,8 +103,9 @@ func TestRealServer(t *testing.T) {
 	}
 }
 
-// clusterMetrics are what three clusters report, as far as risks ask for it: one
-// on AWS, a hosted one on Azure, and one that reports nothing but its operators.
+// clusterMetrics are the metrics of three clusters, as far as risks query them:
+// one on AWS, a hosted one on Azure, and one that reports nothing but its
+// operators.
 const clusterMetrics = `
 cluster_infrastructure_provider{_id="aws",type="AWS"} 1
 cluster_installer{_id="aws",invoker="user"} 1
@@ -168,9 +169,9 @@ func realRules(t *testing.T) map[graph.Rule]string {
 	return rules
 }
 
-// Each query of the recorded graph data can be carried out by a real server,
-// and decides what its text says of two clusters. Where a cluster does not
-// report what the query needs, it decides nothing.
+// A real server can carry out each query of the recorded graph data, which
+// decides correctly for two clusters. If a cluster does not report the
+// metrics that a query uses, it decides nothing.
 func TestRealRisks(t *testing.T) {
 	rules := realRules(t)
 	url, _ := promserver.Target(t, clusterMetrics)
@@ -213,8 +214,8 @@ func TestRealRisks(t *testing.T) {
 	t.Logf("%d different queries: %v", len(rules), count)
 }
 
-// realEnds is what the queries say of the clusters aws, azure and bare. Some do
-// not ask for the id of a cluster, and so say the same of all.
+// realEnds are the results of the queries for the clusters aws, azure and bare.
+// Some do not select a cluster by ID, and so have the same result for all.
 var realEnds = map[string]string{
 	"ARO420UDRWorkerNodesFail":                        "false true false",
 	"AROMissingInternalLBSAN":                         "false true false",

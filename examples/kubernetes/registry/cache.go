@@ -20,9 +20,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// cache keeps layers in a directory, each in a file that is named by its digest.
-// A file is there whole or not at all: it is written beside and renamed. That it
-// holds what its name says is checked again whenever it is opened.
+// cache keeps layers in a directory, each in a file named after its digest. A
+// file is either complete or absent: it is written under another name and
+// renamed. Whether its content matches the digest is verified whenever it is
+// opened.
 type cache struct {
 	dir string
 	max int64
@@ -41,7 +42,7 @@ func (c *cache) open() error {
 	return nil
 }
 
-// lock waits until nobody else fetches that layer.
+// lock waits until no other goroutine fetches that layer.
 func (c *cache) lock(digest v1.Hash) (unlock func()) {
 	c.mu.Lock()
 	m := c.busy[digest]
@@ -58,23 +59,23 @@ func (c *cache) path(digest v1.Hash) string {
 	return filepath.Join(c.dir, digest.Algorithm+"-"+digest.Hex)
 }
 
-// get opens a layer, which fetch brings if it is not there, or is damaged.
+// get opens a layer, which it gets from fetch if it is missing or damaged.
 func (c *cache) get(ctx context.Context, digest v1.Hash, size int64, fetch func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	if digest.Algorithm != "sha256" {
-		return nil, fmt.Errorf("layer %s: its digest is not of sha256", digest)
+		return nil, fmt.Errorf("layer %s: its digest is not sha256", digest)
 	}
 	defer c.lock(digest)()
 	path := c.path(digest)
 	if intact(path, digest, size) {
 		now := time.Now()
-		_ = os.Chtimes(path, now, now) // it was used; that is only for the order in which they go
+		_ = os.Chtimes(path, now, now) // the last use; it matters only for the order of removal
 	} else if err := c.put(ctx, path, digest, size, fetch); err != nil {
 		return nil, fmt.Errorf("layer %s: %w", digest, err)
 	}
 	return os.Open(path)
 }
 
-// intact reports whether a file holds what its digest says.
+// intact reports whether the content of a file matches its digest.
 func intact(path string, digest v1.Hash, size int64) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -112,12 +113,12 @@ func (c *cache) put(ctx context.Context, path string, digest v1.Hash, size int64
 	return os.Rename(f.Name(), path)
 }
 
-// clear removes the layers that were not used for longest until those that are
-// left take no more than keep bytes, and what writers that died have left.
+// clear removes the least recently used layers until the rest takes no more
+// than keep bytes, and files left over by writers that died.
 func (c *cache) clear(keep int64, but string) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
-		return // what is wrong with the directory, the next write tells
+		return // the next write reports what is wrong with the directory
 	}
 	type layer struct {
 		path string
@@ -165,13 +166,13 @@ func (v *verified) Read(p []byte) (int, error) {
 	v.sum.Write(p[:n])
 	switch v.left -= int64(n); {
 	case v.left < 0:
-		return 0, errors.New("there is more of it than its manifest says")
+		return 0, errors.New("it is larger than its manifest says")
 	case err != io.EOF:
 		return n, err
 	case v.left > 0:
-		return n, fmt.Errorf("it ends %d bytes before the end: %w", v.left, io.ErrUnexpectedEOF)
+		return n, fmt.Errorf("it ends %d bytes early: %w", v.left, io.ErrUnexpectedEOF)
 	case hex.EncodeToString(v.sum.Sum(nil)) != v.digest.Hex:
-		return 0, fmt.Errorf("it is not what its digest %s says", v.digest)
+		return 0, fmt.Errorf("it does not match its digest %s", v.digest)
 	}
 	return n, io.EOF
 }

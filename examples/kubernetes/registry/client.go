@@ -16,37 +16,41 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Options are what a [Client] works with. Zero values mean the defaults.
+// Options configures a [Client]. Zero values mean the defaults.
 type Options struct {
-	// Cache is a directory for layers, which is made. It is required. Several
-	// clients and processes may share it.
+	// Cache is a directory for layers, which is created. It is required.
+	// Several clients and processes may share it.
 	Cache string
-	// MaxCache bounds the bytes of the layers that are kept, 10 GiB by default.
-	// Those not used for longest go first. What is in use may exceed it.
+	// MaxCache limits the bytes of the layers that are kept, 10 GiB by default.
+	// The least recently used ones are removed first. Layers in use may exceed
+	// it.
 	MaxCache int64
-	// MaxImage bounds the compressed bytes of one image, 4 GiB by default.
+	// MaxImage limits the compressed bytes of one image, 4 GiB by default.
 	MaxImage int64
-	// MaxUnpacked bounds the decompressed bytes of one image, 16 GiB by default.
+	// MaxUnpacked limits the decompressed bytes of one image, 16 GiB by
+	// default.
 	MaxUnpacked int64
-	// MaxFiles bounds the bytes of the files that are opened, 1 GiB by default: those
-	// below the directories asked for.
+	// MaxFiles limits the bytes of the opened files, 1 GiB by default: those below
+	// the requested directories.
 	MaxFiles int64
-	// Credentials tells who asks; see [PullSecrets]. Nil means the configuration of
-	// docker or podman on this machine.
+	// Credentials are those sent to registries; see [PullSecrets]. Nil means the
+	// configuration of docker or podman on this machine.
 	Credentials authn.Keychain
-	// Mirrors say where else images are; see [ReadMirrors].
+	// Mirrors are other locations of images; see [ReadMirrors].
 	Mirrors []Mirror
-	// Platform is which image of several is meant, linux/amd64 by default.
+	// Platform selects one of several images, linux/amd64 by default.
 	Platform v1.Platform
-	// Transport carries requests; nil means one with the proxies of the environment.
+	// Transport makes requests; nil means one with the proxies of the
+	// environment.
 	Transport http.RoundTripper
-	// Attempts bounds how often each request is made, 5 by default, and Pause is how
-	// long the second waits, doubled for each one more; one second by default.
+	// Attempts limits how often each request is made, 5 by default. Pause is the
+	// wait before the second attempt, doubled for each further one; one second by
+	// default.
 	Attempts int
 	Pause    time.Duration // see Attempts
 }
 
-// Limits that no image of a catalog, bundle or release comes near.
+// Limits far above any image of a catalog, bundle or release.
 const (
 	maxDocument  = 8 << 20 // bytes of a manifest, a configuration, or an answer with a token
 	maxManifests = 1000    // images in an index
@@ -60,7 +64,7 @@ type Client struct {
 	cache   cache
 }
 
-// New returns a Client. The error is about the cache or the options.
+// New returns a Client. Errors are about the cache or the options.
 func New(o Options) (*Client, error) {
 	if o.Cache == "" {
 		return nil, errors.New("registry: Options.Cache is empty: name a directory for layers")
@@ -93,14 +97,14 @@ func New(o Options) (*Client, error) {
 	return c, c.cache.open()
 }
 
-// found is an image where it was found.
+// found is an image, with its location.
 type found struct {
 	v1.Image
 	at     name.Reference
 	digest v1.Hash
 }
 
-// find asks for an image, at its mirrors and then where its name says.
+// find looks up an image, at its mirrors and then in the registry of its name.
 func (c *Client) find(ctx context.Context, image string) (*found, error) {
 	ref, err := name.ParseReference(image)
 	if err != nil {
@@ -124,7 +128,7 @@ func (c *Client) find(ctx context.Context, image string) (*found, error) {
 	return nil, errors.Join(errs...)
 }
 
-// ask asks for an image at one place.
+// ask looks up an image at one location.
 func (c *Client) ask(ctx context.Context, at name.Reference) (*found, error) {
 	options := append([]remote.Option{remote.WithContext(ctx)}, c.remote...)
 	d, err := remote.Get(at, options...)

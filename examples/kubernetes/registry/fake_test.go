@@ -25,12 +25,12 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/registry"
 )
 
-// fake is a registry in this process, with faults before it.
+// fake is a registry in this process, with injected faults.
 type fake struct {
 	t     *testing.T
 	host  string
 	inner http.Handler
-	fault func(w http.ResponseWriter, r *http.Request) bool // whether it has answered
+	fault func(w http.ResponseWriter, r *http.Request) bool // returns whether it has answered
 	asked atomic.Int64                                      // requests for blobs
 }
 
@@ -52,7 +52,7 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// layer is a layer with files.
+// layer returns a layer with files.
 func layer(t *testing.T, files map[string]string) v1.Layer {
 	t.Helper()
 	var data bytes.Buffer
@@ -75,7 +75,7 @@ func layer(t *testing.T, files map[string]string) v1.Layer {
 	return l
 }
 
-// push puts an image into the registry and returns its digest.
+// push pushes an image to the registry and returns its digest.
 func (f *fake) push(repository string, labels map[string]string, layers ...v1.Layer) string {
 	f.t.Helper()
 	img, err := mutate.AppendLayers(empty.Image, layers...)

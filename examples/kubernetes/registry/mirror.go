@@ -11,17 +11,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Mirror says where images of a registry or repository are besides, as the
-// ImageDigestMirrorSet and the ImageTagMirrorSet of config.openshift.io/v1 do.
+// Mirror contains other locations for the images of a registry or repository,
+// like the ImageDigestMirrorSet and the ImageTagMirrorSet of
+// config.openshift.io/v1.
 type Mirror struct {
 	// Source is a registry or a repository: quay.io, quay.io/acme, quay.io/acme/shelf.
-	// What lies below it is meant, too. A leading "*." stands for any subdomain.
+	// It includes everything below. A leading "*." stands for any subdomain.
 	Source string `json:"source"`
-	// Mirrors take the place of Source in names, in the order in which they are asked.
+	// Mirrors replace Source in names, in the order in which they are used.
 	Mirrors []string `json:"mirrors"`
-	// NeverContactSource forbids to ask where the name says when no mirror has it.
+	// NeverContactSource forbids using the registry in the name if no mirror
+	// has the image.
 	NeverContactSource bool `json:"-"`
-	// Tags is true for images that are named by tags, false for those by digest.
+	// Tags is true for images named by tag, false for images named by digest.
 	Tags bool `json:"-"`
 }
 
@@ -51,7 +53,7 @@ func ReadMirrors(data []byte) ([]Mirror, error) {
 			case "NeverContactSource":
 				e.NeverContactSource = true
 			default:
-				return fmt.Errorf("mirrors of %s: mirrorSourcePolicy %q: it is AllowContactingSource or NeverContactSource", e.Source, e.Policy)
+				return fmt.Errorf("mirrors of %s: mirrorSourcePolicy %q: must be AllowContactingSource or NeverContactSource", e.Source, e.Policy)
 			}
 			if e.Source == "" {
 				return errors.New("mirrors: an entry has no source")
@@ -79,8 +81,9 @@ func ReadMirrors(data []byte) ([]Mirror, error) {
 	return nil, fmt.Errorf("mirrors: kind %q is not ImageDigestMirrorSet, ImageTagMirrorSet or List", object.Kind)
 }
 
-// mirrored returns where an image may be, in the order in which it is asked for:
-// at the mirrors of the longest source that fits, and then where its name says.
+// mirrored returns the possible locations of an image, in the order in which
+// they are used: the mirrors of the longest source that matches, and then the
+// registry in the name.
 func mirrored(ref name.Reference, mirrors []Mirror) ([]name.Reference, error) {
 	_, tag := ref.(name.Tag)
 	repository := ref.Context().Name()
@@ -111,14 +114,14 @@ func mirrored(ref name.Reference, mirrors []Mirror) ([]name.Reference, error) {
 	}
 	if slices.ContainsFunc(fits, func(m Mirror) bool { return m.NeverContactSource }) {
 		if len(places) == 0 {
-			return nil, errors.New("its mirror set forbids to ask where the name says, and names no mirror")
+			return nil, errors.New("its mirror set forbids the registry in the name, and names no mirror")
 		}
 		return places, nil
 	}
 	return append(places, ref), nil
 }
 
-// rest returns what of a repository lies below the source.
+// rest returns the part of a repository below the source.
 func (m *Mirror) rest(repository string) (string, bool) {
 	if domain, ok := strings.CutPrefix(m.Source, "*."); ok {
 		registry, path, _ := strings.Cut(repository, "/")

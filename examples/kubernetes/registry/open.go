@@ -21,19 +21,19 @@ import (
 	"github.com/fairlead/fairlead/internal/archive"
 )
 
-// Image is what was opened.
+// Image is an opened image.
 type Image struct {
 	fs.FS
-	// Name is where it was found: the name asked for, or that at a mirror.
+	// Name is where it was found: the requested name, or that at a mirror.
 	Name string
-	// Digest is what the name stood for: of an index, where there is one.
+	// Digest is what the name resolved to: that of the index, if there is one.
 	Digest string
 }
 
-// Open returns the files of a catalog, those below the directory that its label
-// says, or of a bundle, the directories manifests and metadata. They are in
-// memory, compressed: the result need not be closed. It implements Images of
-// package kube/operators; the result is an [*Image].
+// Open returns the files of a catalog, those below the directory in its label,
+// or of a bundle, the directories manifests and metadata. They are in memory,
+// compressed: the result need not be closed. It implements Images of package
+// kube/operators; the result is an [*Image].
 func (c *Client) Open(ctx context.Context, image string) (fs.FS, error) {
 	return c.open(ctx, image, func(labels map[string]string) (string, []string, error) {
 		if dir, ok := labels[source.ConfigsLabel]; ok {
@@ -56,16 +56,16 @@ func (c *Client) OpenRelease(ctx context.Context, r cvo.Release) (fs.FS, error) 
 	})
 }
 
-// clean returns a directory of an image as archives name it.
+// clean returns the name of a directory of an image as used in archives.
 func clean(dir string) string { return path.Join(".", path.Clean("/" + dir)[1:]) }
 
-// open returns the files below directories of an image: choose says which, by
-// the labels.
+// open returns the files below some directories of an image: choose returns
+// which, given the labels.
 func (c *Client) open(ctx context.Context, image string, choose func(labels map[string]string) (root string, below []string, err error)) (*Image, error) {
 	var img *found
 	var config *v1.ConfigFile
-	// After a transfer that was cut the image is asked for again, for the library
-	// keeps what it has read of a configuration, and takes it for the whole.
+	// After an interrupted transfer the image is looked up again, because the
+	// library keeps a partly read configuration, and takes it for complete.
 	err := c.again(ctx, func() (err error) {
 		if img, err = c.find(ctx, image); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (c *Client) open(ctx context.Context, image string, choose func(labels map[
 	return &Image{FS: files, Name: img.at.Name(), Digest: img.digest.String()}, nil
 }
 
-// files flattens the layers, and reads what lies below the directories.
+// files flattens the layers, and reads the files below the directories.
 func (c *Client) files(ctx context.Context, img v1.Image, root string, below []string) (fs.FS, error) {
 	flat := mutate.Extract(img)
 	defer flat.Close()
@@ -111,7 +111,7 @@ func (c *Client) files(ctx context.Context, img v1.Image, root string, below []s
 	return archive.Read(ctx, r, &archive.Options{MaxSize: c.options.MaxFiles})
 }
 
-// pick copies the members below the directories, with their names from root on.
+// pick copies the members below the directories, with names relative to root.
 func pick(archive io.Reader, to *tar.Writer, root string, below []string) error {
 	from, seen := tar.NewReader(archive), false
 	for {
@@ -131,7 +131,7 @@ func pick(archive io.Reader, to *tar.Writer, root string, below []string) error 
 		if h.Typeflag == tar.TypeLink {
 			// A hard link names its target from the root of the image.
 			if h.Linkname, ok = within(root, clean(h.Linkname)); !ok {
-				return fmt.Errorf("%s is a hard link out of the directory", member)
+				return fmt.Errorf("%s is a hard link to outside of the directory", member)
 			}
 		}
 		if err := to.WriteHeader(h); err != nil {
@@ -141,18 +141,18 @@ func pick(archive io.Reader, to *tar.Writer, root string, below []string) error 
 			return err
 		}
 	}
-	// Who flattens ends the archive properly when a layer cannot be read, too, and
-	// tells the error after that.
+	// Even if a layer cannot be read, the flattened archive ends properly; the
+	// error is returned after that.
 	if _, err := io.Copy(io.Discard, archive); err != nil {
 		return err
 	}
 	if !seen {
-		return fmt.Errorf("there is nothing below /%s of it", strings.Join(prefixed(root, below), " and /"))
+		return fmt.Errorf("it has no files below /%s", strings.Join(prefixed(root, below), " and /"))
 	}
 	return to.Close()
 }
 
-// within returns the name of a member from a directory on.
+// within returns the name of a member relative to a directory.
 func within(dir, member string) (string, bool) {
 	if dir == "." {
 		return member, member != "."
@@ -177,7 +177,7 @@ func prefixed(root string, below []string) []string {
 	return all
 }
 
-// unpacking bounds what is decompressed of an image.
+// unpacking limits how much of an image is decompressed.
 type unpacking struct {
 	io.Reader
 	left, max int64
@@ -191,7 +191,7 @@ func (u *unpacking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// whole is an image whose layers are those of the cache.
+// whole is an image whose layers come from the cache.
 type whole struct {
 	v1.Image
 	layers []v1.Layer
@@ -199,15 +199,15 @@ type whole struct {
 
 func (w *whole) Layers() ([]v1.Layer, error) { return w.layers, nil }
 
-// kept is a layer that comes through the cache.
+// kept is a layer that is read through the cache.
 type kept struct {
 	partial.CompressedLayer
 	ctx    context.Context
 	client *Client
 }
 
-// Compressed returns the layer as it lies in the registry. A transfer that is cut
-// is made again.
+// Compressed returns the layer as stored in the registry. An interrupted transfer
+// is repeated.
 func (k *kept) Compressed() (io.ReadCloser, error) {
 	digest, err := k.Digest()
 	if err != nil {
@@ -225,7 +225,7 @@ func (k *kept) Compressed() (io.ReadCloser, error) {
 	return r, err
 }
 
-// again calls f, and calls it again if a transfer was cut.
+// again calls f, and calls it again if a transfer was interrupted.
 func (c *Client) again(ctx context.Context, f func() error) error {
 	for attempt, pause := 1, c.options.Pause; ; attempt, pause = attempt+1, 2*pause {
 		err := f()

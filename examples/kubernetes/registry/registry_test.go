@@ -56,7 +56,7 @@ func TestOpen(t *testing.T) {
 	if got, want := content(t, fsys), "manifests/a.yaml=a release-manifests/b.yaml=b"; got != want {
 		t.Errorf("the release has %q, want %q", got, want)
 	}
-	// A second client on the same cache downloads no layer.
+	// A second client with the same cache downloads no layer.
 	before := f.asked.Load()
 	if _, err := c.Open(t.Context(), f.host+"/acme/shelf:v1"); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestRetries has the registry refuse for a while, and cut transfers.
+// TestRetries makes the registry refuse requests for a while, and interrupt
+// transfers.
 func TestRetries(t *testing.T) {
 	f := newFake(t)
 	f.push("acme/shelf", catalogLabels, layer(t, map[string]string{"configs/catalog.json": strings.Repeat("shop ", 5000)}))
@@ -85,7 +86,7 @@ func TestRetries(t *testing.T) {
 			f.inner.ServeHTTP(whole, r)
 			w.Header().Set("Content-Length", fmt.Sprint(whole.Body.Len()))
 			_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
-			_ = http.NewResponseController(w).Flush() // the client has it, and then the connection ends
+			_ = http.NewResponseController(w).Flush() // the client receives it, and then the connection ends
 			panic(http.ErrAbortHandler)
 		}
 		return false
@@ -108,7 +109,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestHostile has registries that do not serve what digests say, or too much.
+// TestHostile uses registries that serve content with wrong digests, or too
+// much.
 func TestHostile(t *testing.T) {
 	bomb := func() []byte {
 		var data bytes.Buffer
@@ -199,7 +201,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHardLinks has a file that is a link to another of the catalog.
+// TestHardLinks opens a catalog with a file that is a hard link to another one.
 func TestHardLinks(t *testing.T) {
 	f := newFake(t)
 	var data bytes.Buffer
@@ -232,7 +234,7 @@ func TestHardLinks(t *testing.T) {
 	}
 }
 
-// TestPaths has layers whose members lead out of the image.
+// TestPaths opens layers whose members lead out of the image.
 func TestPaths(t *testing.T) {
 	f := newFake(t)
 	f.push("acme/shelf", catalogLabels, layer(t, map[string]string{"configs/../../etc/passwd": "x", "configs/catalog.json": "1"}))
@@ -266,7 +268,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// TestCacheLimit keeps the layers that were used last.
+// TestCacheLimit keeps the most recently used layers.
 func TestCacheLimit(t *testing.T) {
 	f := newFake(t)
 	var cache string
@@ -278,7 +280,8 @@ func TestCacheLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What a writer that died has left goes, once it is old; what is being written stays.
+	// Files left over by a writer that died are removed once they are old;
+	// files being written stay.
 	old, young := filepath.Join(cache, ".partial-old"), filepath.Join(cache, ".partial-young")
 	for _, path := range []string{old, young} {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -294,10 +297,10 @@ func TestCacheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(old); err == nil {
-		t.Error("what a writer left a day ago is still there")
+		t.Error("a day-old partial file is still there")
 	}
 	if err := os.Remove(young); err != nil {
-		t.Error("what was being written is gone")
+		t.Error("a file being written is gone")
 	}
 	var size int64
 	entries, _ := os.ReadDir(cache)
@@ -313,7 +316,7 @@ func TestCacheLimit(t *testing.T) {
 	}
 }
 
-// TestCredentials has a registry that wants a token of its token service.
+// TestCredentials uses a registry that requires a token from its token service.
 func TestCredentials(t *testing.T) {
 	const password = "hunter2-is-secret"
 	f := newFake(t)
@@ -387,7 +390,8 @@ items:
 	if err == nil || strings.Contains(err.Error(), "registry.example") {
 		t.Errorf("the source was asked, though its mirror set forbids it: %v", err)
 	}
-	// The longest source counts, and sets of tags say nothing of digests.
+	// The longest source is used, and mirror sets for tags do not apply to
+	// digests.
 	for _, tt := range []struct {
 		mirrors []registry.Mirror
 		found   bool

@@ -11,9 +11,9 @@ import (
 )
 
 // PullSecrets reads the contents of pull secrets, the value of their key
-// .dockerconfigjson, or of a docker config.json. Of the entries that fit a
-// repository the longest counts, and of equal ones the first. No text of a secret
-// is part of an error.
+// .dockerconfigjson, or of a docker config.json. Of the entries that match a
+// repository the longest is used, and of equal ones the first. No text of a
+// secret is part of an error.
 func PullSecrets(contents ...[]byte) (authn.Keychain, error) {
 	k := keychain{}
 	for i, content := range contents {
@@ -27,7 +27,7 @@ func PullSecrets(contents ...[]byte) (authn.Keychain, error) {
 			} `json:"auths"`
 		}
 		if err := json.Unmarshal(content, &config); err != nil {
-			return nil, fmt.Errorf("pull secret %d: is not JSON of the form {\"auths\":{\"REGISTRY\":{\"auth\":\"…\"}}}", i+1)
+			return nil, fmt.Errorf("pull secret %d: must be JSON of the form {\"auths\":{\"REGISTRY\":{\"auth\":\"…\"}}}", i+1)
 		}
 		if config.Auths == nil {
 			return nil, fmt.Errorf("pull secret %d: has no auths", i+1)
@@ -45,7 +45,7 @@ func PullSecrets(contents ...[]byte) (authn.Keychain, error) {
 			where = strings.TrimPrefix(strings.TrimPrefix(where, "https://"), "http://")
 			where = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(where, "/v1/"), "/v2/"), "/")
 			if where == "" {
-				return nil, errors.New("pull secret: an entry of auths names no registry")
+				return nil, errors.New("pull secret: an entry in auths names no registry")
 			}
 			if _, twice := k[where]; !twice {
 				k[where] = login
@@ -55,7 +55,7 @@ func PullSecrets(contents ...[]byte) (authn.Keychain, error) {
 	return k, nil
 }
 
-// keychain is credentials by registry or repository.
+// keychain contains credentials by registry or repository.
 type keychain map[string]authn.AuthConfig
 
 // Resolve implements authn.Keychain.

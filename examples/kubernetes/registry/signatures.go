@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// How signatures lie in registries: as layers of an image that is tagged by the
-// digest, or in images that refer to it.
+// How signatures are stored in registries: as layers of an image that is tagged
+// with the digest, or in images that refer to it.
 const (
 	simpleSigning  = "application/vnd.dev.cosign.simplesigning.v1+json"
 	sigstoreBundle = "application/vnd.dev.sigstore.bundle.v0.3+json"
@@ -28,13 +28,14 @@ const (
 
 // Limits of signatures.
 const (
-	maxSignature  = 256 << 10 // bytes of one
-	maxSignatures = 64        // of one image
+	maxSignature  = 256 << 10 // bytes per signature
+	maxSignatures = 64        // per image
 )
 
-// Signatures implements [signature.Attachments]: those that cosign has put beside
-// an image, under the tag ALGORITHM-HASH.sig of its repository, and as bundles that
-// refer to it. Mirrors of digests are asked first, as for the image.
+// Signatures implements [signature.Attachments] with the signatures that cosign has
+// stored beside an image, under the tag ALGORITHM-HASH.sig of its repository, and
+// as bundles that refer to it. Mirrors for digests are used first, as for the
+// image.
 func (c *Client) Signatures(ctx context.Context, repository, digest string) ([]signature.Attachment, error) {
 	ref, err := name.NewDigest(repository + "@" + digest)
 	if err != nil {
@@ -62,7 +63,7 @@ func (c *Client) Signatures(ctx context.Context, repository, digest string) ([]s
 	return all, nil
 }
 
-// attached returns the signatures at one place.
+// attached returns the signatures at one location.
 func (c *Client) attached(ctx context.Context, at name.Digest) ([]signature.Attachment, error) {
 	options := append([]remote.Option{remote.WithContext(ctx)}, c.remote...)
 	images := []name.Reference{at.Context().Tag(strings.Replace(at.DigestStr(), ":", "-", 1) + ".sig")}
@@ -73,7 +74,7 @@ func (c *Client) attached(ctx context.Context, at name.Digest) ([]signature.Atta
 	if err == nil {
 		list, err := referring.IndexManifest()
 		if err != nil {
-			return nil, fmt.Errorf("the list of what refers to it is malformed: %w", err)
+			return nil, fmt.Errorf("the list of referrers is malformed: %w", err)
 		}
 		for _, m := range list.Manifests {
 			if m.ArtifactType == sigstoreBundle && len(images) <= maxSignatures {
@@ -81,7 +82,7 @@ func (c *Client) attached(ctx context.Context, at name.Digest) ([]signature.Atta
 			}
 		}
 	}
-	// What one of them lacks does not hide the others.
+	// An error of one of them does not hide the others.
 	var all []signature.Attachment
 	var errs []error
 	for _, image := range images {
@@ -100,13 +101,14 @@ func (c *Client) attached(ctx context.Context, at name.Digest) ([]signature.Atta
 	return all, errors.Join(errs...)
 }
 
-// absent reports whether a registry has answered that it does not have something.
+// absent reports whether an error is a registry's answer that something does
+// not exist.
 func absent(err error) bool {
 	var answer *transport.Error
 	return errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound
 }
 
-// signatures reads those in the layers of an image.
+// signatures reads the signatures in the layers of an image.
 func signatures(img v1.Image, image string) ([]signature.Attachment, error) {
 	m, err := img.Manifest()
 	if err != nil {
@@ -139,7 +141,7 @@ func signatures(img v1.Image, image string) ([]signature.Attachment, error) {
 	return all, nil
 }
 
-// readLayer reads a small layer as it is. Its digest is verified.
+// readLayer reads a small layer without decompression. Its digest is verified.
 func readLayer(img v1.Image, l v1.Descriptor) ([]byte, error) {
 	if l.Size > maxSignature {
 		return nil, &fairlead.InputLimitError{What: "size of a signature in bytes", Size: l.Size, Max: maxSignature}

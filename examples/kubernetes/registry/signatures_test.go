@@ -23,7 +23,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// attach puts a signature where cosign puts it: into an image tagged by the digest.
+// attach stores a signature where cosign does: in an image tagged with the
+// digest.
 func (f *fake) attach(repository, digest string, payload, signed []byte) {
 	f.t.Helper()
 	img, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1), mutate.Addendum{
@@ -36,7 +37,7 @@ func (f *fake) attach(repository, digest string, payload, signed []byte) {
 	f.write(repository+":"+strings.Replace(digest, ":", "-", 1)+".sig", img)
 }
 
-// refer puts a bundle beside an image that refers to it.
+// refer stores a bundle that refers to an image.
 func (f *fake) refer(repository, digest string, bundle []byte) {
 	f.t.Helper()
 	const kind = "application/vnd.dev.sigstore.bundle.v0.3+json"
@@ -102,10 +103,10 @@ func TestSignatures(t *testing.T) {
 	f.attach("acme/release", tagged, []byte(payload), sign(payload))
 	expect(tagged, "")
 
-	// A signature of one image is not one of another.
+	// A signature of one image is not valid for another.
 	other := f.push("acme/release", nil, layer(t, map[string]string{"a": "2"}))
 	f.attach("acme/release", other, []byte(payload), sign(payload))
-	expect(other, "what is signed is about another image")
+	expect(other, "the signed statement is about another image")
 
 	referred := f.push("acme/release", nil, layer(t, map[string]string{"a": "3"}))
 	const kind = "application/vnd.in-toto+json"
@@ -115,7 +116,7 @@ func TestSignatures(t *testing.T) {
 		base64.StdEncoding.EncodeToString([]byte(statement)), kind, base64.StdEncoding.EncodeToString(sig))))
 	expect(referred, "")
 
-	// What is too large is not read.
+	// A signature that is too large is not read.
 	large := f.push("acme/release", nil, layer(t, map[string]string{"a": "4"}))
 	f.attach("acme/release", large, make([]byte, 300<<10), sign(""))
 	expect(large, "size of a signature")

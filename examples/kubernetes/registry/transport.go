@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// small is a transport that bounds all answers but those with blobs, whose size
-// the manifest says: neither a manifest nor a token is long.
+// small is a transport that limits all answers except blobs, whose size is in
+// the manifest: neither a manifest nor a token is large.
 type small struct{ http.RoundTripper }
 
 func (s small) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -20,7 +20,7 @@ func (s small) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// bounded reads at most so many bytes.
+// bounded is a body with a size limit.
 type bounded struct {
 	io.ReadCloser
 	left int64
@@ -32,7 +32,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, &fairlead.InputLimitError{What: "size in bytes of an answer of the registry", Max: maxDocument}
+		return 0, &fairlead.InputLimitError{What: "size in bytes of an answer from the registry", Max: maxDocument}
 	}
 	return n, err
 }

@@ -16,19 +16,19 @@ import (
 	"github.com/fairlead/fairlead/catalog/serve"
 )
 
-// Options are what a [Client] works with. Nil is the zero value.
+// Options configures a [Client]. Nil means the zero value.
 type Options struct {
-	// MaxSize bounds the bytes that a service sends of one catalog, 1 GiB by
-	// default, and MaxMessage those of one message of gRPC, 64 MiB by default.
+	// MaxSize limits the bytes that a service sends for one catalog, 1 GiB by
+	// default, and MaxMessage those of one gRPC message, 64 MiB by default.
 	MaxSize    int64
 	MaxMessage int // see MaxSize
-	// Timeout is how long one catalog may take, five minutes by default.
+	// Timeout limits the time for one catalog, five minutes by default.
 	Timeout time.Duration
 	// HTTP makes the requests to services that speak HTTP. Nil means
 	// http.DefaultClient.
 	HTTP *http.Client
-	// TLS is how to speak with services by gRPC. Nil means without: so do those
-	// of catalog pods.
+	// TLS is the configuration for gRPC. Nil means without TLS, as used by
+	// catalog pods.
 	TLS *tls.Config
 }
 
@@ -48,9 +48,10 @@ func New(options *Options) *Client {
 }
 
 // Catalog reads the catalog at an address: HOST:PORT of a service that speaks
-// gRPC, or the URL of one that speaks HTTP, up to /api. revision is what the call
-// before has returned, "" for the first. While the service has the same catalog
-// there is none, and the revision stays. A catalog with faults is an error.
+// gRPC, or the URL of one that speaks HTTP, up to /api. The argument revision is
+// the result of the previous call, "" for the first one. If the service still has
+// the same catalog, the result is nil, with the same revision. A catalog with
+// faults is an error.
 func (c *Client) Catalog(ctx context.Context, address, revision string) (*catalog.Catalog, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
@@ -81,7 +82,7 @@ func (c *Client) http(ctx context.Context, address, revision string) (*catalog.C
 	return found, now, nil
 }
 
-// bounded lets only so many bytes of an answer through.
+// bounded is a transport that limits the bytes of an answer.
 type bounded struct {
 	inner http.RoundTripper
 	max   int64
@@ -99,7 +100,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// limited is a body of which only so much may be read.
+// limited is a body with a size limit.
 type limited struct {
 	io.ReadCloser
 	left, max int64
@@ -117,5 +118,5 @@ func tooLarge(most int64) error {
 	return &fairlead.InputLimitError{What: "size of a served catalog in bytes", Max: most}
 }
 
-// errHalf says that what was read is not one catalog.
+// errHalf reports that the data read does not form one catalog.
 var errHalf = errors.New("its catalog has changed while it was read: read it again")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// entry is one of a channel, as catalogs write it.
+// entry is an entry of a channel, in the form of catalogs.
 type entry struct {
 	Name      string   `json:"name"`
 	Replaces  string   `json:"replaces,omitempty"`
@@ -17,7 +17,7 @@ type entry struct {
 	SkipRange string   `json:"skipRange,omitempty"`
 }
 
-// document is one of a catalog.
+// document is a document of a catalog.
 type document struct {
 	Schema         string     `json:"schema"`
 	Package        string     `json:"package,omitempty"`
@@ -37,8 +37,8 @@ type told struct {
 	Message string `json:"message"`
 }
 
-// documents returns those of a catalog, in an order that depends on what is told
-// alone. What does not fit together was not read from one catalog.
+// documents returns the documents of a catalog, in an order that depends only on
+// the data. Data that is inconsistent was not read from one catalog.
 func documents(packages []pkg, bundles []bundle) ([]json.RawMessage, error) {
 	slices.SortStableFunc(packages, func(a, b pkg) int { return strings.Compare(a.name, b.name) })
 	slices.SortStableFunc(bundles, func(a, b bundle) int {
@@ -66,12 +66,13 @@ func documents(packages []pkg, bundles []bundle) ([]json.RawMessage, error) {
 		listed += end - first
 	}
 	if listed < len(bundles) {
-		return nil, fmt.Errorf("some bundles are of packages that are not listed: %w", errHalf)
+		return nil, fmt.Errorf("some bundles belong to packages that are not listed: %w", errHalf)
 	}
 	return out, nil
 }
 
-// documents returns those of one package. Its bundles come by name and channel.
+// documents returns the documents of one package. Its bundles are sorted by
+// name and channel.
 func (p *pkg) documents(bundles []bundle) ([]document, error) {
 	var deprecations []told
 	tell := func(schema, name string, message *string) {

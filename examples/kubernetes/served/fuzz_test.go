@@ -8,8 +8,8 @@ import (
 // Raw is the codec, for tests that serve.
 type Raw = raw
 
-// FuzzMessages reads anything as a package and a bundle; what comes of it are
-// documents or an error.
+// FuzzMessages decodes arbitrary data as a package and a bundle; the result
+// is documents or an error.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte("\x0a\x04shop\x12\x0f\x0a\x06stable\x12\x05shop1"), []byte("\x0a\x05shop1\x12\x04shop\x1a\x06stable"))
 	f.Fuzz(func(t *testing.T, p, b []byte) {

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// grpc reads a catalog by gRPC. Its revision is a hash of the documents, since
-// the service has none.
+// grpc reads a catalog over gRPC. Its revision is a hash of the documents,
+// since the service has none.
 func (c *Client) grpc(ctx context.Context, address, revision string) (*catalog.Catalog, string, error) {
 	with := insecure.NewCredentials()
 	if c.options.TLS != nil {
@@ -135,7 +135,7 @@ func (s *session) list(name string, f func([]byte) error) error {
 	}
 }
 
-// count takes a message from what the catalog may have.
+// count subtracts the size of a message from the limit of the catalog.
 func (s *session) count(data []byte) error {
 	if s.left -= int64(len(data)) + 1; s.left < 0 {
 		return tooLarge(s.max)
@@ -145,7 +145,7 @@ func (s *session) count(data []byte) error {
 
 func method(name string) string { return "/api.Registry/" + name }
 
-// raw is a codec that hands messages through as they are.
+// raw is a codec that passes messages through unchanged.
 type raw struct{}
 
 func (raw) Name() string { return "proto" }

@@ -21,8 +21,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/served"
 )
 
-// message puts fields one after the other: a number, then a string or another
-// message.
+// message encodes fields: each is a number, then a string or another message.
 func message(fields ...any) []byte {
 	var out []byte
 	for i := 0; i < len(fields); i += 2 {
@@ -37,8 +36,8 @@ func message(fields ...any) []byte {
 	return out
 }
 
-// service is a catalog pod: what it answers to each method, and the error with
-// which it ends the last of the answers.
+// service is a catalog pod: its answers to each method, and the error that
+// ends the last of them.
 type service struct {
 	answers map[string][][]byte
 	fails   map[string]error
@@ -60,7 +59,7 @@ func shop() *service {
 	}}
 }
 
-// start serves it, and returns its address.
+// start starts the service, and returns its address.
 func (s *service) start(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -125,7 +124,7 @@ func TestGRPC(t *testing.T) {
 	}
 }
 
-// What is not a whole catalog is none.
+// An incomplete catalog is an error.
 func TestHalves(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*service)
@@ -135,7 +134,7 @@ func TestHalves(t *testing.T) {
 		"packages end early": {func(s *service) { s.fails["ListPackages"] = status.Error(codes.Internal, "no") }, "ListPackages: rpc error"},
 		"another API":        {func(s *service) { s.fails["GetPackage"] = status.Error(codes.Unimplemented, "what?") }, "package shop: rpc error: code = Unimplemented"},
 		"the head is gone":   {func(s *service) { s.answers["ListBundles"] = s.answers["ListBundles"][:2] }, "the head of channel stable, shop.v2, is not among the bundles: its catalog has changed"},
-		"the package is new": {func(s *service) { s.answers["ListPackages"] = nil }, "of packages that are not listed: its catalog has changed"},
+		"the package is new": {func(s *service) { s.answers["ListPackages"] = nil }, "belong to packages that are not listed: its catalog has changed"},
 		"the channel is new": {func(s *service) {
 			s.answers["GetPackage"] = [][]byte{message(1, "shop", 2, message(1, "old", 2, "shop.v1"), 3, "old")}
 		}, `bundles are in channels that it does not have, ["stable"]: its catalog has changed`},
@@ -167,7 +166,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// catalogd's API: what is unchanged is not sent, what is cut is not used.
+// The API of catalogd: an unchanged catalog is not sent, and an interrupted one
+// is not used.
 func TestHTTP(t *testing.T) {
 	d, err := catalog.NewDocument([]byte(`{"schema":"olm.package","name":"shop","defaultChannel":"stable"}`), catalog.Position{})
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// each calls f for each field of a message that has a length: texts and messages.
+// each calls f for each length-delimited field of a message: strings and
+// messages.
 func each(data []byte, f func(number protowire.Number, value []byte) error) error {
 	for len(data) > 0 {
 		number, kind, n := protowire.ConsumeTag(data)
@@ -35,12 +36,12 @@ func each(data []byte, f func(number protowire.Number, value []byte) error) erro
 	return nil
 }
 
-// named is a request of a package.
+// named returns a request for a package.
 func named(name string) []byte {
 	return protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)
 }
 
-// text returns a field of a message that is a text.
+// text returns a string field of a message.
 func text(data []byte, number protowire.Number) (string, error) {
 	var out string
 	err := each(data, func(n protowire.Number, value []byte) error {
@@ -52,13 +53,13 @@ func text(data []byte, number protowire.Number) (string, error) {
 	return out, err
 }
 
-// deprecation is what a message says of it: nil if there is none.
+// deprecation returns the message of a deprecation; nil if there is none.
 func deprecation(value []byte) (*string, error) {
 	message, err := text(value, 1)
 	return &message, err
 }
 
-// pkg is a package as a service tells it.
+// pkg is a package as returned by a service.
 type pkg struct {
 	name, channel string // channel is the default one
 	channels      []channel
@@ -100,13 +101,13 @@ func readPackage(data []byte) (p pkg, err error) {
 	return p, err
 }
 
-// property is one of a bundle, as catalogs write it.
+// property is a property of a bundle, in the form of catalogs.
 type property struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`
 }
 
-// bundle is an entry of a channel with its bundle.
+// bundle is an entry of a channel, and its bundle.
 type bundle struct {
 	name, pkg, channel string
 	csv, image         string
@@ -165,7 +166,7 @@ func readProperty(data []byte) (p property, err error) {
 	return p, nil
 }
 
-// inline are the objects of a bundle without an image, as properties.
+// inline returns the objects of a bundle without an image, as properties.
 func (b *bundle) inline() []property {
 	objects := b.objects
 	if b.image != "" {

@@ -12,27 +12,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Where the cluster has its signatures.
+// The config maps with the cluster's signatures.
 const (
-	// Namespace is that of the config maps with signatures.
+	// Namespace is the namespace of the config maps with signatures.
 	Namespace = "openshift-config-managed"
-	// Label is what these config maps have, with whatever value.
+	// Label is the label of these config maps, with any value.
 	Label = "release.openshift.io/verification-signatures"
 )
 
 // ConfigMaps returns the store of the cluster itself: config maps of
-// [Namespace] with the label [Label]. Their binaryData holds signatures under
-// <algorithm>-<hash>, followed by anything, as in sha256-8c04…-1. It needs the
-// right to list config maps there. A list is held in memory as a whole while it
-// is looked through.
+// [Namespace] with the label [Label]. Their binaryData contains signatures
+// under <algorithm>-<hash>, followed by anything, as in sha256-8c04…-1. It
+// needs the permission to list config maps there. The complete list is in
+// memory while it is searched.
 func ConfigMaps(reader client.Reader) Store { return configMaps{reader} }
 
 type configMaps struct{ reader client.Reader }
 
-// Name says where the config maps are.
+// Name returns the name of the store, with the namespace of the config maps.
 func (s configMaps) Name() string { return "config maps of " + Namespace }
 
-// Signatures yields them by config map, then by key.
+// Signatures yields signatures by config map, then by key.
 func (s configMaps) Signatures(ctx context.Context, digest string) iter.Seq2[Signature, error] {
 	return func(yield func(Signature, error) bool) {
 		var list corev1.ConfigMapList

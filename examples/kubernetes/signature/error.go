@@ -11,24 +11,24 @@ type Reason string
 
 // The reasons, from the store to the statement.
 const (
-	Unreachable Reason = "Unreachable" // the store did not hand out the signature
+	Unreachable Reason = "Unreachable" // the store did not return the signature
 	Missing     Reason = "Missing"     // the store has no signature for the digest
 	Limit       Reason = "Limit"       // the signature, its content or their number is too large
-	Unreadable  Reason = "Unreadable"  // it is no OpenPGP message
+	Unreadable  Reason = "Unreadable"  // it is not an OpenPGP message
 	Unsigned    Reason = "Unsigned"    // the message has no signature
-	UnknownKey  Reason = "UnknownKey"  // the keyring does not hold the key
+	UnknownKey  Reason = "UnknownKey"  // the key is not in the keyring
 	Forged      Reason = "Forged"      // the key did not make the signature
-	Expired     Reason = "Expired"     // the key or the signature is no longer good, or not yet
+	Expired     Reason = "Expired"     // the key or the signature is no longer valid, or not yet
 	Revoked     Reason = "Revoked"     // the key was revoked
-	Weak        Reason = "Weak"        // the key or the hash is not strong enough, or not meant for signing
-	Statement   Reason = "Statement"   // what was signed is not a statement about an image
+	Weak        Reason = "Weak"        // the key or the hash is too weak, or not meant for signing
+	Statement   Reason = "Statement"   // the signed content is not a statement about an image
 	OtherDigest Reason = "OtherDigest" // it is a statement about another image
-	OtherName   Reason = "OtherName"   // it names the image as one of another repository
+	OtherName   Reason = "OtherName"   // it names an image in another repository
 )
 
-// Failure says why a signature did not help.
+// Failure is why a signature did not help.
 type Failure struct {
-	Reason Reason // the kind of it
+	Reason Reason // the kind of failure
 	Err    error  // what happened, in one line
 }
 
@@ -42,23 +42,23 @@ func failure(reason Reason, format string, args ...any) *Failure {
 	return &Failure{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// Attempt is one try to satisfy a keyring.
+// Attempt is one attempt to satisfy a keyring.
 type Attempt struct {
-	Store     string   // which store was asked
-	Signature string   // which of its signatures; empty when it has none
-	Keyring   string   // which keyring it was held against; empty when it came to none
+	Store     string   // the queried store
+	Signature string   // which of its signatures; empty if there is none
+	Keyring   string   // the keyring it was checked against; empty if none
 	Failure   *Failure // why it did not help
 }
 
-// Error says why an image cannot be trusted.
+// Error reports why an image cannot be trusted.
 type Error struct {
 	Digest   string    // of the image
-	Keyrings []string  // those that are not satisfied, sorted
-	Attempts []Attempt // by store, then as the store hands signatures out, then by keyring
-	Err      error     // why the search ended early, or could not begin; nil if all was tried
+	Keyrings []string  // the keyrings that are not satisfied, sorted
+	Attempts []Attempt // by store, then in the store's order, then by keyring
+	Err      error     // why the search ended early, or could not begin; nil if everything was tried
 }
 
-// shown is how many attempts a message repeats.
+// shown limits how many attempts a message repeats.
 const shown = 12
 
 // Error returns the message in one line. It repeats the first dozen attempts.
@@ -100,8 +100,8 @@ func (e *Error) Unwrap() []error {
 	return list
 }
 
-// oneLine returns a text as one line that is not too long and shows all that it
-// has, for it may come from a server.
+// oneLine returns a text as one line of limited length with only printable
+// characters, because it may come from a server.
 func oneLine(s string) string {
 	const longest = 300
 	if len(s) > longest {

@@ -19,7 +19,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// maker makes a key, and returns it as a keyring and as what signs a statement.
+// maker makes a key, and returns its keyring and a function that signs a
+// statement.
 func maker() (ring []byte, sign func(digest string) []byte) {
 	key, err := openpgp.NewEntity("Release Team", "", "release@example.com", nil)
 	if err != nil {
@@ -52,7 +53,7 @@ func mirror(digest string, message []byte) *httptest.Server {
 	}))
 }
 
-// A keyring and a store, put together by hand.
+// A keyring and a store, combined manually.
 func Example() {
 	ring, sign := maker()
 	server := mirror(digest, sign(digest))
@@ -87,7 +88,7 @@ func Example() {
 	// by its tag: unable to verify "": it is not a digest; name the image by one, as in registry/name@sha256:…
 }
 
-// Keyrings and stores as the payload of the running release names them.
+// Keyrings and stores from the payload of the running release.
 func ExampleReadTrust() {
 	ring, sign := maker()
 	server := mirror(digest, sign(digest))

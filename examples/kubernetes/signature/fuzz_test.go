@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// Whatever a store hands out, nothing panics, and only what the maker signed is
+// Whatever a store returns, nothing panics, and only what the maker signed is
 // trusted.
 func FuzzMessage(f *testing.F) {
 	maker := newKey(f, "maker", days(-100), 0)
@@ -20,7 +20,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add(good[:len(good)/2])
 	f.Add(bytes.Repeat(good, 3))
 	// A signature of version 4 without subpackets, and so without an issuer,
-	// before and behind a content.
+	// before and after a content.
 	anonymous := []byte{0xc2, 12, 4, 0, 22, 8, 0, 0, 0, 0, 0, 0, 0, 0}
 	f.Add(append(bytes.Clone(anonymous), literal(f, "x")...))
 	f.Add(append(literal(f, "x"), anonymous...))
@@ -35,7 +35,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// Whatever a keyring holds, nothing panics.
+// Whatever a keyring contains, nothing panics.
 func FuzzKeyring(f *testing.F) {
 	maker := newKey(f, "maker", days(-100), 0)
 	f.Add(raw(f, maker))

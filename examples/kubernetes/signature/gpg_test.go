@@ -13,13 +13,13 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// gpg is a GnuPG with a home of its own.
+// gpg is a GnuPG with its own home directory.
 type gpg struct {
 	tb   testing.TB
 	home string
 }
 
-// newGPG returns one, or skips the test. Its agent is stopped with the test.
+// newGPG returns a gpg, or skips the test. Its agent is stopped with the test.
 func newGPG(tb testing.TB) *gpg {
 	tb.Helper()
 	for _, binary := range []string{"gpg", "gpgconf", "gpg-agent"} {
@@ -41,7 +41,7 @@ func newGPG(tb testing.TB) *gpg {
 	return g
 }
 
-// run runs gpg, and returns what it writes and whether it ends well.
+// run runs gpg, and returns its output and whether it succeeds.
 func (g *gpg) run(input []byte, args ...string) (string, bool) {
 	cmd := exec.CommandContext(g.tb.Context(), "gpg", append([]string{"--homedir", g.home, "--batch", "--yes", "--no-tty", "--passphrase", "", "--pinentry-mode", "loopback"}, args...)...)
 	cmd.Stdin = bytes.NewReader(input)
@@ -51,7 +51,7 @@ func (g *gpg) run(input []byte, args ...string) (string, bool) {
 	return out.String(), err == nil
 }
 
-// must runs gpg, which must end well.
+// must runs gpg, which must succeed.
 func (g *gpg) must(input []byte, args ...string) []byte {
 	g.tb.Helper()
 	out, ok := g.run(input, args...)
@@ -61,15 +61,16 @@ func (g *gpg) must(input []byte, args ...string) []byte {
 	return []byte(out)
 }
 
-// good reports whether GnuPG finds a message good without reservation: it calls
-// the signatures of expired and revoked keys good ones of such keys.
+// good reports whether GnuPG accepts a message without reservation: for
+// signatures by expired and revoked keys it reports that they are good, but by
+// such keys.
 func (g *gpg) good(message []byte) bool {
 	out, ok := g.run(message, "--status-fd", "1", "--decrypt", "--output", filepath.Join(g.home, "out"))
 	return ok && strings.Contains(out, "[GNUPG:] GOODSIG ")
 }
 
-// What GnuPG signs we trust, and what it finds fault with we do not: for keys
-// of several kinds, at several times, with changes.
+// Messages that GnuPG signs are trusted, and those that it rejects are not:
+// for keys of several kinds, at several times, with changes.
 func TestGPG(t *testing.T) {
 	g := newGPG(t)
 	now := time.Now()
@@ -133,7 +134,7 @@ func TestGPG(t *testing.T) {
 		t.Errorf("%d of %d messages are trusted, want 18", trusted, len(messages))
 	}
 
-	// The certificate of revocation that GnuPG writes for each key stands ready.
+	// GnuPG has already written a revocation certificate for each key.
 	fingerprint := k.Keys()[1]
 	text, err := os.ReadFile(filepath.Join(g.home, "openpgp-revocs.d", fingerprint+".rev"))
 	if err != nil {

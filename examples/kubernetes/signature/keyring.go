@@ -14,19 +14,19 @@ import (
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// Keyring holds public keys, one of which must have signed. It does not change
-// and is safe for concurrent use.
+// Keyring contains public keys, one of which must have signed. It is immutable
+// and safe for concurrent use.
 type Keyring struct {
 	name    string
 	keys    []*packetGroup
 	skipped []string
 }
 
-// Name returns what the keyring is called in messages.
+// Name returns the name of the keyring in messages.
 func (k *Keyring) Name() string { return k.name }
 
-// Keys returns the fingerprints of the keys, in hexadecimal digits, as they
-// stand in the keyring.
+// Keys returns the fingerprints of the keys, in hexadecimal, in the order of
+// the keyring.
 func (k *Keyring) Keys() []string {
 	var list []string
 	for _, g := range k.keys {
@@ -35,27 +35,28 @@ func (k *Keyring) Keys() []string {
 	return list
 }
 
-// Skipped says which keys are of a kind that is not supported. Signatures by
-// these do not satisfy the keyring.
+// Skipped describes the keys of unsupported kinds. Signatures by these do not
+// satisfy the keyring.
 func (k *Keyring) Skipped() []string { return append([]string(nil), k.skipped...) }
 
-// packetGroup is one key with what belongs to it. It is kept as bytes, since
-// the library notes in a key what it has verified, which is not safe for
-// concurrent use.
+// packetGroup contains the packets of one key. It is kept as bytes, because
+// the library records verifications in keys, which is not safe for concurrent
+// use.
 type packetGroup struct {
 	raw         []byte
 	fingerprint []byte
 	ids         []uint64 // of the key and its subkeys
-	revocations int      // of the key and of its subkeys that are supported, good or not
+	revocations int      // of the key and of its supported subkeys, valid or not
 	unsupported error    // why the key itself is not supported
 }
 
-// entity returns the key in a form of its own.
+// entity returns a new copy of the key.
 func (g *packetGroup) entity() (*openpgp.Entity, error) {
 	return openpgp.ReadEntity(packet.NewReader(bytes.NewReader(g.raw)))
 }
 
-// revoked counts the revocations of the key and its subkeys that the key made.
+// revoked counts the revocations of the key and its subkeys that were made by
+// the key.
 func revoked(e *openpgp.Entity) (n int) {
 	for _, r := range e.Revocations {
 		if e.PrimaryKey.VerifyRevocationSignature(r.Packet) == nil {
@@ -75,19 +76,19 @@ func revoked(e *openpgp.Entity) (n int) {
 // ParseKeyring reads public keys: one or more blocks of ASCII armor, or binary.
 // name is for messages.
 //
-// A keyring that cannot be used as a whole is an error: a block that is cut
-// short, a key whose own signature is wrong, a secret key, no key at all, and a
-// revocation that cannot be verified, as by another key: to pass over it would
-// be to trust a key that somebody has given up. A key that has expired or is
-// revoked is taken, and satisfies nobody. Keys of kinds that are not supported
-// are passed over, unless there are no others.
+// A keyring that cannot be used completely is an error: a truncated block, a
+// key whose self-signature is wrong, a secret key, no key at all, or a
+// revocation that cannot be verified, for example by another key: ignoring it
+// could mean trusting a key that was given up. A key that has expired or is
+// revoked is accepted, but satisfies no keyring. Keys of unsupported kinds are
+// skipped, unless there are no others.
 func ParseKeyring(name string, data []byte) (k *Keyring, err error) {
 	fail := func(format string, args ...any) (*Keyring, error) {
 		return nil, fmt.Errorf("the keyring %s cannot be used: %w; export it with gpg --export --armor", name, fmt.Errorf(format, args...))
 	}
 	defer func() {
-		if r := recover(); r != nil { // the library's, on packets that are malformed
-			k, err = fail("it has a packet that is malformed")
+		if r := recover(); r != nil { // a panic of the library, on malformed packets
+			k, err = fail("it has a malformed packet")
 		}
 	}()
 	data, err = dearmor(data)
@@ -112,7 +113,7 @@ func ParseKeyring(name string, data []byte) (k *Keyring, err error) {
 			return fail("key %d, %X, is not signed by itself: %w", i+1, e.PrimaryKey.Fingerprint, err)
 		}
 		if revoked(e) != g.revocations {
-			return fail("key %d, %X, has a revocation that it did not make itself, or that is not valid: leave the key out, or, if it is to be trusted, that revocation", i+1, e.PrimaryKey.Fingerprint)
+			return fail("key %d, %X, has a revocation that it did not make itself, or that is not valid: remove the key, or the revocation if the key is to be trusted", i+1, e.PrimaryKey.Fingerprint)
 		}
 		g.fingerprint = e.PrimaryKey.Fingerprint
 		g.ids = append(g.ids, e.PrimaryKey.KeyId)
@@ -122,13 +123,13 @@ func ParseKeyring(name string, data []byte) (k *Keyring, err error) {
 		k.keys = append(k.keys, g)
 	}
 	if len(k.keys) == 0 {
-		return fail("no key of it is supported (%s)", k.skipped)
+		return fail("it has no supported key (%s)", k.skipped)
 	}
 	return k, nil
 }
 
-// dearmor returns the packets of all blocks of ASCII armor; what has none is
-// taken as it is.
+// dearmor returns the packets of all blocks of ASCII armor; data without
+// armor is returned as it is.
 func dearmor(data []byte) ([]byte, error) {
 	const begin, end = "-----BEGIN PGP ", "-----END PGP "
 	blocks := bytes.Count(data, []byte(begin))
@@ -136,7 +137,7 @@ func dearmor(data []byte) ([]byte, error) {
 		return nil, errors.New("it is empty")
 	}
 	if blocks == 0 && data[0]&0x80 == 0 {
-		return nil, errors.New("it holds no block of ASCII armor")
+		return nil, errors.New("it contains no block of ASCII armor")
 	}
 	if blocks == 0 {
 		return data, nil
@@ -149,7 +150,7 @@ func dearmor(data []byte) ([]byte, error) {
 	for i := range blocks {
 		block, err := armor.Decode(in)
 		if err != nil {
-			return nil, fmt.Errorf("block %d of its ASCII armor has no proper head: %w", i+1, err)
+			return nil, fmt.Errorf("block %d of its ASCII armor has no valid header: %w", i+1, err)
 		}
 		if block.Type != openpgp.PublicKeyType {
 			return nil, fmt.Errorf("block %d is a %s, not a public key", i+1, oneLine(block.Type))
@@ -163,7 +164,7 @@ func dearmor(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// The numbers of packets that a keyring has.
+// The tags of packets in keyrings.
 const (
 	tagSignature = 2
 	tagSecret    = 5
@@ -172,16 +173,16 @@ const (
 	tagPublicSub = 14
 )
 
-// The types of signatures that revoke a key and a subkey.
+// The types of signatures that revoke a key or a subkey.
 const (
 	revokesKey    = 0x20
 	revokesSubkey = 0x28
 )
 
-// signatureType is the type that a packet of a signature says it has.
+// signatureType returns the type in a signature packet.
 func signatureType(contents []byte) byte {
 	at := 1
-	if len(contents) > 0 && contents[0] < 4 { // the old versions have a length before
+	if len(contents) > 0 && contents[0] < 4 { // old versions have a length before it
 		at = 2
 	}
 	if len(contents) <= at {
@@ -190,7 +191,7 @@ func signatureType(contents []byte) byte {
 	return contents[at]
 }
 
-// unsupported returns why a packet is of a kind that is not supported.
+// unsupported returns why the kind of a packet is not supported.
 func unsupported(p *packet.OpaquePacket) error {
 	_, err := p.Parse()
 	if as := pgperrors.UnsupportedError(""); errors.As(err, &as) {
@@ -199,7 +200,7 @@ func unsupported(p *packet.OpaquePacket) error {
 	return nil
 }
 
-// split parts the packets of a keyring by keys.
+// split groups the packets of a keyring by key.
 func split(data []byte) ([]*packetGroup, error) {
 	var groups []*packetGroup
 	passed := false // the last subkey is not supported
@@ -213,12 +214,12 @@ func split(data []byte) ([]*packetGroup, error) {
 		}
 		switch {
 		case p.Tag == tagSecret || p.Tag == tagSecretSub:
-			return nil, errors.New("it holds a secret key, which must not be here")
+			return nil, errors.New("it contains a secret key, which must not be here")
 		case p.Tag == tagPublic:
 			groups = append(groups, &packetGroup{unsupported: unsupported(p)})
 			passed = false
 		case len(groups) == 0:
-			return nil, fmt.Errorf("it begins with a packet of type %d, and not with a public key", p.Tag)
+			return nil, fmt.Errorf("it begins with a packet of type %d, not with a public key", p.Tag)
 		}
 		var b bytes.Buffer
 		if err := p.Serialize(&b); err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// today is when the tests take place.
+// today is the date of the tests.
 var today = time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC)
 
-// days is a time so many days from today.
+// days returns the time n days from today.
 func days(n int) time.Time { return today.AddDate(0, 0, n) }
 
-// at is a configuration of the library at a time.
+// at returns a configuration of the library for a time.
 func at(t time.Time) *packet.Config {
 	return &packet.Config{Time: func() time.Time { return t }, Algorithm: packet.PubKeyAlgoEdDSA, DefaultHash: crypto.SHA256}
 }
 
-// newKey makes a key. Its lifetime is in days; 0 is forever.
+// newKey makes a key. Its lifetime is in days; 0 means no limit.
 func newKey(tb testing.TB, name string, made time.Time, lifetime int) *openpgp.Entity {
 	tb.Helper()
 	config := at(made)
@@ -38,7 +38,7 @@ func newKey(tb testing.TB, name string, made time.Time, lifetime int) *openpgp.E
 	return e
 }
 
-// exported is the public part of keys, as ASCII armor.
+// exported returns the public part of keys, as ASCII armor.
 func exported(tb testing.TB, keys ...*openpgp.Entity) []byte {
 	tb.Helper()
 	return armored(tb, openpgp.PublicKeyType, func(w io.Writer) error {
@@ -68,7 +68,7 @@ func armored(tb testing.TB, kind string, write func(io.Writer) error) []byte {
 	return b.Bytes()
 }
 
-// keyring is the keyring of these keys.
+// keyring returns the keyring of these keys.
 func keyring(tb testing.TB, name string, keys ...*openpgp.Entity) *signature.Keyring {
 	tb.Helper()
 	k, err := signature.ParseKeyring(name, exported(tb, keys...))
@@ -102,7 +102,7 @@ const (
 	image  = "quay.example:5000/org/release:4.19.3"
 )
 
-// statement is the statement about an image.
+// statement returns the statement about an image.
 func statement(digest string) string {
 	return fmt.Sprintf(`{"critical": {"image": {"docker-manifest-digest": %q}, "type": "atomic container signature", `+
 		`"identity": {"docker-reference": %q}}, "optional": {"creator": "the maker", "timestamp": 1900000000}}`, digest, image)

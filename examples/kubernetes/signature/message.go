@@ -15,12 +15,12 @@ import (
 
 // The limits of a message.
 const (
-	maxMessage    = 50 << 10 // bytes, as it is stored
-	maxContent    = 1 << 20  // bytes, unpacked
+	maxMessage    = 50 << 10 // bytes, as stored
+	maxContent    = 1 << 20  // bytes, decompressed
 	maxSignatures = 16       // in one message
 )
 
-// message is an OpenPGP message taken apart. Nothing of it is verified.
+// message is a parsed OpenPGP message. Nothing in it is verified.
 type message struct {
 	content    []byte
 	signatures []part
@@ -29,16 +29,16 @@ type message struct {
 // part is one signature of a message.
 type part struct {
 	raw    []byte
-	issuer uint64    // which key is said to have made it
-	made   time.Time // when it is said to have been made
+	issuer uint64    // the claimed key
+	made   time.Time // the claimed time
 }
 
-// parse takes an OpenPGP message apart. It comes from anybody: whatever it is,
-// parse returns.
+// parse parses an OpenPGP message. The message may come from anyone: parse
+// must return for any input.
 func parse(data []byte) (m *message, err *Failure) {
 	defer func() {
-		if r := recover(); r != nil { // the library's, on a message made to that end
-			m, err = nil, failure(Unreadable, "it is not an OpenPGP message that can be read")
+		if r := recover(); r != nil { // a panic of the library, on a malicious message
+			m, err = nil, failure(Unreadable, "it is not a readable OpenPGP message")
 		}
 	}()
 	switch {
@@ -56,7 +56,7 @@ func parse(data []byte) (m *message, err *Failure) {
 			break
 		}
 		if err != nil {
-			return nil, unreadable("it is not an OpenPGP message that can be read", err)
+			return nil, unreadable("it is not a readable OpenPGP message", err)
 		}
 		if err := r.take(p); err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func parse(data []byte) (m *message, err *Failure) {
 	return &r.m, nil
 }
 
-// reader takes the packets of one message.
+// reader processes the packets of one message.
 type reader struct {
 	packets *packet.Reader
 	m       message
@@ -77,7 +77,7 @@ type reader struct {
 	count   int
 }
 
-// take takes the next packet.
+// take processes the next packet.
 func (r *reader) take(p packet.Packet) *Failure {
 	if r.count++; r.count > 4*maxSignatures {
 		return failure(Limit, "it has more than %d packets", 4*maxSignatures)
@@ -90,7 +90,7 @@ func (r *reader) take(p packet.Packet) *Failure {
 		r.packed = true
 		limit := int64(maxContent)
 		if err := r.packets.Push(p.LimitedBodyReader(&limit)); err != nil {
-			return failure(Unreadable, "it cannot be unpacked: %w", err)
+			return failure(Unreadable, "it cannot be decompressed: %w", err)
 		}
 	case *packet.OnePassSignature: // announces a signature that follows
 	case *packet.Signature:
@@ -100,31 +100,31 @@ func (r *reader) take(p packet.Packet) *Failure {
 			return failure(Unreadable, "it has more than one content")
 		}
 		r.literal = true
-		content, err := io.ReadAll(p.Body) // what is not packed is no larger than the message
+		content, err := io.ReadAll(p.Body) // uncompressed content is no larger than the message
 		if err != nil {
 			return unreadable("its content cannot be read", err)
 		}
 		r.m.content = content
 	default:
-		return failure(Unreadable, "it has a packet that signed messages have not (%T)", p)
+		return failure(Unreadable, "it has a packet that signed messages do not have (%T)", p)
 	}
 	return nil
 }
 
-// unreadable says why a part of a message cannot be read.
+// unreadable returns why a part of a message cannot be read.
 func unreadable(what string, err error) *Failure {
 	if errors.Is(err, pgperrors.ErrMessageTooLarge) {
-		return failure(Limit, "unpacked it has more than %d bytes", maxContent)
+		return failure(Limit, "decompressed it has more than %d bytes", maxContent)
 	}
 	return failure(Unreadable, "%s: %w", what, err)
 }
 
-// signature notes a signature.
+// signature records a signature.
 func (r *reader) signature(p *packet.Signature) *Failure {
 	var b bytes.Buffer
 	switch {
 	case p.IssuerKeyId == nil:
-		return failure(Unreadable, "it has a signature that does not say whose it is")
+		return failure(Unreadable, "it has a signature that does not name its key")
 	case len(r.m.signatures) == maxSignatures:
 		return failure(Limit, "it has more than %d signatures", maxSignatures)
 	}
@@ -135,12 +135,12 @@ func (r *reader) signature(p *packet.Signature) *Failure {
 	return nil
 }
 
-// verify returns nil if a key of the keyring signed the message and was good
-// when it did, and is now. Of several failures it returns the one that came
-// closest.
+// verify returns nil if a key of the keyring signed the message, and was
+// valid at that time and is now. Of several failures it returns the one that
+// came closest.
 func (k *Keyring) verify(m *message, now time.Time) (err *Failure) {
 	defer func() {
-		if r := recover(); r != nil { // the library's, on a message made to that end
+		if r := recover(); r != nil { // a panic of the library, on a malicious message
 			err = failure(Forged, "its signature cannot be verified")
 		}
 	}()
@@ -165,7 +165,7 @@ func (k *Keyring) verify(m *message, now time.Time) (err *Failure) {
 	return closest
 }
 
-// verify returns nil if the key made the signature and is good.
+// verify returns nil if the key made the signature and is valid.
 func (g *packetGroup) verify(content []byte, s part, now time.Time) *Failure {
 	e, err := g.entity()
 	if err != nil {
@@ -173,20 +173,20 @@ func (g *packetGroup) verify(content []byte, s part, now time.Time) *Failure {
 	}
 	config := &packet.Config{Time: func() time.Time { return now }}
 	if s.made.After(now) {
-		return failure(Expired, "its signature says it was made at %s, which is to come: is the clock right?", s.made.UTC().Format(time.RFC3339))
+		return failure(Expired, "its signature was made at %s, which is in the future: is the clock right?", s.made.UTC().Format(time.RFC3339))
 	}
 	_, _, err = openpgp.VerifyDetachedSignature(openpgp.EntityList{e}, bytes.NewReader(content), bytes.NewReader(s.raw), config)
-	if err == nil { // it was good when it signed
+	if err == nil { // the key was valid when it signed
 		if _, err = e.VerifyPrimaryKey(now, config); err == nil {
 			if _, ok := e.SigningKeyById(now, s.issuer, config); !ok {
-				return failure(Expired, "the key %016X was good when it signed, and is no longer", s.issuer)
+				return failure(Expired, "the key %016X was valid when it signed, and no longer is", s.issuer)
 			}
 		}
 	}
 	return explain(err, s)
 }
 
-// explain says in our words why a signature is no good.
+// explain returns why a signature is not valid, in our words.
 func explain(err error, s part) *Failure {
 	var weak pgperrors.WeakAlgorithmError
 	var signature pgperrors.SignatureError
@@ -201,13 +201,13 @@ func explain(err error, s part) *Failure {
 	case errors.Is(err, pgperrors.ErrSignatureExpired):
 		return failure(Expired, "its signature has expired")
 	case errors.Is(err, pgperrors.ErrSignatureOlderThanKey):
-		return failure(Forged, "its signature says it was made at %s, before the key %016X", s.made.UTC().Format(time.RFC3339), s.issuer)
+		return failure(Forged, "its signature was made at %s, before the key %016X", s.made.UTC().Format(time.RFC3339), s.issuer)
 	case errors.As(err, &weak):
 		return failure(Weak, "the key %016X is too weak: %w", s.issuer, err)
 	case errors.As(err, &signature) && bytes.HasPrefix([]byte(signature), []byte("insecure")):
 		return failure(Weak, "its signature is too weak: %w", err)
 	case errors.As(err, &structure):
-		return failure(Weak, "the key %016X is not one that may sign: %w", s.issuer, err)
+		return failure(Weak, "the key %016X must not be used for signing: %w", s.issuer, err)
 	}
 	return failure(Forged, "its signature is not by the key %016X: %w", s.issuer, fmt.Errorf("%s", oneLine(err.Error())))
 }

@@ -13,7 +13,7 @@ import (
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// raw is the public key as packets.
+// raw returns the public key as packets.
 func raw(tb testing.TB, e *openpgp.Entity) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -23,7 +23,7 @@ func raw(tb testing.TB, e *openpgp.Entity) []byte {
 	return b.Bytes()
 }
 
-// literal is a message without a signature.
+// literal returns a message without a signature.
 func literal(tb testing.TB, content string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -44,7 +44,7 @@ type nopCloser struct{ *bytes.Buffer }
 
 func (nopCloser) Close() error { return nil }
 
-// weak is a key that is too short by now.
+// weak returns a key that is too short today.
 func weak(tb testing.TB) *openpgp.Entity {
 	tb.Helper()
 	e, err := openpgp.NewEntity("weak", "", "weak@example.com", &packet.Config{
@@ -56,7 +56,8 @@ func weak(tb testing.TB) *openpgp.Entity {
 	return e
 }
 
-// many is a message with n signatures by one key, and one by another behind.
+// many returns a message with n signatures by one key, followed by one by
+// another key.
 func many(tb testing.TB, content string, n int, by, last *openpgp.Entity) []byte {
 	tb.Helper()
 	return slices.Concat(
@@ -65,7 +66,7 @@ func many(tb testing.TB, content string, n int, by, last *openpgp.Entity) []byte
 		literal(tb, content))
 }
 
-// onePass announces a signature that does not come.
+// onePass returns a packet that announces a signature that does not follow.
 func onePass(tb testing.TB, e *openpgp.Entity) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -76,7 +77,7 @@ func onePass(tb testing.TB, e *openpgp.Entity) []byte {
 	return b.Bytes()
 }
 
-// foreign is a packet that signed messages do not have.
+// foreign returns a packet that signed messages do not have.
 func foreign(tb testing.TB) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -86,7 +87,7 @@ func foreign(tb testing.TB) []byte {
 	return b.Bytes()
 }
 
-// packed is a message in a compressed packet.
+// packed returns a message in a compressed packet.
 func packed(tb testing.TB, message []byte) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -103,7 +104,7 @@ func packed(tb testing.TB, message []byte) []byte {
 	return b.Bytes()
 }
 
-// padded is a good message of a size.
+// padded returns a valid message of a size.
 func padded(tb testing.TB, e *openpgp.Entity, size int) []byte {
 	tb.Helper()
 	for n := size - 1000; n < size; {
@@ -118,14 +119,14 @@ func padded(tb testing.TB, e *openpgp.Entity, size int) []byte {
 	return nil
 }
 
-// before is a message whose signature is changed before it is made.
+// before returns a message whose signature is changed before it is made.
 func before(tb testing.TB, content string, e *openpgp.Entity, change func(*packet.Signature)) []byte {
 	tb.Helper()
 	return append(detachedAs(tb, content, e, crypto.SHA256, days(-1), change), literal(tb, content)...)
 }
 
-// detached is a signature alone, which the key need not be good for. Before the
-// content it makes a message as old ones are.
+// detached returns only a signature, even if the key must not be used for it.
+// Before the content it makes a message of the old format.
 func detached(tb testing.TB, content string, e *openpgp.Entity, hash crypto.Hash, made time.Time) []byte {
 	tb.Helper()
 	return detachedAs(tb, content, e, hash, made, func(*packet.Signature) {})
@@ -140,7 +141,7 @@ func detachedAs(tb testing.TB, content string, e *openpgp.Entity, hash crypto.Ha
 	change(s)
 	h := hash.New()
 	h.Write([]byte(content))
-	plain := false // without a salt, which SHA1 has not the length for
+	plain := false // without a salt, for which SHA1 is too short
 	if err := s.Sign(h, e.PrivateKey, &packet.Config{NonDeterministicSignaturesViaNotation: &plain}); err != nil {
 		tb.Fatal(err)
 	}

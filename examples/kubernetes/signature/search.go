@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// search is one Verify.
+// search is one call of Verify.
 type search struct {
 	v      *Verifier
 	digest string
 	now    time.Time
 
 	mu       sync.Mutex
-	open     []*Keyring // not satisfied yet
-	good     [][]byte   // the messages that satisfied some
+	open     []*Keyring // keyrings not satisfied yet
+	good     [][]byte   // the messages that satisfied keyrings
 	attempts []attempt
 }
 
-// attempt is an Attempt with what its order comes from.
+// attempt is an Attempt with its sort keys.
 type attempt struct {
 	Attempt
 	store, number int
@@ -39,8 +39,8 @@ func (s *search) done() bool {
 	return len(s.open) == 0
 }
 
-// askAll asks stores at once, and returns when all have returned. Once the
-// keyrings are satisfied it cancels the others.
+// askAll queries stores at once, and returns when all have returned. Once the
+// keyrings are satisfied, it cancels the others.
 func (s *search) askAll(ctx context.Context, stores []Store) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *search) askAll(ctx context.Context, stores []Store) {
 	wait.Wait()
 }
 
-// askHalf asks one store, which may take half of the time until ctx ends.
+// askHalf queries one store, which may take half of the time until ctx ends.
 func (s *search) askHalf(ctx context.Context, index int, store Store) {
 	end, _ := ctx.Deadline()
 	ctx, cancel := context.WithTimeout(ctx, time.Until(end)/2)
@@ -100,7 +100,7 @@ func (s *search) ask(ctx context.Context, index int, store Store) {
 	}
 }
 
-// try holds a message against the keyrings that are not satisfied.
+// try checks a message against the keyrings that are not satisfied.
 func (s *search) try(at attempt, data []byte) {
 	m, f := parse(data)
 	if f != nil {
@@ -113,7 +113,7 @@ func (s *search) try(at attempt, data []byte) {
 	good := false
 	for _, k := range open {
 		f := k.verify(m, s.now)
-		if f == nil { // only now is the content looked at
+		if f == nil { // the content is not read before
 			f = check(m.content, s.digest, s.v.opts.Repositories)
 		}
 		if f != nil {
@@ -132,7 +132,7 @@ func (s *search) try(at attempt, data []byte) {
 	}
 }
 
-// note notes an attempt that failed.
+// note records a failed attempt.
 func (s *search) note(at attempt, k *Keyring, f *Failure) {
 	if k != nil {
 		at.Keyring = k.name
@@ -143,7 +143,7 @@ func (s *search) note(at attempt, k *Keyring, f *Failure) {
 	s.attempts = append(s.attempts, at)
 }
 
-// err says why the keyrings are not satisfied.
+// err returns why the keyrings are not satisfied.
 func (s *search) err(ctx, within context.Context) error {
 	e := &Error{Digest: s.digest}
 	for _, k := range s.open {
@@ -159,7 +159,7 @@ func (s *search) err(ctx, within context.Context) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		e.Err = fmt.Errorf("the search was cut short: %w", context.Cause(ctx))
+		e.Err = fmt.Errorf("the search was interrupted: %w", context.Cause(ctx))
 	case errors.Is(within.Err(), context.DeadlineExceeded):
 		e.Err = fmt.Errorf("the search took too long: %w", within.Err())
 	}

@@ -21,37 +21,38 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 )
 
-// Attachments gives the signatures that lie beside images in their registries.
-// The Client of package registry is one. It is safe for concurrent use.
+// Attachments returns the signatures stored beside images in their registries.
+// The Client of package registry implements it. It must be safe for concurrent
+// use.
 type Attachments interface {
-	// Signatures returns those of a digest in a repository, such as
-	// quay.io/openshift-release-dev/ocp-release; none is no error. It returns soon
-	// after ctx ends.
+	// Signatures returns the signatures of a digest in a repository, such as
+	// quay.io/openshift-release-dev/ocp-release; having none is not an error. It
+	// must return soon after ctx ends.
 	Signatures(ctx context.Context, repository, digest string) ([]Attachment, error)
 }
 
-// Attachment is a signature as a registry holds it, in one of two forms: a
-// statement and the signature of it, or a bundle that has both.
+// Attachment is a signature in a registry, in one of two forms: a statement
+// and its signature, or a bundle that contains both.
 type Attachment struct {
-	Name      string // where it lies, for messages
+	Name      string // its location, for messages
 	Payload   []byte // the statement, as JSON
 	Signature []byte // of the payload: ASN.1 for ECDSA, 64 bytes for Ed25519
 	Bundle    []byte // a sigstore bundle, as JSON; then the others are nil
 }
 
-// Keys verifies release images by the signatures of sigstore's tools (cosign) in
-// registries, made with a key of one's own. [NewKeys] makes one. It is safe for
+// Keys verifies release images by signatures in registries that sigstore's tools
+// (cosign) have made with your own key. [NewKeys] returns one. It is safe for
 // concurrent use.
 //
-//  1. A statement is of the type "cosign container image signature", names the
-//     digest and one of the repositories, and has no critical members that are not
-//     known. A bundle holds an in-toto statement in a DSSE envelope, of the
-//     predicate type https://sigstore.dev/cosign/sign/v1, with the digest among
-//     its subjects; it names no repository.
+//  1. A statement has the type "cosign container image signature", names the
+//     digest and one of the repositories, and has no unknown critical members. A
+//     bundle contains an in-toto statement in a DSSE envelope, with the predicate
+//     type https://sigstore.dev/cosign/sign/v1 and the digest among its subjects;
+//     it names no repository.
 //  2. One signature by one of the keys is enough. ECDSA and RSA sign a SHA-256
 //     hash, Ed25519 the bytes. RSA keys have at least 2,048 bits.
-//  3. Certificates and transparency logs are not looked at: the keys decide alone,
-//     and a signature by a certificate satisfies none.
+//  3. Certificates and transparency logs are ignored: only the keys decide, and a
+//     signature by a certificate does not satisfy them.
 type Keys struct {
 	keys         []publicKey
 	repositories []string
@@ -60,18 +61,18 @@ type Keys struct {
 
 var _ cvo.Verifier = (*Keys)(nil)
 
-// publicKey is a key with its name: the hash of its form in DER.
+// publicKey is a key with its name: a hash of its DER encoding.
 type publicKey struct {
 	name string
 	key  crypto.PublicKey
 }
 
-// mostAttachments is how many signatures of one repository are tried.
+// mostAttachments limits how many signatures of one repository are tried.
 const mostAttachments = 64
 
 // NewKeys returns a verifier that looks for signatures in the repositories, one
-// after the other, and holds them against the public keys in a PEM file. Without a
-// key or a repository it is an error.
+// after the other, and checks them against the public keys in a PEM file. Having
+// no key or no repository is an error.
 func NewKeys(keys []byte, repositories []string, from Attachments) (*Keys, error) {
 	v := &Keys{repositories: slices.Clone(repositories), from: from}
 	for rest := bytes.TrimSpace(keys); len(rest) > 0; rest = bytes.TrimSpace(rest) {
@@ -80,7 +81,7 @@ func NewKeys(keys []byte, repositories []string, from Attachments) (*Keys, error
 			return nil, errors.New("the public keys are not PEM; write them as \"cosign public-key\" prints them")
 		}
 		if block.Type != "PUBLIC KEY" {
-			return nil, fmt.Errorf("among the public keys is a %q; only \"PUBLIC KEY\" is read", block.Type)
+			return nil, fmt.Errorf("one of the public keys is a %q; only \"PUBLIC KEY\" is supported", block.Type)
 		}
 		key, err := x509.ParsePKIXPublicKey(block.Bytes)
 		if err != nil {
@@ -90,27 +91,27 @@ func NewKeys(keys []byte, repositories []string, from Attachments) (*Keys, error
 		case *ecdsa.PublicKey, ed25519.PublicKey:
 		case *rsa.PublicKey:
 			if k.N.BitLen() < 2048 {
-				return nil, fmt.Errorf("a public key for RSA has %d bits, less than 2048: it is too weak", k.N.BitLen())
+				return nil, fmt.Errorf("an RSA public key has %d bits, less than 2048: it is too weak", k.N.BitLen())
 			}
 		default:
-			return nil, fmt.Errorf("a public key is a %T; give one for ECDSA, Ed25519 or RSA", key)
+			return nil, fmt.Errorf("a public key is a %T; use ECDSA, Ed25519 or RSA", key)
 		}
 		sum := sha256.Sum256(block.Bytes)
 		v.keys = append(v.keys, publicKey{"SHA256:" + hex.EncodeToString(sum[:8]), key})
 	}
 	switch {
 	case len(v.keys) == 0:
-		return nil, errors.New("a verifier without a key can trust no image: give it one")
+		return nil, errors.New("a verifier without a key can trust no image: give it at least one")
 	case len(repositories) == 0:
 		return nil, errors.New("a verifier of signatures in registries looks for them in repositories: name one, such as quay.io/openshift-release-dev/ocp-release")
 	case from == nil:
-		return nil, errors.New("a verifier of signatures in registries needs a client of registries")
+		return nil, errors.New("a verifier of signatures in registries needs a client for registries")
 	}
 	return v, nil
 }
 
-// Verify returns nil once a signature is good. Any other end is an *Error, which
-// also holds the error of a ctx that ended.
+// Verify returns nil once a valid signature is found. Otherwise it returns an
+// *Error, which also contains the error of a ctx that ended.
 func (v *Keys) Verify(ctx context.Context, digest string) error {
 	e := &Error{Digest: digest}
 	for _, k := range v.keys {
@@ -150,7 +151,7 @@ func (v *Keys) Verify(ctx context.Context, digest string) error {
 	return e
 }
 
-// judge says why a signature does not help.
+// judge returns why a signature does not help.
 func (v *Keys) judge(a *Attachment, digest string) (key string, f *Failure) {
 	signed, signatures, check := a.Payload, [][]byte{a.Signature}, v.statement
 	if a.Bundle != nil {
@@ -184,8 +185,8 @@ func (k publicKey) signed(message, signature []byte) bool {
 	return false
 }
 
-// statement returns nil if what was signed says that an image of this digest is
-// published in one of the repositories.
+// statement returns nil if the signed statement says that an image with the
+// digest is published in one of the repositories.
 func (v *Keys) statement(payload []byte, digest string) *Failure {
 	const kind = "cosign container image signature"
 	var s statement
@@ -200,31 +201,32 @@ func (v *Keys) statement(payload []byte, digest string) *Failure {
 		{&identity, members{"docker-reference": &s.name}},
 	} {
 		if err := object(*part.text, part.into); err != nil {
-			return failure(Statement, "what is signed is not a statement about an image: %w", err)
+			return failure(Statement, "the signed content is not a statement about an image: %w", err)
 		}
 	}
 	switch {
 	case s.kind != kind:
-		return failure(Statement, "what is signed is of the type %q, and not %q", s.kind, kind)
+		return failure(Statement, "the signed statement has the type %q, not %q", s.kind, kind)
 	case s.digest != digest:
-		return failure(OtherDigest, "what is signed is about another image, %q", s.digest)
+		return failure(OtherDigest, "the signed statement is about another image, %q", s.digest)
 	case !slices.Contains(v.repositories, repository(s.name)):
-		return failure(OtherName, "what is signed names the image %q, which is none of %s", s.name, strings.Join(v.repositories, ", "))
+		return failure(OtherName, "the signed statement names the image %q, which is not in %s", s.name, strings.Join(v.repositories, ", "))
 	}
 	return nil
 }
 
 // bundle is a sigstore bundle with a DSSE envelope.
 type bundle struct {
-	payload, signed []byte // signed is what the signatures are of
+	payload, signed []byte // signed is what was signed
 	signatures      [][]byte
 }
 
-// payloadType is that of in-toto statements.
+// payloadType is the payload type of in-toto statements.
 const payloadType = "application/vnd.in-toto+json"
 
-// openBundle reads a bundle. Members that matter nothing here are passed over;
-// those of the envelope are what is signed, with their lengths before them.
+// openBundle decodes a bundle. Members that do not matter here are ignored.
+// The signed content consists of the members of the envelope, with their
+// lengths.
 func openBundle(text []byte) (*bundle, error) {
 	var b struct {
 		MediaType string `json:"mediaType"`
@@ -241,11 +243,11 @@ func openBundle(text []byte) (*bundle, error) {
 	}
 	switch {
 	case !strings.HasPrefix(b.MediaType, "application/vnd.dev.sigstore.bundle"):
-		return nil, fmt.Errorf("it is of the type %q and not a sigstore bundle", b.MediaType)
+		return nil, fmt.Errorf("it has the type %q and is not a sigstore bundle", b.MediaType)
 	case b.Envelope == nil:
 		return nil, errors.New("the bundle has no DSSE envelope")
 	case b.Envelope.PayloadType != payloadType:
-		return nil, fmt.Errorf("what the bundle has signed is of the type %q, and not %q", b.Envelope.PayloadType, payloadType)
+		return nil, fmt.Errorf("the payload of the bundle has the type %q, not %q", b.Envelope.PayloadType, payloadType)
 	}
 	out := &bundle{}
 	var err error
@@ -263,8 +265,8 @@ func openBundle(text []byte) (*bundle, error) {
 	return out, nil
 }
 
-// inToto returns nil if an in-toto statement says that an image of this digest was
-// signed.
+// inToto returns nil if an in-toto statement says that an image with the digest
+// was signed.
 func inToto(payload []byte, digest string) *Failure {
 	const statementType, predicate = "https://in-toto.io/Statement/v1", "https://sigstore.dev/cosign/sign/v1"
 	var s struct {
@@ -275,10 +277,10 @@ func inToto(payload []byte, digest string) *Failure {
 		} `json:"subject"`
 	}
 	if err := json.Unmarshal(payload, &s); err != nil {
-		return failure(Statement, "what is signed is not an in-toto statement: %w", err)
+		return failure(Statement, "the signed content is not an in-toto statement: %w", err)
 	}
 	if s.Type != statementType || s.Predicate != predicate {
-		return failure(Statement, "what is signed is of the types %q and %q, and not %q and %q", s.Type, s.Predicate, statementType, predicate)
+		return failure(Statement, "the signed statement has the types %q and %q, not %q and %q", s.Type, s.Predicate, statementType, predicate)
 	}
 	algorithm, hash, _ := strings.Cut(digest, ":")
 	for _, subject := range s.Subject {
@@ -286,5 +288,5 @@ func inToto(payload []byte, digest string) *Failure {
 			return nil
 		}
 	}
-	return failure(OtherDigest, "what is signed is about other images")
+	return failure(OtherDigest, "the signed statement is about other images")
 }

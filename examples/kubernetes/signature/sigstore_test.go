@@ -67,7 +67,7 @@ func bundleOf(t *testing.T, key crypto.Signer, statement string) []byte {
 		"dsseEnvelope":{"payload":%q,"payloadType":%q,"signatures":[{"sig":%q}]}}`, encode([]byte(statement)), kind, encode(signWith(t, key, []byte(pae)))))
 }
 
-// attached are signatures in memory.
+// attached contains signatures in memory.
 type attached struct {
 	all []signature.Attachment
 	err error
@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 	forged = []byte(strings.Replace(string(forged), base64.StdEncoding.EncodeToString([]byte(statement(predicate, hash))), base64.StdEncoding.EncodeToString([]byte(statement(predicate, hash)+" ")), 1))
 	for name, c := range map[string]struct {
 		found []signature.Attachment
-		want  signature.Reason // "" for good
+		want  signature.Reason // "" means valid
 	}{
 		"ECDSA":                 {[]signature.Attachment{by(ec, good)}, ""},
 		"ECDSA on P-384":        {[]signature.Attachment{by(other, good)}, ""},
@@ -154,7 +154,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 
-	// A key that is not among those that count.
+	// A key that is not accepted.
 	v, err := signature.NewKeys(public(t, ed), []string{"elsewhere.example/release", shopRepository}, attached{all: []signature.Attachment{by(ec, good)}})
 	if err != nil {
 		t.Fatal(err)

@@ -10,18 +10,19 @@ import (
 	"strings"
 )
 
-// statementType is what the statement says it is.
+// statementType is the type in statements.
 const statementType = "atomic container signature"
 
-// statement is what is signed: that an image is published under a name.
+// statement is the signed statement: that an image is published under a name.
 type statement struct {
 	kind   string
 	digest string
 	name   string // a pull specification, such as quay.io/org/name:tag
 }
 
-// parseStatement reads a statement. Members that are not known, or stand there
-// twice, or differ by case, are refused: nobody may read it otherwise.
+// parseStatement parses a statement. Members that are unknown, duplicate, or
+// differ in case are refused, so that no other reader can interpret it
+// differently.
 func parseStatement(content []byte) (statement, error) {
 	var s statement
 	var critical, optional, image, identity json.RawMessage
@@ -47,10 +48,10 @@ func parseStatement(content []byte) (statement, error) {
 	return s, nil
 }
 
-// members are where the members of an object go.
+// members maps the members of an object to their destinations.
 type members map[string]any
 
-// object reads one JSON object.
+// object decodes one JSON object.
 func object(text []byte, into members) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -65,9 +66,9 @@ func object(text []byte, into members) error {
 		name, _ := t.(string)
 		switch target := into[name]; {
 		case target == nil:
-			return fmt.Errorf("the member %q is not known", name)
+			return fmt.Errorf("the member %q is unknown", name)
 		case seen[name]:
-			return fmt.Errorf("the member %q is there twice", name)
+			return fmt.Errorf("the member %q is a duplicate", name)
 		default:
 			if err := d.Decode(target); err != nil {
 				return fmt.Errorf("the member %q: %w", name, err)
@@ -79,26 +80,26 @@ func object(text []byte, into members) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the JSON object")
+		return errors.New("there is data after the JSON object")
 	}
 	return nil
 }
 
-// check returns nil if the content of a message says that an image of this
+// check returns nil if the content of a message says that an image with the
 // digest is published, in one of the repositories if any are given.
 func check(content []byte, digest string, repositories []string) *Failure {
 	s, err := parseStatement(content)
 	switch {
 	case err != nil:
-		return failure(Statement, "what is signed is not a statement about an image: %w", err)
+		return failure(Statement, "the signed content is not a statement about an image: %w", err)
 	case s.kind != statementType:
-		return failure(Statement, "what is signed is of the type %q, and not %q", s.kind, statementType)
+		return failure(Statement, "the signed statement has the type %q, not %q", s.kind, statementType)
 	case s.digest != digest:
-		return failure(OtherDigest, "what is signed is about another image, %q", s.digest)
+		return failure(OtherDigest, "the signed statement is about another image, %q", s.digest)
 	case s.name == "":
-		return failure(Statement, "what is signed does not name the image")
+		return failure(Statement, "the signed statement does not name the image")
 	case len(repositories) > 0 && !slices.Contains(repositories, repository(s.name)):
-		return failure(OtherName, "what is signed names the image %q, which is none of %s", s.name, strings.Join(repositories, ", "))
+		return failure(OtherName, "the signed statement names the image %q, which is not in %s", s.name, strings.Join(repositories, ", "))
 	}
 	return nil
 }

@@ -18,36 +18,36 @@ import (
 	"time"
 )
 
-// Store is where signatures are. It is safe for concurrent use.
+// Store contains signatures. It must be safe for concurrent use.
 type Store interface {
-	// Name tells the store from others, in messages.
+	// Name identifies the store in messages.
 	Name() string
-	// Signatures yields what the store has for a digest that has the form of
-	// one, each with its name. An error stands for a signature that it could not
-	// get; then it goes on with the next one, if there may be one. It must
-	// return soon after ctx ends.
+	// Signatures yields the signatures for a valid digest, each with its name.
+	// An error takes the place of a signature that could not be read; then it
+	// continues with the next one, if there may be one. It must return soon
+	// after ctx ends.
 	Signatures(ctx context.Context, digest string) iter.Seq2[Signature, error]
 }
 
 // Signature is one signature of a store.
 type Signature struct {
 	Name    string // in the store
-	Message []byte // an OpenPGP message; nil when it could not be had
+	Message []byte // an OpenPGP message; nil if it could not be read
 }
 
 // lastNumber is the number of the last signature that a numbered store may have
 // for one digest.
 const lastNumber = 9
 
-// numbered is a store whose signatures have numbers, from 1 on.
+// numbered is a store whose signatures are numbered from 1.
 type numbered struct {
 	name string
 	// get returns the signature at a path below the store, or errNone.
 	get     func(ctx context.Context, path string) ([]byte, error)
-	timeout time.Duration // for all of a digest
+	timeout time.Duration // for all signatures of a digest
 }
 
-// errNone says that a numbered store has no signature of a number.
+// errNone reports that a numbered store has no signature with a number.
 var errNone = errors.New("there is no such signature")
 
 func (s *numbered) Name() string { return s.name }
@@ -71,29 +71,29 @@ func (s *numbered) Signatures(ctx context.Context, digest string) iter.Seq2[Sign
 	}
 }
 
-// HTTPOptions say how a store on a web server is asked. Nil is the zero value.
+// HTTPOptions configures a store on a web server. Nil means the zero value.
 type HTTPOptions struct {
-	// CA are the certificates, as PEM, that the server's one must go back to;
-	// empty for those of the system.
+	// CA contains the trusted certificate authorities, in PEM format; empty
+	// means those of the system.
 	CA []byte
-	// Timeout is the longest that the store may take for one digest, all its
-	// signatures together; default 30 seconds.
+	// Timeout limits the time for one digest, for all its signatures
+	// together; default 30 seconds.
 	Timeout time.Duration
-	// Transport carries the requests in place of one made here. CA must be empty
-	// with it.
+	// Transport makes the requests; nil means a default one. CA must be empty if
+	// it is set.
 	Transport http.RoundTripper
 }
 
 // Open returns the store at an address: http, https, or file for a directory,
-// which may be relative, as in file://signatures. The error says what is wrong
-// with the address or the options.
+// which may be relative, as in file://signatures. The error reports an invalid
+// address or invalid options.
 func Open(address string, opts *HTTPOptions) (Store, error) {
 	if opts == nil {
 		opts = &HTTPOptions{}
 	}
 	u, err := url.Parse(strings.TrimSpace(address))
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err // the rest is the address, which may have a password
+		err = wrapped.Err // the rest is the address, which may contain a password
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the address of a signature store cannot be read: %w; write it as in https://mirror.example/signatures", err)
@@ -117,13 +117,13 @@ func Open(address string, opts *HTTPOptions) (Store, error) {
 			return fetch(ctx, client, u.JoinPath(path).String())
 		}
 	default:
-		return nil, fmt.Errorf("the address of a signature store is %q: write http, https or file, and where it is, as in https://mirror.example/signatures", u.Redacted())
+		return nil, fmt.Errorf("the address of a signature store is %q: write it with http, https or file, and its location, as in https://mirror.example/signatures", u.Redacted())
 	}
 	return s, nil
 }
 
-// readFile reads a signature from a file. What is not a regular file, such as a
-// pipe, is not opened, for that may take forever.
+// readFile reads a signature from a file. Only regular files are opened,
+// because opening others, such as pipes, may block forever.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +143,7 @@ func readFile(name string) ([]byte, error) {
 	return readMessage(f)
 }
 
-// readMessage reads a signature, and no more than one may have.
+// readMessage reads a signature, up to the size limit.
 func readMessage(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxMessage+1))
 	if len(data) > maxMessage {
@@ -157,7 +157,7 @@ func newClient(opts *HTTPOptions) (*http.Client, error) {
 	client := &http.Client{Transport: opts.Transport, CheckRedirect: redirect}
 	if opts.Transport != nil {
 		if len(opts.CA) > 0 {
-			return nil, errors.New("the options have a CA and a Transport, which then decides what is trusted: leave out one")
+			return nil, errors.New("the options have a CA and a Transport, which determines what is trusted: leave out one of them")
 		}
 		return client, nil
 	}
@@ -168,7 +168,7 @@ func newClient(opts *HTTPOptions) (*http.Client, error) {
 	if len(opts.CA) > 0 {
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(opts.CA) {
-			return nil, errors.New("its certificate authorities hold no certificate as PEM")
+			return nil, errors.New("its certificate authorities contain no certificate in PEM format")
 		}
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
 	}
@@ -176,7 +176,7 @@ func newClient(opts *HTTPOptions) (*http.Client, error) {
 	return client, nil
 }
 
-// redirect allows a few, and none from https to http.
+// redirect allows a few redirects, but none from https to http.
 func redirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) >= 5:
@@ -196,7 +196,7 @@ func fetch(ctx context.Context, client *http.Client, address string) ([]byte, er
 	resp, err := client.Do(req)
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		return nil, wrapped.Err // the address is said already
+		return nil, wrapped.Err // the address is already in the message
 	}
 	if err != nil {
 		return nil, err

@@ -29,12 +29,12 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// where is the path of a signature of the image on a web server.
+// where returns the path of a signature of the image on a web server.
 func where(i int) string {
 	return "/sigs/" + strings.Replace(digest, ":", "=", 1) + fmt.Sprintf("/signature-%d", i)
 }
 
-// serve runs a web server whose store is under /sigs, and opens that.
+// serve runs a web server with a store below /sigs, and opens that.
 func serve(tb testing.TB, handler http.HandlerFunc, opts *signature.HTTPOptions) signature.Store {
 	tb.Helper()
 	server := httptest.NewServer(handler)
@@ -51,7 +51,7 @@ func open(tb testing.TB, address string, opts *signature.HTTPOptions) signature.
 	return s
 }
 
-// files serves what there is at each path, and notes what is asked for.
+// files serves the file at each path, and records the requests.
 func files(of map[string][]byte, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if asked != nil {
@@ -67,8 +67,8 @@ func files(of map[string][]byte, asked *[]string) http.HandlerFunc {
 }
 
 // A store on a web server is asked for one signature after the other until one
-// is not there, until the keyrings are satisfied, or nine times. What cannot be
-// had is passed over.
+// is missing, until the keyrings are satisfied, or nine times. Those that
+// cannot be read are skipped.
 func TestWebStore(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ours", maker)}
@@ -86,7 +86,7 @@ func TestWebStore(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		of    map[string][]byte
-		want  []signature.Reason // nil for trusted
+		want  []signature.Reason // nil means trusted
 		asked int
 	}{
 		{"the first is good", at(good, bad), nil, 1},
@@ -109,8 +109,8 @@ func TestWebStore(t *testing.T) {
 	}
 }
 
-// Servers that fail in their ways: the error says which store it was and what
-// it did, another store still helps, and no more is read than may be there.
+// Servers that fail in various ways: the error says which store failed and
+// how, another store still helps, and no more is read than the limit.
 func TestBadWebStores(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ours", maker)}
@@ -133,7 +133,7 @@ func TestBadWebStores(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		store signature.Store
-		says  string // empty for trusted
+		says  string // empty means trusted
 	}{
 		{"a redirect", serve(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, stranger.URL+r.URL.Path, http.StatusFound)
@@ -194,14 +194,14 @@ func TestBadWebStores(t *testing.T) {
 	}
 }
 
-// away is a transport that finds nobody.
+// away is a transport that reaches no server.
 type away struct{}
 
 func (away) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("no socket: %w", fs.ErrNotExist)
 }
 
-// silent is a store that says nothing until it must return.
+// silent is a store that yields nothing until it must return.
 type silent struct{}
 
 func (silent) Name() string { return "silent" }
@@ -210,8 +210,8 @@ func (silent) Signatures(ctx context.Context, _ string) iter.Seq2[signature.Sign
 	return func(func(signature.Signature, error) bool) { <-ctx.Done() }
 }
 
-// A store that does not answer takes no longer than it may, keeps nobody else
-// waiting, and is let go of once another was enough.
+// A store that does not answer takes no longer than its limit, does not delay
+// others, and is cancelled once another one was enough.
 func TestSlowStores(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ours", maker)}
@@ -232,24 +232,24 @@ func TestSlowStores(t *testing.T) {
 			t.Errorf("it took %s, and may take %s", took, limit)
 		}
 	}
-	within(5*time.Second, func() { // the other stores are asked at the same time
+	within(5*time.Second, func() { // the other stores are queried at the same time
 		if err := verifier(t, rings, nil, slow(time.Hour), slow(time.Hour), hold("memory", good)).Verify(t.Context(), digest); err != nil {
 			t.Error(err)
 		}
 	})
-	within(5*time.Second, func() { // its own limit
+	within(5*time.Second, func() { // limited by its own timeout
 		err := verifier(t, rings, nil, slow(50*time.Millisecond)).Verify(t.Context(), digest)
 		if got := reasons(t, err); !slices.Equal(got, []signature.Reason{signature.Unreachable}) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v; want that the store took too long", err)
 		}
 	})
-	within(5*time.Second, func() { // that of the verifier
+	within(5*time.Second, func() { // limited by the timeout of the verifier
 		err := verifier(t, rings, &signature.Options{Timeout: 50 * time.Millisecond}, slow(time.Hour)).Verify(t.Context(), digest)
 		if err == nil || !strings.Contains(err.Error(), "the search took too long") {
 			t.Errorf("%v; want that the search took too long", err)
 		}
 	})
-	within(10*time.Second, func() { // half of what the caller has left
+	within(10*time.Second, func() { // half of the time that the caller has left
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute/3)
 		defer cancel()
 		ctx, cancel = context.WithTimeout(ctx, 2*time.Second)
@@ -259,17 +259,17 @@ func TestSlowStores(t *testing.T) {
 			t.Errorf("%v; want that the search took too long, and time left (%v)", err, ctx.Err())
 		}
 	})
-	within(5*time.Second, func() { // half of what there is, before the others
+	within(5*time.Second, func() { // half of the time, before the others
 		v := verifier(t, rings, &signature.Options{Timeout: time.Second, First: []signature.Store{silent{}}}, hold("memory", good))
 		if err := v.Verify(t.Context(), digest); err != nil {
 			t.Error(err)
 		}
 		v = verifier(t, rings, &signature.Options{Timeout: time.Second, First: []signature.Store{silent{}}}, hold("memory"))
 		if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "; silent: it did not answer in time: ") || !strings.Contains(err.Error(), "; memory: it has no signature") {
-			t.Errorf("%v; want what became of each store", err)
+			t.Errorf("%v; want the failure of each store", err)
 		}
 	})
-	within(5*time.Second, func() { // the end of the caller
+	within(5*time.Second, func() { // the caller's context ends
 		ctx, cancel := context.WithCancel(t.Context())
 		n := asked.Load()
 		go func() {
@@ -279,8 +279,8 @@ func TestSlowStores(t *testing.T) {
 			cancel()
 		}()
 		err := verifier(t, rings, nil, slow(time.Hour)).Verify(ctx, digest)
-		if err == nil || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "cut short") {
-			t.Errorf("%v; want that the search was cut short", err)
+		if err == nil || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted") {
+			t.Errorf("%v; want that the search was interrupted", err)
 		}
 		if err := verifier(t, rings, nil, hold("memory", good)).Verify(ctx, digest); !errors.Is(err, context.Canceled) {
 			t.Errorf("after the end: %v", err)
@@ -293,7 +293,7 @@ func TestSlowStores(t *testing.T) {
 	}
 }
 
-// Addresses that are none are refused, and no error tells a password.
+// Invalid addresses are refused, and no error contains a password.
 func TestOpenRefuses(t *testing.T) {
 	for _, address := range []string{"", "mirror.example", "ftp://me:secret@mirror.example/x", "http://", "file://", "://", "http://a b/", "https://me:secret@mirror.example:port/x", "https://me:secret@mirror.example/%zz"} {
 		if _, err := signature.Open(address, nil); err == nil || strings.Contains(err.Error(), "secret") {
@@ -313,7 +313,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A directory is a store, too.
+// A directory is also a store.
 func TestFileStore(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ours", maker)}
@@ -350,8 +350,8 @@ func TestFileStore(t *testing.T) {
 	}
 }
 
-// The config maps of the cluster: those with the label, of the right namespace,
-// and of them the keys of the image.
+// The config maps of the cluster: those with the label, in the right namespace,
+// and in them the keys of the image.
 func TestConfigMaps(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ours", maker)}

@@ -10,32 +10,32 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// The config map that says how releases are verified.
+// The config map that defines how releases are verified.
 const (
-	// Annotation is what it has, with whatever value.
+	// Annotation is its annotation, with any value.
 	Annotation = "release.openshift.io/verification-config-map"
 
 	prefixKeyring = "verifier-public-key-"
 	prefixStore   = "store-"
 )
 
-// Trust is how a payload says that the releases after it are verified.
+// Trust is how a payload defines the verification of later releases.
 type Trust struct {
-	Source   string     // where that stands, for messages
-	Keyrings []*Keyring // by their names
-	Stores   []Store    // by their keys in the config map
-	Ignored  []string   // keys of the config map that mean nothing here, sorted
+	Source   string     // the location of the definition, for messages
+	Keyrings []*Keyring // by name
+	Stores   []Store    // by key in the config map
+	Ignored  []string   // keys of the config map that have no meaning here, sorted
 }
 
-// ReadTrust finds how a payload says that releases are verified: in its first
-// ConfigMap with the annotation [Annotation], each verifier-public-key-NAME
-// holds a keyring and each store-NAME the address of a store. opts are for the
-// stores on web servers.
+// ReadTrust finds how a payload defines the verification of releases: in its
+// first ConfigMap with the annotation [Annotation], each
+// verifier-public-key-NAME contains a keyring and each store-NAME the address
+// of a store. opts are for the stores on web servers.
 //
-// found is false if the payload has no such ConfigMap: it then asks for no
-// verification, and whether to go on without is for the caller to decide. One
-// that cannot be used is an error: it has no data, a keyring that cannot be
-// read, an address that is none, no keyring or no store.
+// found is false if the payload has no such ConfigMap: it then requires no
+// verification, and the caller must decide whether to continue without. A
+// ConfigMap that cannot be used is an error: it has no data, an unreadable
+// keyring, an invalid address, no keyring or no store.
 func ReadTrust(manifests []*payload.Manifest, opts *HTTPOptions) (trust Trust, found bool, err error) {
 	for _, m := range manifests {
 		if _, ok := m.Annotations[Annotation]; ok && m.ID.Kind == "ConfigMap" && m.ID.Group == "" {

@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// manifests are those of a payload with these files.
+// manifests returns those of a payload with these files.
 func manifests(tb testing.TB, files map[string]string) []*payload.Manifest {
 	tb.Helper()
 	fsys := fstest.MapFS{
@@ -39,7 +39,7 @@ func manifests(tb testing.TB, files map[string]string) []*payload.Manifest {
 	return p.Manifests
 }
 
-// configMap is a manifest with the annotation.
+// configMap returns a manifest with the annotation.
 func configMap(tb testing.TB, name string, data map[string]string) string {
 	tb.Helper()
 	text, err := json.Marshal(map[string]any{
@@ -53,8 +53,8 @@ func configMap(tb testing.TB, name string, data map[string]string) string {
 	return string(text)
 }
 
-// What a payload says of verification is read, and what cannot be used is an
-// error that says where it stands.
+// The definition of verification in a payload is read, and one that cannot be
+// used is an error with its location.
 func TestReadTrust(t *testing.T) {
 	one := string(exported(t, newKey(t, "one", days(-100), 0)))
 	two := string(exported(t, newKey(t, "two", days(-100), 0), newKey(t, "three", days(-100), 0)))
@@ -63,7 +63,7 @@ func TestReadTrust(t *testing.T) {
 		name  string
 		files map[string]string
 		found bool
-		want  string // the names of keyrings and stores, or what the error says
+		want  string // the names of keyrings and stores, or a part of the error
 	}{
 		{"none", map[string]string{"0000_50_a.yaml": plain}, false, ""},
 		{"a secret with the annotation", map[string]string{"0000_50_a.yaml": strings.Replace(configMap(t, "x", nil), `"ConfigMap"`, `"Secret"`, 1)}, false, ""},
@@ -120,8 +120,9 @@ func TestReadTrustBinary(t *testing.T) {
 	}
 }
 
-// The recorded manifests of the reference: no config map asks for no
-// verification, one without data is an error, one with a real keyring is read.
+// The recorded manifests of the reference: without a config map no
+// verification is required, one without data is an error, one with a real
+// keyring is read.
 func TestRecordedTrust(t *testing.T) {
 	root := cmp.Or(os.Getenv("FAIRLEAD_DATA"), filepath.Join("..", "..", "..", "..", "shared", "data"))
 	dir := filepath.Join(root, "payload", "cvo-testdata", "pkg_cvo_testdata", "manifests")
@@ -168,7 +169,7 @@ func TestParseKeyring(t *testing.T) {
 	if err := stranger.Revoke(packet.KeyRetired, "", at(days(-10))); err != nil {
 		t.Fatal(err)
 	}
-	// Packets that begin with a key and its revocation.
+	// The revocation of a key, as a packet.
 	revocation := func(e *openpgp.Entity) []byte {
 		var b bytes.Buffer
 		if err := e.Revocations[0].Packet.Serialize(&b); err != nil {
@@ -177,13 +178,13 @@ func TestParseKeyring(t *testing.T) {
 		return b.Bytes()
 	}
 	old := []byte{0xc2, 24, 3, 5, 0x20, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 0, 0, 0, 0, 0, 0, 0} // of version 3
-	strange := []byte{0xc6, 8, 4, 0, 0, 0, 1, 99, 0, 0}                                                // a key of no known kind
+	strange := []byte{0xc6, 8, 4, 0, 0, 0, 1, 99, 0, 0}                                                // a key of an unknown kind
 	strangeSub := append([]byte{0xce}, strange[1:]...)
 	subRevocation := []byte{0xc2, 20, 4, 0x28, 22, 8, 0, 6, 5, 2, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0}
 	for _, test := range []struct {
 		name string
 		data []byte
-		keys int // 0 for an error
+		keys int // 0 means an error
 	}{
 		{"one key", one, 1},
 		{"two keys", two, 2},

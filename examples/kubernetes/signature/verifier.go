@@ -13,31 +13,31 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 )
 
-// Options say how signatures are looked for. Nil is the zero value.
+// Options configures a Verifier. Nil means the zero value.
 type Options struct {
-	// First are asked before all other stores, one after the other: what costs
-	// no request to another place, such as [ConfigMaps]. Each may take half of
-	// the time that is left.
+	// First are queried before all other stores, one after the other: those
+	// without requests to remote servers, such as [ConfigMaps]. Each may take
+	// half of the remaining time.
 	First []Store
-	// Repositories are those that a statement may name an image of, such as
-	// quay.io/openshift-release-dev/ocp-release; empty for any.
+	// Repositories are those whose images a statement may name, such as
+	// quay.io/openshift-release-dev/ocp-release; empty means any.
 	Repositories []string
-	// Timeout is the longest that one Verify may take. Zero means half of the
-	// time that its context leaves, or 2 minutes if that has no end.
+	// Timeout limits the time of one Verify. Zero means half of the time that
+	// its context leaves, or 2 minutes if that has no deadline.
 	Timeout time.Duration
-	// MaxSignatures is how many signatures of one store are tried for a digest;
-	// default 32.
+	// MaxSignatures limits how many signatures of one store are tried for a
+	// digest; default 32.
 	MaxSignatures int
-	// Remember is for how many images the signatures are kept that were found
-	// last; default 64.
+	// Remember is for how many images the last found signatures are kept;
+	// default 64.
 	Remember int
-	// Clock tells whether keys and signatures have expired; default the
-	// machine's.
+	// Clock is the clock for expiry of keys and signatures; default that of
+	// the system.
 	Clock fairlead.Clock
 }
 
-// Verifier verifies release images by their signatures. [New] makes one. It is
-// safe for concurrent use.
+// Verifier verifies release images by their signatures. [New] returns one. It
+// is safe for concurrent use.
 type Verifier struct {
 	keyrings []*Keyring
 	stores   []Store
@@ -47,9 +47,9 @@ type Verifier struct {
 
 var _ cvo.Verifier = (*Verifier)(nil)
 
-// New returns a verifier that wants each of the keyrings satisfied by a
-// signature of one of the stores. Without a keyring, without a store, with one
-// that is nil, and with two keyrings of one name it is an error.
+// New returns a verifier that requires each of the keyrings to be satisfied by
+// a signature from one of the stores. It is an error if there is no keyring or
+// no store, if one is nil, or if two keyrings have the same name.
 func New(keyrings []*Keyring, stores []Store, opts *Options) (*Verifier, error) {
 	v := &Verifier{keyrings: slices.Clone(keyrings), stores: slices.Clone(stores)}
 	if opts != nil {
@@ -59,13 +59,13 @@ func New(keyrings []*Keyring, stores []Store, opts *Options) (*Verifier, error) 
 	}
 	switch {
 	case len(keyrings) == 0:
-		return nil, errors.New("a verifier without a keyring would trust every image: give it one")
+		return nil, errors.New("a verifier without a keyring would trust every image: give it at least one")
 	case len(stores) == 0:
-		return nil, errors.New("a verifier without a signature store can trust no image: give it one")
+		return nil, errors.New("a verifier without a signature store can trust no image: give it at least one")
 	case slices.Contains(keyrings, nil):
-		return nil, errors.New("a keyring of the verifier is nil: was the error of ParseKeyring looked at?")
+		return nil, errors.New("a keyring of the verifier is nil: was the error of ParseKeyring checked?")
 	case slices.Contains(slices.Concat(v.opts.First, stores), nil):
-		return nil, errors.New("a signature store of the verifier is nil: was the error of Open looked at?")
+		return nil, errors.New("a signature store of the verifier is nil: was the error of Open checked?")
 	}
 	slices.SortFunc(v.keyrings, func(a, b *Keyring) int { return cmp.Compare(a.name, b.name) })
 	for i, k := range v.keyrings[1:] {
@@ -81,8 +81,8 @@ func New(keyrings []*Keyring, stores []Store, opts *Options) (*Verifier, error) 
 	return v, nil
 }
 
-// Verify returns nil once each keyring is satisfied. Any other end is an
-// *Error, which also holds the error of a ctx that ended.
+// Verify returns nil once each keyring is satisfied. Otherwise it returns an
+// *Error, which also contains the error of a ctx that ended.
 func (v *Verifier) Verify(ctx context.Context, digest string) error {
 	if !cvo.IsDigest(digest) {
 		return &Error{Digest: digest, Err: errors.New("it is not a digest; name the image by one, as in registry/name@sha256:…")}
@@ -128,7 +128,7 @@ func (v *Verifier) timeout(ctx context.Context) time.Duration {
 type memory struct {
 	mu    sync.Mutex
 	size  int
-	order []string // digests, the one found last at the end
+	order []string // digests, most recently found last
 	good  map[string][][]byte
 }
 

@@ -22,12 +22,12 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// held is a store in memory, with the signatures of each digest.
+// held is a store in memory, with signatures by digest.
 type held struct {
 	name string
 	of   map[string][][]byte
 	mu   sync.Mutex
-	n    int // how often it was asked
+	n    int // how often it was queried
 }
 
 func hold(name string, messages ...[]byte) *held {
@@ -49,7 +49,7 @@ func (h *held) Signatures(_ context.Context, digest string) iter.Seq2[signature.
 	}
 }
 
-// clockAt is a clock that stands.
+// clockAt returns a stopped clock.
 func clockAt(t time.Time) *fairlead.ManualClock {
 	c := new(fairlead.ManualClock)
 	c.Set(t)
@@ -71,7 +71,8 @@ func verifier(tb testing.TB, keyrings []*signature.Keyring, opts *signature.Opti
 	return v
 }
 
-// reasons are those of all attempts of an error, or nil for none.
+// reasons returns the reasons of all attempts of an error; nil if there is no
+// error.
 func reasons(tb testing.TB, err error) (list []signature.Reason) {
 	tb.Helper()
 	if err == nil {
@@ -90,8 +91,8 @@ func reasons(tb testing.TB, err error) (list []signature.Reason) {
 	return list
 }
 
-// Each way in which a signature can be wrong is told from the others, and none
-// of them is trusted.
+// Each way in which a signature can be wrong has its own reason, and none of
+// them is trusted.
 func TestSignatures(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	stranger := newKey(t, "stranger", days(-100), 0)
@@ -228,8 +229,8 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// Whatever bits of a message are changed, what is trusted then still says what
-// was signed.
+// Whatever bits of a message are changed, if it is still trusted, its content
+// is what was signed.
 func TestChangedBits(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	k := keyring(t, "ours", maker)
@@ -252,12 +253,12 @@ func TestChangedBits(t *testing.T) {
 			t.Errorf("byte %d changed: another image is trusted", i)
 		}
 	}
-	if trusted > len(good)/5 { // what is not signed are the heads of packets
+	if trusted > len(good)/5 { // the headers of packets are not signed
 		t.Errorf("%d of %d changes make no difference", trusted, len(good))
 	}
 }
 
-// Every keyring wants its signature, and they may be of different stores.
+// Every keyring requires a signature, and these may be in different stores.
 func TestEveryKeyring(t *testing.T) {
 	a, b := newKey(t, "a", days(-100), 0), newKey(t, "b", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ring-b", b), keyring(t, "ring-a", a)}
@@ -289,7 +290,7 @@ func TestEveryKeyring(t *testing.T) {
 		}
 	}
 	err := verifier(t, rings, nil, hold("one", byA, noise), hold("two")).Verify(t.Context(), digest)
-	var early *signature.Error // ring-a fails once, and is satisfied then
+	var early *signature.Error // ring-a fails once, and is then satisfied
 	byStranger := sign(t, statement(digest), at(days(-1)), newKey(t, "c", days(-100), 0))
 	if err := verifier(t, rings, nil, hold("one", byStranger, byA)).Verify(t.Context(), digest); !errors.As(err, &early) || len(early.Attempts) != 2 || early.Attempts[0].Keyring != "ring-b" {
 		t.Errorf("%v; want two attempts at ring-b", err)
@@ -326,16 +327,16 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
-// A cluster whose clock is behind is told where to look.
+// If the clock of a cluster is slow, the error points to it.
 func TestClockBehind(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	v := verifier(t, []*signature.Keyring{keyring(t, "ours", maker)}, nil, hold("memory", sign(t, statement(digest), at(days(1)), maker)))
-	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), days(1).Format(time.RFC3339)+", which is to come: is the clock right?") {
+	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), days(1).Format(time.RFC3339)+", which is in the future: is the clock right?") {
 		t.Error(err)
 	}
 }
 
-// What a server says cannot make the message longer, or look like another.
+// A server's message cannot make the error longer, or look like another one.
 func TestErrorText(t *testing.T) {
 	e := &signature.Error{Digest: digest, Attempts: []signature.Attempt{{Store: "s", Failure: &signature.Failure{
 		Reason: signature.Unreachable, Err: errors.New("a\nb\u2028c\u202ed\x00e \xff " + strings.Repeat("é", 1000)),
@@ -346,7 +347,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// What is not a digest is refused before anybody is asked.
+// An invalid digest is refused before any store is queried.
 func TestNoDigest(t *testing.T) {
 	store := hold("memory")
 	v := verifier(t, []*signature.Keyring{keyring(t, "ours", newKey(t, "maker", days(-1), 0))}, nil, store)
@@ -360,7 +361,7 @@ func TestNoDigest(t *testing.T) {
 	}
 }
 
-// A verifier that could only say yes, or only no, is not made.
+// A verifier that would accept or refuse everything is an error.
 func TestNewRefuses(t *testing.T) {
 	k := keyring(t, "ours", newKey(t, "maker", days(-1), 0))
 	for name, err := range map[string]error{
@@ -380,8 +381,8 @@ func TestNewRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// The stores of First are asked one after the other before the others, and
-// those only when they do not suffice.
+// The stores in First are queried one after the other before the others,
+// which are queried only if necessary.
 func TestFirst(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ours", maker)}
@@ -399,8 +400,9 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// What was verified is not looked for again, until it is no longer good; what
-// failed is looked for again; only the last are remembered.
+// Signatures of a verified image are not looked up again until they are no
+// longer valid; after a failure they are; only those of the last images are
+// remembered.
 func TestMemory(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	config := at(days(-1))
@@ -425,19 +427,19 @@ func TestMemory(t *testing.T) {
 	verify(other, false, 3)
 	verify("sha256:"+strings.Repeat("0", 64), true, 4)
 	verify(digest, true, 4)
-	verify(fmt.Sprintf("sha256:%064d", 1), true, 5) // the first is forgotten
+	verify(fmt.Sprintf("sha256:%064d", 1), true, 5) // the first one is forgotten
 	verify(digest, true, 6)
 	clock.Advance(5 * 24 * time.Hour)
 	verify(digest, false, 7)
 	if got := reasons(t, v.Verify(t.Context(), digest)); !slices.Equal(got, []signature.Reason{signature.Unreadable, signature.Expired}) {
-		t.Errorf("%v; want what the store has, and nothing of what was remembered", got)
+		t.Errorf("%v; want the failures of the signatures in the store, and of none remembered", got)
 	}
 	store.of[digest] = [][]byte{sign(t, statement(digest), at(days(0)), maker)}
 	verify(digest, true, 9)
 	verify(digest, true, 9)
 }
 
-// A store that has endlessly many signatures is left after some.
+// A store with an endless number of signatures is abandoned after some.
 func TestManySignatures(t *testing.T) {
 	maker := newKey(t, "maker", days(-100), 0)
 	rings := []*signature.Keyring{keyring(t, "ours", maker)}

@@ -42,8 +42,8 @@ func packed(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// TestArchive: an archive is read with the decoder, refused with a way out without
-// it, and refused where it is cut or damaged.
+// TestArchive reads an archive with the decoder; without it the error says what to
+// do, and a truncated or damaged archive is refused.
 func TestArchive(t *testing.T) {
 	with := &source.Options{Decoders: []source.Decoder{zstd.Decoder()}}
 	open := func(content []byte, opts *source.Options) (fs.FS, error) {
@@ -78,7 +78,7 @@ func TestArchive(t *testing.T) {
 			t.Errorf("%d bytes of %d are taken", len(bad), len(whole))
 		}
 	}
-	huge := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0, 0, 0} // asks for a window of nearly 4 TiB
+	huge := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0, 0, 0} // requests a window of nearly 4 TiB
 	if _, err := open(huge, with); err == nil {
 		t.Error("any window is allowed")
 	}

@@ -1,6 +1,7 @@
-// Cluster answers questions about a running cluster: how far its update is, and which
-// steps lead it to a release. It reads, and writes nothing. The answers are those that
-// "fairlead update status" and "fairlead plan" give for a dump of the same objects.
+// Cluster answers questions about a running cluster: the progress of its update, and
+// which steps lead to a release. It only reads, and writes nothing. The answers are
+// those of "fairlead update status" and "fairlead plan" for a dump of the same
+// objects.
 //
 // The exit status is 0 if all is well, 1 if there are findings or no plan, and 2 if the
 // arguments are wrong or the cluster cannot be read.
@@ -25,13 +26,13 @@ import (
 
 func main() { args.Main(tool().WithCompletion()) }
 
-// tool is the program.
+// tool returns the program.
 func tool() *args.Command {
 	return &args.Command{
 		Name:  "cluster",
 		About: "answers questions about a running cluster; it writes nothing",
 		Help: `The cluster is that of -kubeconfig FILE, or else of $KUBECONFIG, of ~/.kube/config, or of the pod's service account.
-What may not be read is reported as unknown, with the right that is missing.`,
+What may not be read is reported as unknown, with the missing permission.`,
 		Examples: `cluster status
 			cluster plan -to 4.20 -pause-workers`,
 		Commands: []*args.Command{statusCommand(), planCommand(), args.Version()},
@@ -42,7 +43,7 @@ func statusCommand() *args.Command {
 	return &args.Command{
 		Name:  "status",
 		Usage: "[-kubeconfig FILE] [-prometheus URL [-token FILE] [-ca FILE]] [-v] [-o text|json|yaml]",
-		About: "show how far the update of the cluster is, what blocks it, and what is unknown",
+		About: "show the progress of the cluster's update, what blocks it, and what is unknown",
 		Help: `  -prometheus URL    the Prometheus that has the cluster's alerts (on OpenShift: the route thanos-querier in
                      openshift-monitoring); without it, alerts are unknown
   -token FILE        the bearer token for it
@@ -67,13 +68,14 @@ func planCommand() *args.Command {
 	}
 }
 
-// connect makes a client of the cluster that a file names, or the usual places.
+// connect returns a client for the cluster in a kubeconfig file, or in the
+// usual places.
 func connect(file string) (client.Client, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, &args.UsageError{Text: "which cluster? give -kubeconfig FILE, or set KUBECONFIG"}
+		return nil, &args.UsageError{Text: "which cluster? set -kubeconfig FILE or KUBECONFIG"}
 	}
 	if err != nil {
 		return nil, err
@@ -111,11 +113,11 @@ func status(c *args.Call) error {
 	return update.ShowStatus(c, r, *form, *all)
 }
 
-// read reads the cluster for a plan. What it cannot read is said on standard error: the
-// steps that depend on it say so, too.
+// read reads the cluster for a plan. Objects that it cannot read are reported on
+// standard error, and by the steps that depend on them.
 func read(c *args.Call, config string, flags *situation.Flags) (*situation.Situation, error) {
 	if c.Given("at") {
-		return nil, &args.UsageError{Text: "-at is for dumps; a running cluster is read as it is now"}
+		return nil, &args.UsageError{Text: "-at is only for dumps; a running cluster is read as it is now"}
 	}
 	from, err := connect(config)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// What makes no sense is refused before a cluster is looked for.
+// Invalid arguments are refused before a cluster is contacted.
 func TestUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	t.Setenv("HOME", t.TempDir())
 	for line, want := range map[string]string{
 		"":                            "cluster: answers questions about a running cluster",
-		"status":                      "which cluster? give -kubeconfig FILE, or set KUBECONFIG",
+		"status":                      "which cluster? set -kubeconfig FILE or KUBECONFIG",
 		"status -token FILE":          "-token and -ca need -prometheus",
 		"status -prometheus x y":      "unexpected argument y",
 		"status -prometheus ://":      "-prometheus: ",

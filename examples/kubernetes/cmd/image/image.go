@@ -13,11 +13,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// user is who the program runs as: nobody whom a system knows, in no group.
+// user is the user and group that the program runs as: neither exists in any
+// system.
 const user = "65532:65532"
 
-// imageOf makes an image of a program and of certificates. Nothing in it tells
-// when or where it was made.
+// imageOf makes an image of a program and certificates. Nothing in it depends
+// on when or where it was made.
 func imageOf(program, certificates []byte, p *v1.Platform, version string) (v1.Image, error) {
 	var data bytes.Buffer
 	w := tar.NewWriter(&data)
@@ -76,7 +77,7 @@ func imageOf(program, certificates []byte, p *v1.Platform, version string) (v1.I
 	return mutate.ConfigFile(img, config)
 }
 
-// indexOf makes one image of those of several platforms.
+// indexOf makes one image of images for several platforms.
 func indexOf(images []v1.Image) v1.ImageIndex {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, img := range images {

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// write makes a file, in a directory of its own.
+// write creates a file, in its own directory.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
@@ -31,7 +31,7 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-// looks checks what stands in an image for a platform, and what it says of itself.
+// looks checks the files and the metadata of an image for a platform.
 func looks(t *testing.T, img v1.Image, architecture, version string) {
 	t.Helper()
 	if err := validate.Image(img); err != nil {
@@ -79,7 +79,7 @@ func looks(t *testing.T, img v1.Image, architecture, version string) {
 	}
 }
 
-// The same program gives the same digest, in a layout and in a registry.
+// The same program results in the same digest, in a layout and in a registry.
 func TestImage(t *testing.T) {
 	server := httptest.NewServer(registry.New())
 	t.Cleanup(server.Close)
@@ -142,7 +142,7 @@ func TestMistakes(t *testing.T) {
 		"-layout=b -certificates=/none": "-certificates: open /none",
 		"-layout=b -platforms=arm64":    `-platforms: "arm64" is not OS/ARCHITECTURE`,
 		"-layout=b -program=/none -platforms=linux/amd64": "open /none",
-		"-layout=b -program=" + write(t, "x"):             "-program is for one platform",
+		"-layout=b -program=" + write(t, "x"):             "-program is for a single platform",
 	} {
 		if !strings.Contains(args, "-certificates") {
 			args = strings.TrimSpace("-certificates= " + args)

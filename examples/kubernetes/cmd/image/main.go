@@ -4,10 +4,11 @@
 //	go run ./cmd/image -push registry.example/fairlead-operator:v0.1.0
 //	go run ./cmd/image -layout DIR
 //
-// The image holds the program, linked statically, and the certificates of public
-// authorities, and nothing else. It runs as a user who may write nowhere. The same
-// sources, version of Go and certificates give the same digest, which is printed.
-// Credentials for the registry are docker's or podman's own.
+// The image contains the program, statically linked, and the certificates of
+// public authorities, and nothing else. It runs as a user that cannot write
+// anywhere. The same sources, Go version and certificates result in the same
+// digest, which is printed. Credentials for the registry are those of docker or
+// podman.
 package main
 
 import (
@@ -39,17 +40,17 @@ func main() {
 	}
 }
 
-// run is the program. What it prints is the image by digest.
+// run is the program. It prints the image by digest.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // of what is wrong one line is enough
+	flags.SetOutput(io.Discard) // one line is enough for an error
 	flags.Usage = func() {}
 	push := flags.String("push", "", "`reference` to push the image to, such as registry.example/fairlead-operator:v0.1.0")
 	dir := flags.String("layout", "", "`directory` to write the image to, as an OCI layout; it must not exist")
-	version := flags.String("version", "", "`version` to write on the image; empty means the tag of -push")
-	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "`platforms` of the image, with commas")
-	program := flags.String("program", "", "`file` that is the program already, for a single platform; empty builds cmd/operator")
-	certificates := flags.String("certificates", "/etc/ssl/certs/ca-certificates.crt", "`file` of the certificates of authorities; empty for none, where no registry or update service is asked")
+	version := flags.String("version", "", "`version` in the labels of the image; empty means the tag of -push")
+	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "`platforms` of the image, separated by commas")
+	program := flags.String("program", "", "`file` with the program, already built, for a single platform; empty builds cmd/operator")
+	certificates := flags.String("certificates", "/etc/ssl/certs/ca-certificates.crt", "`file` with the certificates of authorities; empty means none, if no registry or update service is used")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, "usage: image -push REFERENCE | -layout DIR [flags]\n\nBuilds the operator as a container image.\n\n")
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case flags.NArg() > 0:
 		return fmt.Errorf("%q: takes no arguments, only flags; -help lists them", flags.Arg(0))
 	case (*push == "") == (*dir == ""):
-		return errors.New("say where to: either -push REFERENCE or -layout DIR")
+		return errors.New("name a destination: either -push REFERENCE or -layout DIR")
 	case *push != "":
 		var err error
 		if to, err = name.ParseReference(*push); err != nil {
@@ -107,10 +108,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return err
 }
 
-// build makes the image for the platforms.
+// build builds the image for the platforms.
 func build(ctx context.Context, platforms []string, program string, trusted []byte, version string) (v1.ImageIndex, error) {
 	if program != "" && len(platforms) > 1 {
-		return nil, errors.New("-program is for one platform: name it in -platforms")
+		return nil, errors.New("-program is for a single platform: name it in -platforms")
 	}
 	var images []v1.Image
 	for _, platform := range platforms {

@@ -44,22 +44,22 @@ type clusterVersionController struct {
 func (*clusterVersionController) name() string { return "clusterversion" }
 
 func (c *clusterVersionController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.object, "clusterversion-name", "version", "`name` of the ClusterVersion that counts")
+	flags.StringVar(&c.object, "clusterversion-name", "version", "`name` of the ClusterVersion to use")
 	flags.StringVar(&c.image, "clusterversion-own-image", "", "pull `specification` of the release that this operator is part of")
 	flags.StringVar(&c.version, "clusterversion-own-version", "", "`version` of that release")
-	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version; empty means that they come from registries (-registry-cache)")
-	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas, and no others; empty trusts those that are signed as the own release says")
-	flags.StringVar(&c.keys, "clusterversion-keys", "", "`file` of public keys as PEM: releases are trusted that one of them has signed with cosign, and no others; needs -registry-cache")
-	flags.StringVar(&c.signedIn, "clusterversion-signed-in", "", "`repositories` where such signatures lie and that they may name, with commas")
-	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` to ask the update service for, such as amd64; empty asks nobody")
-	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates and has the cluster's alerts; empty for none")
-	flags.StringVar(&c.pod, "clusterversion-pod", os.Getenv("POD_NAME"), "`name` of the pod that this program runs in, in -namespace: its image is the own one; the default is $POD_NAME")
-	flags.StringVar(&c.token, "clusterversion-prometheus-token", "", "`file` of the bearer token for it")
-	flags.StringVar(&c.ca, "clusterversion-prometheus-ca", "", "`file` of the certificate authorities for it")
-	flags.BoolVar(&c.force, "clusterversion-force", false, "take fields over from other field managers")
-	flags.DurationVar(&c.interval, "clusterversion-interval", 0, "time between two passes at a release that was reached; 0 for three minutes")
-	flags.DurationVar(&c.retry, "clusterversion-retry", 0, "time after a first failed attempt; 0 for ten seconds")
-	flags.DurationVar(&c.evaluate, "clusterversion-evaluate", 0, "time that the result of a risk's rule holds; 0 for an hour")
+	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases, named algorithm/hex of the digest, or by version; empty means that they come from registries (-registry-cache)")
+	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the only releases to trust, separated by commas; empty trusts those signed as the own release specifies")
+	flags.StringVar(&c.keys, "clusterversion-keys", "", "`file` with public keys in PEM format: only releases that one of them has signed with cosign are trusted; needs -registry-cache")
+	flags.StringVar(&c.signedIn, "clusterversion-signed-in", "", "`repositories` that contain such signatures and that these may name, separated by commas")
+	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` for queries of the update service, such as amd64; empty means no queries")
+	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates and has the cluster's alerts; empty means none")
+	flags.StringVar(&c.pod, "clusterversion-pod", os.Getenv("POD_NAME"), "`name` of the pod that this program runs in, in -namespace: its image is that of the own release; the default is $POD_NAME")
+	flags.StringVar(&c.token, "clusterversion-prometheus-token", "", "`file` with the bearer token for it")
+	flags.StringVar(&c.ca, "clusterversion-prometheus-ca", "", "`file` with the certificate authorities for it")
+	flags.BoolVar(&c.force, "clusterversion-force", false, "take over fields from other field managers")
+	flags.DurationVar(&c.interval, "clusterversion-interval", 0, "time between two passes after a release was reached; 0 means three minutes")
+	flags.DurationVar(&c.retry, "clusterversion-retry", 0, "time after a first failed attempt; 0 means ten seconds")
+	flags.DurationVar(&c.evaluate, "clusterversion-evaluate", 0, "time for which the result of a risk's rule is valid; 0 means an hour")
 }
 
 func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
@@ -92,10 +92,10 @@ func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, 
 	return clusterversion.SetupWithManager(mgr, opts)
 }
 
-// verifier trusts the digests that the flags list, or else what the keys have
-// signed that the flags name, or else what is signed as the payload of the own
-// release says. Where that cannot be told, no release is trusted, and each refusal
-// says why; the operator runs all the same.
+// verifier returns a verifier that trusts the digests in the flags, or else
+// releases signed by the keys in the flags, or else those signed as the payload of
+// the own release specifies. If that cannot be determined, no release is trusted,
+// and each refusal says why; the operator runs anyway.
 func (c *clusterVersionController) verifier(source clusterversion.Source, images *registry.Client) (cvo.Verifier, error) {
 	if digests := split(c.trusted); len(digests) > 0 {
 		return cvo.Digests(digests), nil
@@ -117,7 +117,7 @@ func (c *clusterVersionController) verifier(source clusterversion.Source, images
 	return &own{read: func(ctx context.Context) (cvo.Verifier, error) { return c.signed(ctx, source) }}, nil
 }
 
-// split takes a list with commas apart; what is empty is left out.
+// split splits a list at commas; empty elements are left out.
 func split(list string) []string {
 	var out []string
 	for part := range strings.SplitSeq(list, ",") {
@@ -143,20 +143,20 @@ func (c *clusterVersionController) signed(ctx context.Context, source clusterver
 		return nil, err
 	}
 	if !found {
-		return nil, fmt.Errorf("the payload of %s does not say how releases are verified: it has no ConfigMap with the annotation %s", c.image, signature.Annotation)
+		return nil, fmt.Errorf("the payload of %s does not define how releases are verified: it has no ConfigMap with the annotation %s", c.image, signature.Annotation)
 	}
 	return signature.New(trust.Keyrings, trust.Stores, nil)
 }
 
-// own is the verifier that the operator's own release specifies. It is read when it is needed,
-// and again until that works: a registry may be away for a while.
+// own is the verifier that the operator's own release specifies. It is read when
+// needed, and retried until that succeeds: a registry may be down for a while.
 type own struct {
 	read func(context.Context) (cvo.Verifier, error)
 	mu   sync.Mutex
 	told cvo.Verifier // nil until it was read
 }
 
-// Verify implements [cvo.Verifier]. As long as nobody can vouch for a release, the
+// Verify implements [cvo.Verifier]. As long as no release can be verified, the
 // error says why.
 func (o *own) Verify(ctx context.Context, digest string) error {
 	o.mu.Lock()
@@ -164,15 +164,15 @@ func (o *own) Verify(ctx context.Context, digest string) error {
 	if o.told == nil {
 		told, err := o.read(ctx)
 		if err != nil {
-			return fmt.Errorf("unable to verify %q: %w; fix that, list the digest in -clusterversion-trusted, or give -clusterversion-keys", digest, err)
+			return fmt.Errorf("unable to verify %q: %w; fix that, list the digest in -clusterversion-trusted, or set -clusterversion-keys", digest, err)
 		}
 		o.told = told
 	}
 	return o.told.Verify(ctx, digest)
 }
 
-// updates says how the update service is asked, and where alerts are; nil for
-// nobody.
+// updates returns the configuration of the update service, and the source of
+// alerts; nil if there is none.
 func (c *clusterVersionController) updates() (*clusterversion.Updates, clusterversion.Alerts, error) {
 	var out *clusterversion.Updates
 	if c.architecture != "" {

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/registry"
 )
 
-// The operator trusts what the payload of its own release says how to verify,
-// and without such a payload nothing, but it begins all the same.
+// The operator trusts releases verified as the payload of its own release
+// specifies, and without such a payload none, but it starts anyway.
 func TestVerifier(t *testing.T) {
 	releases, store := t.TempDir(), t.TempDir()
 	signer, err := openpgp.NewEntity("release", "", "release@example.com", nil)
@@ -57,8 +57,8 @@ func TestVerifier(t *testing.T) {
 		{"aa", "", other, "unable to verify"},
 		{"aa", "sha256:" + other, good, "not among the trusted digests"},
 		{"aa", "sha256:" + good + ", sha256:" + other, other, ""},
-		{"bb", "", good, "does not say how releases are verified"},
-		{"cc", "", good, "not among those on disk"},
+		{"bb", "", good, "does not define how releases are verified"},
+		{"cc", "", good, "not on disk"},
 	} {
 		v, err := (&clusterVersionController{image: "r@sha256:" + c.own, trusted: c.trusted}).verifier(source, nil)
 		if err != nil {
@@ -71,8 +71,8 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
-// What the own release tells is read again until it is there. Keys need a registry
-// and repositories.
+// The own release is read again until that succeeds. Keys need a registry and
+// repositories.
 func TestVerifierFlags(t *testing.T) {
 	releases := t.TempDir()
 	v, err := (&clusterVersionController{image: "r@sha256:aa"}).verifier(clusterversion.Directory(releases), nil)
@@ -80,13 +80,13 @@ func TestVerifierFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := "sha256:" + strings.Repeat("ab", 32)
-	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "not among those on disk") {
+	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "not on disk") {
 		t.Error(err)
 	}
 	write(t, releases, "sha256/aa/manifests/README", "none")
 	write(t, releases, "sha256/aa/release-manifests/release-metadata", `{"kind":"cincinnati-metadata-v0","version":"1.0.0"}`)
 	write(t, releases, "sha256/aa/release-manifests/image-references", `{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":"1.0.0"}}`)
-	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "does not say how releases are verified") {
+	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "does not define how releases are verified") {
 		t.Error(err)
 	}
 	images, err := registry.New(registry.Options{Cache: t.TempDir()})
@@ -110,7 +110,7 @@ func TestVerifierFlags(t *testing.T) {
 	}
 }
 
-// sign puts the signature of an image into a store.
+// sign adds the signature of an image to a store.
 func sign(t *testing.T, by *openpgp.Entity, store, hash string) {
 	t.Helper()
 	statement := fmt.Sprintf(`{"critical":{"type":"atomic container signature","image":{"docker-manifest-digest":"sha256:%s"},"identity":{"docker-reference":"r"}},"optional":{}}`, hash)

@@ -12,32 +12,32 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/registry"
 )
 
-// controller is one that the operator can run.
+// controller is a controller that the operator can run.
 type controller interface {
-	// name is what -controllers calls it.
+	// name returns its name in -controllers.
 	name() string
-	// define defines its own flags, all beginning with its name.
+	// define defines its flags, all beginning with its name.
 	define(*flag.FlagSet)
 	// setup adds it to the manager.
 	setup(ctx context.Context, mgr ctrl.Manager, s *shared) error
 }
 
-// newControllers returns all that there are.
+// newControllers returns all controllers.
 func newControllers() []controller {
 	return []controller{new(evictionController), new(machinesController), new(drainController), new(fleetController), new(controlPlaneController), new(quorumController), new(clusterVersionController), new(rolloutController), new(operatorsController), new(extensionsController), new(planController)}
 }
 
-// shared is what the controllers have in common.
+// shared contains what the controllers have in common.
 type shared struct {
 	workers   int
 	namespace string // of the operator's own objects
 	metrics   *kube.Metrics
-	registry  *registry.Client // nil if images are on disk alone
-	// store returns the store of an engine, for the term as leader that begins.
+	registry  *registry.Client // nil if images are only on disk
+	// store returns the store of an engine, for the beginning term as leader.
 	store func(engine string) (fairlead.Store, error)
 }
 
-// names lists controllers.
+// names returns the names of controllers, as a list.
 func names(of []controller) string {
 	var all []string
 	for _, c := range of {

@@ -8,7 +8,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// controlPlaneController brings control planes to new machines.
+// controlPlaneController replaces the machines of control planes.
 type controlPlaneController struct{}
 
 func (controlPlaneController) name() string { return "controlplane" }

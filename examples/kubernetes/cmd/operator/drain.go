@@ -10,7 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// drainController takes nodes out of service as requests ask for.
+// drainController takes nodes out of service as requests specify.
 type drainController struct {
 	policy engine.Policy
 }
@@ -18,9 +18,9 @@ type drainController struct {
 func (*drainController) name() string { return "drain" }
 
 func (c *drainController) define(flags *flag.FlagSet) {
-	flags.BoolVar(&c.policy.KeepUnmanaged, "drain-keep-unmanaged", false, "do not evict pods that no controller replaces: such a node is not drained")
-	flags.BoolVar(&c.policy.KeepLocalStorage, "drain-keep-local-storage", false, "do not evict pods with an emptyDir: such a node is not drained")
-	flags.DurationVar(&c.policy.MaxBackoff, "drain-max-backoff", time.Minute, "how long it is at most until an eviction that was refused is asked for again")
+	flags.BoolVar(&c.policy.KeepUnmanaged, "drain-keep-unmanaged", false, "do not evict pods that no controller replaces: nodes with such pods are not drained")
+	flags.BoolVar(&c.policy.KeepLocalStorage, "drain-keep-local-storage", false, "do not evict pods with an emptyDir: nodes with such pods are not drained")
+	flags.DurationVar(&c.policy.MaxBackoff, "drain-max-backoff", time.Minute, "longest time until a refused eviction is retried")
 }
 
 func (c *drainController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {

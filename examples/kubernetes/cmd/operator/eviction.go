@@ -18,7 +18,7 @@ type evictionController struct {
 func (*evictionController) name() string { return "eviction" }
 
 func (c *evictionController) define(flags *flag.FlagSet) {
-	flags.BoolVar(&c.lifecycle, "eviction-lifecycle", false, "also put taints on nodes by their conditions, as the node lifecycle controller does")
+	flags.BoolVar(&c.lifecycle, "eviction-lifecycle", false, "also taint nodes by their conditions, as the node lifecycle controller does")
 	flags.BoolVar(&c.budgets, "eviction-budgets", false, "evict only as disruption budgets allow, at the latest ten minutes after the deadline")
 }
 

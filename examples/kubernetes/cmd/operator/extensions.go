@@ -21,11 +21,11 @@ type extensionsController struct {
 func (*extensionsController) name() string { return "extensions" }
 
 func (c *extensionsController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.images, "extensions-images", "", "`directory` with images of catalogs and bundles under their names; empty means that they come from registries (-registry-cache), or else that catalogs are served and bundles inline")
-	flags.BoolVar(&c.together, "extensions-together", false, "resolve all extensions jointly, so that one may have what another one requires")
-	flags.IntVar(&c.policy.KeepRevisions, "extensions-keep", 0, "how many archived revisions of each are kept to go back to; 0 means 5")
+	flags.StringVar(&c.images, "extensions-images", "", "`directory` with images of catalogs and bundles by name; empty means that they come from registries (-registry-cache), or else that catalogs are served and bundles inline")
+	flags.BoolVar(&c.together, "extensions-together", false, "resolve all extensions jointly, so that one can meet the requirements of another")
+	flags.IntVar(&c.policy.KeepRevisions, "extensions-keep", 0, "how many archived revisions of each are kept for rollbacks; 0 means 5")
 	flags.StringVar((*string)(&c.policy.Certificates), "extensions-certificates", "", "`provider` of the certificates of webhooks, cert-manager or service-ca; empty means that bundles with webhooks are refused")
-	flags.BoolVar(&c.policy.Adopt, "extensions-adopt", false, "take over objects that exist and belong to nobody")
+	flags.BoolVar(&c.policy.Adopt, "extensions-adopt", false, "take over existing objects that belong to no one")
 }
 
 func (c *extensionsController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {

@@ -8,13 +8,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// fleetController has machines replaced that are not healthy.
+// fleetController replaces unhealthy machines.
 type fleetController struct{ api string }
 
 func (*fleetController) name() string { return "fleet" }
 
 func (c *fleetController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.api, "fleet-api", machineAPI, "whose MachineHealthChecks: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
+	flags.StringVar(&c.api, "fleet-api", machineAPI, "API of the MachineHealthChecks: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
 }
 
 func (c *fleetController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {

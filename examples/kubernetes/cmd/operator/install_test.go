@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/config"
 )
 
-// objects reads the documents of a manifest into values of one shape.
+// objects decodes the documents of a manifest into values of one type.
 func objects[T any](t *testing.T, data []byte) []T {
 	t.Helper()
 	var all []T
@@ -47,8 +47,8 @@ func read(t *testing.T, fsys fs.FS, file string) []byte {
 	return data
 }
 
-// bound are the directories of install that bind roles: one for each controller,
-// at least.
+// bound returns the directories in install that bind roles: at least one for
+// each controller.
 func bound(t *testing.T) (install fs.FS, dirs []string) {
 	t.Helper()
 	install = os.DirFS(filepath.Join("..", "..", "install"))
@@ -62,8 +62,8 @@ func bound(t *testing.T) (install fs.FS, dirs []string) {
 	return install, dirs
 }
 
-// Each directory of install binds the roles of its own file, and no others, and
-// adds flags that there are; that of a controller runs it.
+// Each directory in install binds exactly the roles of its own file, and adds
+// only existing flags; that of a controller runs the controller.
 func TestInstall(t *testing.T) {
 	install, dirs := bound(t)
 	for _, dir := range dirs {
@@ -103,7 +103,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// The base has the roles that install binds, and binds none itself.
+// The base contains the roles that install binds, and binds none itself.
 func TestBase(t *testing.T) {
 	base := string(read(t, config.Files, "kustomization.yaml"))
 	files := []string{"network.yaml", "operator.yaml"}

@@ -26,10 +26,10 @@ type machinesController struct {
 func (*machinesController) name() string { return "machines" }
 
 func (c *machinesController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.api, "machines-api", machineAPI, "whose machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
-	flags.IntVar(&c.most, "machines-at-a-time", 0, "how many machines may be on their way out at a time; 0 bounds nothing")
-	flags.StringVar(&c.cloud, "machines-cloud", "", "`program` that is called as PROGRAM exists|delete PROVIDER-ID NAMESPACE/NAME, and prints yes or no for the first; not needed for ClusterAPI")
-	flags.DurationVar(&c.drainTimeout, "machines-drain-timeout", 0, "how long a drain may take until it is given up, unless the machine says; 0 means forever")
+	flags.StringVar(&c.api, "machines-api", machineAPI, "API of the machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
+	flags.IntVar(&c.most, "machines-at-a-time", 0, "how many machines may be under deletion at a time; 0 means no limit")
+	flags.StringVar(&c.cloud, "machines-cloud", "", "`program` that is called as PROGRAM exists|delete PROVIDER-ID NAMESPACE/NAME, and prints yes or no for exists; not needed for ClusterAPI")
+	flags.DurationVar(&c.drainTimeout, "machines-drain-timeout", 0, "how long a drain may take before it is given up, unless the machine sets a timeout; 0 means no limit")
 	flags.BoolVar(&c.volumes, "machines-wait-for-volumes", false, "wait until volumes are detached from the node")
 }
 
@@ -43,10 +43,10 @@ func (c *machinesController) setup(ctx context.Context, mgr ctrl.Manager, s *sha
 	case c.cloud != "":
 		opts.Cloud = &machines.Program{Path: c.cloud}
 	case c.api == machineAPI:
-		return errors.New("-machines-cloud: name the program that knows the instances, or leave the controller out of -controllers")
+		return errors.New("-machines-cloud: name the program that accesses the instances, or leave the controller out of -controllers")
 	}
 	if c.most < 0 {
-		return fmt.Errorf("-machines-at-a-time: %d is negative; write 0 to bound nothing", c.most)
+		return fmt.Errorf("-machines-at-a-time: %d is negative; use 0 for no limit", c.most)
 	} else if c.most > 0 {
 		opts.Limits = []drain.Limit{{Name: "machines-at-a-time", Max: lifecycle.IntOrString{Int: c.most}}}
 	}
@@ -64,7 +64,7 @@ const (
 	clusterAPI = "ClusterAPI"
 )
 
-// machineKind is the kind of machines that the flag of a name asks for.
+// machineKind returns the kind of machines for the value of a flag.
 func machineKind(flag, api string) (schema.GroupVersionKind, error) {
 	switch api {
 	case machineAPI:
@@ -72,5 +72,5 @@ func machineKind(flag, api string) (schema.GroupVersionKind, error) {
 	case clusterAPI:
 		return machines.KindClusterAPI, nil
 	}
-	return schema.GroupVersionKind{}, fmt.Errorf("%s: there is no %q; write %s or %s", flag, api, machineAPI, clusterAPI)
+	return schema.GroupVersionKind{}, fmt.Errorf("%s: there is no %q; use %s or %s", flag, api, machineAPI, clusterAPI)
 }

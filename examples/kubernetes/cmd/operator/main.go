@@ -3,22 +3,24 @@
 //
 //   - eviction: pods leave nodes with NoExecute taints in time
 //   - machines: machines are deleted by their hooks, drained, and terminated
-//   - drain: nodes are taken out of service, and given back, as requests ask for
-//   - fleet: machines are replaced that are not healthy
-//   - controlplane: the machines of a control plane are replaced by what their set wants
-//   - quorum: machines of a control plane go only when their etcd member has
-//   - rollout: nodes come to new configurations, pool by pool
-//   - clusterversion: the cluster goes from one release to the next
+//   - drain: nodes are taken out of service, and returned, as requests specify
+//   - fleet: unhealthy machines are replaced
+//   - controlplane: the machines of a control plane are replaced when the
+//     template of their set changes
+//   - quorum: machines of a control plane are released only after their etcd
+//     member is removed
+//   - rollout: nodes are brought to new configurations, pool by pool
+//   - clusterversion: the cluster is updated from one release to the next
 //   - operators: operators are installed and updated from catalogs
 //   - extensions: the same for cluster extensions, those of OLM v1
 //   - plan: a plan for the whole cluster is carried out
 //
-// It finds the cluster as every program on controller-runtime does: by -kubeconfig,
-// by KUBECONFIG, by the service account of its pod. One replica leads and acts; the
-// others wait. -help lists the flags.
+// It finds the cluster like all programs based on controller-runtime: by
+// -kubeconfig, KUBECONFIG, or the service account of its pod. One replica leads and
+// acts; the others wait. -help lists the flags.
 //
-// It stops on SIGTERM or an interrupt: no pass begins any more, those under way
-// end, and the lease is given back.
+// It stops on SIGTERM or an interrupt: no more passes begin, those under way
+// end, and the lease is released.
 package main
 
 import (
@@ -40,7 +42,7 @@ func main() {
 // run is the program. It returns its exit status.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("operator", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // of what is wrong one line is enough
+	flags.SetOutput(io.Discard) // one line is enough for an error
 	settings := newSettings(flags)
 	help := func() {
 		fmt.Fprintf(stderr, "usage: operator [flags]\n\nRuns the controllers %s.\n\n", names(settings.all))

@@ -22,28 +22,28 @@ type operatorsController struct {
 	global  string
 	across  bool
 	cluster string
-	rules   olm.Options // how to choose
-	// lifetime is that of certificates; zero is the engine's default.
+	rules   olm.Options // for resolution
+	// lifetime is that of certificates; zero means the engine's default.
 	lifetime time.Duration
-	// patience is how long a plan may take; likewise.
+	// patience limits the time of a plan; likewise.
 	patience time.Duration
 }
 
 func (*operatorsController) name() string { return "operators" }
 
 func (c *operatorsController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.images, "operators-images", "", "`directory` with images of catalogs and bundles under their names; empty means that they come from registries (-registry-cache), or else that catalogs are ConfigMaps and bundles inline")
-	flags.StringVar(&c.global, "operators-global-namespace", "", "`namespace` whose catalogs all namespaces see; empty for none")
-	flags.BoolVar(&c.across, "operators-across", false, "keep operators of different namespaces out of each other's way, at the price of reading all namespaces in each pass")
-	flags.StringVar(&c.cluster, "operators-cluster-version", "", "`version` of the cluster's distribution, for reports of whether operators hold up its next one; empty for none")
-	flags.Func("operators-prefer", "what comes before the order of preference: `objective` fewest-changes, fewest-updates or fewest-additions; may be given several times", func(word string) error {
+	flags.StringVar(&c.images, "operators-images", "", "`directory` with images of catalogs and bundles by name; empty means that they come from registries (-registry-cache), or else that catalogs are ConfigMaps and bundles inline")
+	flags.StringVar(&c.global, "operators-global-namespace", "", "`namespace` whose catalogs are visible in all namespaces; empty means none")
+	flags.BoolVar(&c.across, "operators-across", false, "prevent conflicts between operators of different namespaces, at the cost of reading all namespaces in each pass")
+	flags.StringVar(&c.cluster, "operators-cluster-version", "", "`version` of the cluster's distribution, for reports on whether operators block its next one; empty means none")
+	flags.Func("operators-prefer", "`objective` that takes precedence over the order of preference: fewest-changes, fewest-updates or fewest-additions; may be given several times", func(word string) error {
 		c.rules.Objectives = append(c.rules.Objectives, olm.Objective(word))
 		return nil
 	})
-	flags.BoolVar(&c.rules.NoDowngrades, "operators-no-downgrades", false, "refuse versions below the one that is installed")
-	flags.BoolVar(&c.rules.StayOnChannel, "operators-stay-on-channel", false, "refuse channels that do not list what is installed, unless a subscription names one")
-	flags.DurationVar(&c.lifetime, "operators-certificate-lifetime", 0, "`duration` of the certificates of webhooks and API services, which are renewed when two thirds of it are over; 0 means two years")
-	flags.DurationVar(&c.patience, "operators-plan-timeout", 0, "`duration` that an install plan may take until it has failed; 0 means ten minutes, a negative one no limit")
+	flags.BoolVar(&c.rules.NoDowngrades, "operators-no-downgrades", false, "refuse versions below the installed one")
+	flags.BoolVar(&c.rules.StayOnChannel, "operators-stay-on-channel", false, "refuse channels that do not list the installed version, unless a subscription names one")
+	flags.DurationVar(&c.lifetime, "operators-certificate-lifetime", 0, "`lifetime` of the certificates of webhooks and API services, which are renewed after two thirds of it; 0 means two years")
+	flags.DurationVar(&c.patience, "operators-plan-timeout", 0, "`duration` after which an install plan fails; 0 means ten minutes, a negative one no limit")
 }
 
 func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/plan"
 )
 
-// planController carries a plan for the whole cluster out.
+// planController carries out a plan for the whole cluster.
 type planController struct {
 	policy   string
 	graph    string
@@ -27,10 +27,10 @@ type planController struct {
 func (*planController) name() string { return "plan" }
 
 func (c *planController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.policy, "plan-policy", "", "`file` of what a plan may do, as YAML: accept, windows, keepBudgets and so on; empty means everything that loses no data")
-	flags.StringVar(&c.graph, "plan-graph", "", "`file` of the update graph as the update service returns it; empty means the updates that the ClusterVersion lists, which reach one hop")
-	flags.StringVar(&c.catalogs, "plan-catalogs", "", "the catalogs that operators are updated from, as `[MINOR=]PATH`, with commas; MINOR is that of the cluster")
-	flags.DurationVar(&c.every, "plan-every", 0, "time between two looks at the whole cluster while steps are left; 0 for a minute")
+	flags.StringVar(&c.policy, "plan-policy", "", "`file` with what a plan may do, as YAML: accept, windows, keepBudgets and so on; empty allows everything that loses no data")
+	flags.StringVar(&c.graph, "plan-graph", "", "`file` with the update graph as returned by the update service; empty means the updates in the ClusterVersion, which reach one hop")
+	flags.StringVar(&c.catalogs, "plan-catalogs", "", "the catalogs from which operators are updated, as `[MINOR=]PATH`, separated by commas; MINOR is that of the cluster")
+	flags.DurationVar(&c.every, "plan-every", 0, "time between two reads of the whole cluster while steps are left; 0 means a minute")
 }
 
 func (c *planController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
@@ -52,7 +52,7 @@ func (c *planController) setup(ctx context.Context, mgr ctrl.Manager, s *shared)
 	if c.graph != "" {
 		opts.Graph = c.read
 	}
-	if opts.Catalogs, _, err = situation.OpenCatalogs(ctx, split(c.catalogs)); err != nil { // they are open as long as the process runs
+	if opts.Catalogs, _, err = situation.OpenCatalogs(ctx, split(c.catalogs)); err != nil { // they stay open as long as the process runs
 		return fmt.Errorf("-plan-catalogs: %w", err)
 	}
 	return plan.SetupWithManager(mgr, opts)

@@ -18,7 +18,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// quorumController guards the quorum of a control plane whose machines are replaced.
+// quorumController protects the quorum of a control plane whose machines are
+// replaced.
 type quorumController struct {
 	etcd          list
 	ca, cert, key string
@@ -32,21 +33,21 @@ type quorumController struct {
 func (*quorumController) name() string { return "quorum" }
 
 func (c *quorumController) define(flags *flag.FlagSet) {
-	flags.Var(&c.etcd, "quorum-etcd", "client URLs of members of the etcd, a `list` with commas; one that answers is enough")
-	flags.StringVar(&c.ca, "quorum-etcd-ca", "", "`file` with the certificates of those who sign for the etcd; empty means the system's")
-	flags.StringVar(&c.cert, "quorum-etcd-cert", "", "`file` with the certificate to show to the etcd; read again for each connection")
+	flags.Var(&c.etcd, "quorum-etcd", "client URLs of etcd members, a `list` separated by commas; one that answers is enough")
+	flags.StringVar(&c.ca, "quorum-etcd-ca", "", "`file` with the certificate authorities for etcd; empty means those of the system")
+	flags.StringVar(&c.cert, "quorum-etcd-cert", "", "`file` with the client certificate for etcd; read for each connection")
 	flags.StringVar(&c.key, "quorum-etcd-key", "", "`file` with the key of that certificate")
-	flags.IntVar(&c.voters, "quorum-voters", 3, "how many voters the etcd is to have")
-	flags.DurationVar(&c.policy.Resync, "quorum-resync", time.Minute, "how often the members are asked how they are: etcd tells nobody")
-	flags.StringVar(&c.api, "quorum-api", machineAPI, "whose machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
-	flags.StringVar(&c.machines, "quorum-machines", "", "`namespace/selector` of the machines of the control plane, as in openshift-machine-api/role=master; empty means that nobody manages machines")
-	flags.StringVar(&c.pods, "quorum-pods", "", "`namespace/selector` of the pods of the etcd: those that run and are not ready wait to be added")
-	flags.StringVar(&c.guards, "quorum-guards", "", "`namespace/selector` of the guard pods of the etcd, which a disruption budget counts")
+	flags.IntVar(&c.voters, "quorum-voters", 3, "desired number of etcd voters")
+	flags.DurationVar(&c.policy.Resync, "quorum-resync", time.Minute, "how often the members are polled")
+	flags.StringVar(&c.api, "quorum-api", machineAPI, "API of the machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
+	flags.StringVar(&c.machines, "quorum-machines", "", "`namespace/selector` of the machines of the control plane, as in openshift-machine-api/role=master; empty means that machines are not managed")
+	flags.StringVar(&c.pods, "quorum-pods", "", "`namespace/selector` of the etcd pods: those that are running and not ready wait to be added")
+	flags.StringVar(&c.guards, "quorum-guards", "", "`namespace/selector` of the etcd guard pods, which a disruption budget counts")
 }
 
 func (c *quorumController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {
 	if len(c.etcd) == 0 {
-		return errors.New("-quorum-etcd: name the client URLs of the etcd, or leave the controller out of -controllers")
+		return errors.New("-quorum-etcd: name the client URLs of etcd, or leave the controller out of -controllers")
 	}
 	b := quorum.Backend{Desired: c.voters}
 	var err error
@@ -74,7 +75,7 @@ func (c *quorumController) setup(_ context.Context, mgr ctrl.Manager, s *shared)
 	return quorum.SetupWithManager(mgr, quorum.Options{Backend: b, Policy: &c.policy, Store: store, Trace: s.metrics.Trace("quorum")})
 }
 
-// client makes requests to the etcd with the certificates of the flags.
+// client returns a client for etcd with the certificates in the flags.
 func (c *quorumController) client() (*http.Client, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.ca != "" {
@@ -88,7 +89,7 @@ func (c *quorumController) client() (*http.Client, error) {
 		}
 	}
 	if (c.cert == "") != (c.key == "") {
-		return nil, errors.New("-quorum-etcd-cert and -quorum-etcd-key: give both, or neither")
+		return nil, errors.New("-quorum-etcd-cert and -quorum-etcd-key: set both, or neither")
 	}
 	if c.cert != "" {
 		pair := func() (*tls.Certificate, error) {
@@ -105,7 +106,8 @@ func (c *quorumController) client() (*http.Client, error) {
 	return &http.Client{Transport: transport}, nil
 }
 
-// selection reads NAMESPACE/SELECTOR; an empty one selects nothing, by nil.
+// selection parses NAMESPACE/SELECTOR; an empty one results in a nil selector,
+// which selects nothing.
 func selection(flag, text string) (string, labels.Selector, error) {
 	if text == "" {
 		return "", nil, nil

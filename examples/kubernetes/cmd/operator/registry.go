@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/registry"
 )
 
-// registrySettings say how images come from registries.
+// registrySettings configures how images are read from registries.
 type registrySettings struct {
 	cache   string
 	size    int64
@@ -20,13 +20,13 @@ type registrySettings struct {
 }
 
 func (r *registrySettings) define(flags *flag.FlagSet) {
-	flags.StringVar(&r.cache, "registry-cache", "", "`directory` for layers of images; empty means that no registry is asked")
-	flags.Int64Var(&r.size, "registry-cache-size", 0, "most `bytes` of layers to keep; 0 for 10 GiB")
-	flags.StringVar(&r.secret, "registry-pull-secret", "", "`file` with the credentials, a .dockerconfigjson; empty for docker's or podman's own configuration")
-	flags.StringVar(&r.mirrors, "registry-mirrors", "", "`file` with ImageDigestMirrorSets and ImageTagMirrorSets, as \"oc get imagedigestmirrorset,imagetagmirrorset -o yaml\" prints them; empty for none")
+	flags.StringVar(&r.cache, "registry-cache", "", "`directory` for layers of images; empty means that no registry is used")
+	flags.Int64Var(&r.size, "registry-cache-size", 0, "most `bytes` of layers to keep; 0 means 10 GiB")
+	flags.StringVar(&r.secret, "registry-pull-secret", "", "`file` with the credentials, a .dockerconfigjson; empty means the configuration of docker or podman")
+	flags.StringVar(&r.mirrors, "registry-mirrors", "", "`file` with ImageDigestMirrorSets and ImageTagMirrorSets, as \"oc get imagedigestmirrorset,imagetagmirrorset -o yaml\" prints them; empty means none")
 }
 
-// client returns a client, or nil if no registry is to be asked.
+// client returns a client, or nil if no registry is used.
 func (r *registrySettings) client() (*registry.Client, error) {
 	if r.cache == "" {
 		if r.secret != "" || r.mirrors != "" {

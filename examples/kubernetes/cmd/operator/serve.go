@@ -34,7 +34,7 @@ func serve(ctx context.Context, s *settings) error {
 	}
 	config, err := s.config()
 	if err != nil {
-		return fmt.Errorf("where the cluster is: %w", err)
+		return fmt.Errorf("kubeconfig: %w", err)
 	}
 	mgr, err := s.manager(config)
 	if err != nil {
@@ -48,7 +48,7 @@ func serve(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	cached := func(store fairlead.Store) fairlead.Store { return kube.NewCached(store).ListFirst() } // this process leads for one term: then it ends
+	cached := func(store fairlead.Store) fairlead.Store { return kube.NewCached(store).ListFirst() } // this process leads for only one term, and then ends
 	on := mgr
 	if s.shards > 0 {
 		member, err := s.member(direct)
@@ -59,7 +59,7 @@ func serve(ctx context.Context, s *settings) error {
 			return err
 		}
 		cached, on = member.Store, member.Manager(mgr)
-		held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "fairlead_shards_held", Help: "Shards whose objects this replica works on."}, func() float64 { return float64(len(member.Held())) })
+		held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "fairlead_shards_held", Help: "Shards whose objects this replica reconciles."}, func() float64 { return float64(len(member.Held())) })
 		if err := metrics.Registry.Register(held); err != nil {
 			return fmt.Errorf("metrics: %w", err)
 		}
@@ -90,24 +90,27 @@ func serve(ctx context.Context, s *settings) error {
 	return mgr.Start(ctx)
 }
 
-// member makes this replica one of those that share the objects.
+// member returns the member of this replica in the group that shares the
+// objects.
 func (s *settings) member(direct client.Client) (*shard.Member, error) {
 	return shard.New(shard.Options{
 		Client: direct, Namespace: s.namespace, Name: leaseName, Shards: s.shards, Duration: s.leaseDuration, Retry: s.retryPeriod,
 	})
 }
 
-// leaseName is that of the Lease of who leads. With shards it is the group's, so
-// that nobody leads while others share, and the other way round.
+// leaseName is the name of the leader's Lease. With shards it is that of the
+// group, so that no replica leads alone while others share the objects, and vice
+// versa.
 const leaseName = "fairlead"
 
-// config says where the cluster is, and how much may be asked of it.
+// config returns the configuration of the cluster's client, with its rate
+// limit.
 func (s *settings) config() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules() // $KUBECONFIG, then ~/.kube/config
 	rules.ExplicitPath = s.kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, errors.New("nothing says: give -kubeconfig FILE, set KUBECONFIG, or run in a pod with a service account")
+		return nil, errors.New("no cluster is configured: set -kubeconfig FILE or KUBECONFIG, or run in a pod with a service account")
 	}
 	if err != nil {
 		return nil, err
@@ -119,7 +122,7 @@ func (s *settings) config() (*rest.Config, error) {
 	return rest.AddUserAgent(config, "fairlead"), nil
 }
 
-// manager makes the manager, with its health endpoints.
+// manager returns the manager, with its health endpoints.
 func (s *settings) manager(config *rest.Config) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// settings are what the flags say.
+// settings contains the values of the flags.
 type settings struct {
 	kubeconfig  string
 	controllers list
@@ -27,24 +27,24 @@ type settings struct {
 
 	registry registrySettings
 
-	all []controller // those that -controllers chooses of
+	all []controller // all available controllers
 }
 
 func newSettings(flags *flag.FlagSet) *settings {
 	s := &settings{all: newControllers()}
-	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`file` that says where the cluster is; empty means $KUBECONFIG, then ~/.kube/config, then the pod's service account")
-	flags.Var(&s.controllers, "controllers", "which controllers to run, a `list` with commas; given several times, those of all lists; not given, all")
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the cluster; empty means $KUBECONFIG, then ~/.kube/config, then the pod's service account")
+	flags.Var(&s.controllers, "controllers", "controllers to run, a `list` separated by commas; may be given several times; the default is all")
 	flags.StringVar(&s.namespace, "namespace", "fairlead", "`namespace` of the operator's own ConfigMaps and Lease")
-	flags.StringVar(&s.health, "health-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
-	flags.StringVar(&s.metrics, "metrics-address", ":8080", "`address` of /metrics; 0 for none")
-	flags.Float64Var(&s.qps, "qps", 0, "most requests a second; 0 leaves that to the server's priority and fairness")
-	flags.IntVar(&s.workers, "workers", 4, "how many objects of each controller are looked at at a time")
-	flags.DurationVar(&s.grace, "grace", 30*time.Second, "how long passes under way may take once it is to stop")
+	flags.StringVar(&s.health, "health-address", ":8081", "`address` of /healthz and /readyz; 0 means none")
+	flags.StringVar(&s.metrics, "metrics-address", ":8080", "`address` of /metrics; 0 means none")
+	flags.Float64Var(&s.qps, "qps", 0, "most requests per second; 0 leaves the limit to the server's priority and fairness")
+	flags.IntVar(&s.workers, "workers", 4, "how many objects each controller reconciles concurrently")
+	flags.DurationVar(&s.grace, "grace", 30*time.Second, "how long passes under way may take when the operator stops")
 	flags.BoolVar(&s.elect, "leader-elect", true, "act only while holding the Lease fairlead of the namespace")
-	flags.IntVar(&s.shards, "shards", 0, "by how many Leases the replicas share the objects, the same `number` for all of them; four times as many as replicas is a good choice; 0 means that one of them leads")
-	flags.DurationVar(&s.leaseDuration, "lease-duration", 60*time.Second, "after how long without a sign of the leader, or of who holds a shard, another may take over")
-	flags.DurationVar(&s.renewDeadline, "renew-deadline", 40*time.Second, "after how long without an answer of the server the leader gives up and ends; less than -lease-duration")
-	flags.DurationVar(&s.retryPeriod, "retry-period", 5*time.Second, "time between attempts to renew or to get the Lease, or between two looks at those of shards")
+	flags.IntVar(&s.shards, "shards", 0, "`number` of shards by which the replicas share the objects, the same for all replicas; four times as many as replicas is a good choice; 0 means that one replica leads")
+	flags.DurationVar(&s.leaseDuration, "lease-duration", 60*time.Second, "how long a Lease lasts without renewal by the leader, or by the holder of a shard, before another replica takes over")
+	flags.DurationVar(&s.renewDeadline, "renew-deadline", 40*time.Second, "how long the leader continues without an answer from the server before it exits; less than -lease-duration")
+	flags.DurationVar(&s.retryPeriod, "retry-period", 5*time.Second, "time between attempts to renew or acquire the Lease, or between two reads of the Leases of shards")
 	s.registry.define(flags)
 	for _, c := range s.all {
 		c.define(flags)
@@ -52,7 +52,7 @@ func newSettings(flags *flag.FlagSet) *settings {
 	return s
 }
 
-// list is a flag of lists, which may be given several times.
+// list is a flag with a list, which may be given several times.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, ",") }
@@ -82,10 +82,10 @@ func (s *settings) chosen() ([]controller, error) {
 	return out, nil
 }
 
-// check returns what is wrong with the flags together.
+// check returns an error if the flags do not fit together.
 func (s *settings) check() error {
 	if s.elect && s.shards == 0 && (s.renewDeadline >= s.leaseDuration || s.retryPeriod >= s.renewDeadline || s.retryPeriod <= 0) {
-		return fmt.Errorf("-lease-duration %v, -renew-deadline %v, -retry-period %v: each must be longer than the one after it", s.leaseDuration, s.renewDeadline, s.retryPeriod)
+		return fmt.Errorf("-lease-duration %v, -renew-deadline %v, -retry-period %v: each must be longer than the next", s.leaseDuration, s.renewDeadline, s.retryPeriod)
 	}
 	if s.shards < 0 {
 		return fmt.Errorf("-shards %d: must be at least 1, or 0 to elect a leader", s.shards)

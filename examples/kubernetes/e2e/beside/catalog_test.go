@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/served"
 )
 
-// packages writes a catalog of as many packages, each with three versions in two
+// packages writes a catalog with count packages, each with three versions in two
 // channels.
 func packages(t *testing.T, dir string, count int) {
 	t.Helper()
@@ -36,7 +36,8 @@ func packages(t *testing.T, dir string, count int) {
 	}
 }
 
-// facts are what a catalog says that the service tells, too, one a line.
+// facts returns the data of a catalog that the service also returns, one fact
+// per line.
 func facts(t *testing.T, c *catalog.Catalog) []string {
 	t.Helper()
 	var all []string
@@ -75,7 +76,7 @@ func facts(t *testing.T, c *catalog.Catalog) []string {
 	return all
 }
 
-// sorted puts values in the order of their JSON.
+// sorted sorts values by their JSON.
 func sorted(values []any) {
 	slices.SortFunc(values, func(a, b any) int {
 		x, _ := json.Marshal(a)
@@ -84,8 +85,8 @@ func sorted(values []any) {
 	})
 }
 
-// A catalog that opm serves is the one in its directory. It breaks off in the
-// middle, goes away, and comes back as another one.
+// A catalog served by opm equals the one in its directory. The transfer is
+// interrupted, and the service goes down and comes back with another catalog.
 func TestCatalogService(t *testing.T) {
 	opm := cluster.ProgramForTest(t, "opm")
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// freeAddress is an address of loopback that nobody listens on.
+// freeAddress returns a loopback address on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -25,7 +25,7 @@ func freeAddress(t *testing.T) string {
 }
 
 // start runs a program until stop is called, at the latest until the end of the
-// test, and returns once it takes connections.
+// test, and returns once it accepts connections.
 func start(t *testing.T, address string, program string, args ...string) (stop func()) {
 	t.Helper()
 	var log strings.Builder
@@ -77,12 +77,12 @@ func start(t *testing.T, address string, program string, args ...string) (stop f
 	}
 }
 
-// wire carries connections to an address, and cuts those that have carried more
-// than a number of bytes back, while there is one.
+// wire forwards connections to an address, and interrupts those that have
+// returned more than a number of bytes, if there is such a limit.
 type wire struct {
 	address string
-	most    atomic.Int64 // 0 for no limit
-	cut     atomic.Int64 // connections that were cut
+	most    atomic.Int64 // 0 means no limit
+	cut     atomic.Int64 // interrupted connections
 }
 
 func newWire(t *testing.T, to string) *wire {

@@ -41,15 +41,15 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
-// shelf is a registry in a process, and a proxy before it that has faults.
+// shelf is a registry in its own process, behind a proxy with faults.
 type shelf struct {
 	t        *testing.T
-	host     string       // the registry's own
+	host     string       // that of the registry
 	dir      string       // its storage
-	faulty   string       // the proxy's
-	tooMany  atomic.Int64 // how many requests are still answered 429
-	cut      atomic.Int64 // how many blobs are still cut
-	answered atomic.Int64 // with faults
+	faulty   string       // the host of the proxy
+	tooMany  atomic.Int64 // how many requests are yet to be answered with 429
+	cut      atomic.Int64 // how many blobs are yet to be interrupted
+	answered atomic.Int64 // requests answered with faults
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -85,7 +85,7 @@ func newShelf(t *testing.T) *shelf {
 	return s
 }
 
-// push puts an image of some files into the registry, and returns its digest.
+// push pushes an image with some files to the registry, and returns its digest.
 func (s *shelf) push(repository string, labels, files map[string]string) string {
 	s.t.Helper()
 	var data bytes.Buffer
@@ -137,9 +137,9 @@ func (s *shelf) storm(tooMany, cut int64) {
 	s.cut.Store(cut)
 }
 
-// A catalog, a bundle and a release come from a registry through a storm of 429
-// and transfers that are cut. What is on the registry's disk is spoilt: nothing of
-// it is used.
+// A catalog, a bundle and a release are read from a registry through a storm of
+// 429 answers and interrupted transfers. Then the registry's files are corrupted:
+// nothing of them is used.
 func TestRegistry(t *testing.T) {
 	s := newShelf(t)
 	client, err := registry.New(registry.Options{Cache: t.TempDir(), Pause: 10 * time.Millisecond, Attempts: 6})
@@ -203,13 +203,13 @@ func TestRegistry(t *testing.T) {
 	if _, err := fresh.OpenRelease(t.Context(), cvo.Release{Image: image}); err == nil || !strings.Contains(err.Error(), "sha256") {
 		t.Errorf("a layer with other content than its digest: %v", err)
 	}
-	// What was verified before is in the cache.
+	// Layers verified earlier are in the cache.
 	if _, err := client.OpenRelease(t.Context(), cvo.Release{Image: image}); err != nil {
 		t.Errorf("the release from the cache: %v", err)
 	}
 }
 
-// spoil changes the last byte of every layer on the registry's disk.
+// spoil changes the last byte of every layer in the registry's storage.
 func (s *shelf) spoil() {
 	s.t.Helper()
 	blobs, err := filepath.Glob(filepath.Join(s.dir, "docker", "registry", "v2", "blobs", "sha256", "*", "*", "data"))
@@ -231,8 +231,8 @@ func (s *shelf) spoil() {
 	}
 }
 
-// A release is trusted by the signature that lies beside it in the registry, and
-// not by one of another key.
+// A release is trusted because of the signature beside it in the registry, and
+// not because of one by another key.
 func TestSignedRelease(t *testing.T) {
 	s := newShelf(t)
 	client, err := registry.New(registry.Options{Cache: t.TempDir(), Pause: 10 * time.Millisecond})

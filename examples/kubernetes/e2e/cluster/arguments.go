@@ -7,10 +7,10 @@ import (
 )
 
 // defaultControllers are the controllers of the controller manager that run
-// unless [Options] names others. Those that the engines stand in for are not
-// among them (taint-eviction-controller, node-lifecycle-controller), and
-// neither is pod-garbage-collector-controller, because it deletes the pods of
-// nodes that are gone.
+// unless [Options] names others. They include neither those that the engines
+// replace (taint-eviction-controller, node-lifecycle-controller), nor
+// pod-garbage-collector-controller, because it deletes the pods of nodes that
+// are gone.
 var defaultControllers = []string{
 	"clusterrole-aggregation-controller",
 	"daemonset-controller",
@@ -25,12 +25,12 @@ var defaultControllers = []string{
 	"statefulset-controller",
 }
 
-// etcdSocket is what etcd listens on: a socket in a directory that only its
-// owner may enter needs neither port nor certificate.
+// etcdSocket returns the socket that etcd listens on: in a directory that
+// only its owner may enter, it needs neither a port nor a certificate.
 func (c *Cluster) etcdSocket() string { return c.file("etcd.sock") }
 
-// etcdArgs are the arguments of etcd. It insists on something that looks like
-// a port wherever an address is advertised, and takes "peer:0" for the name of
+// etcdArgs returns the arguments of etcd. It requires something that looks
+// like a port in every advertised address, and accepts "peer:0" as the name of
 // a socket in its working directory.
 func (c *Cluster) etcdArgs() []string {
 	return append([]string{
@@ -41,12 +41,12 @@ func (c *Cluster) etcdArgs() []string {
 		"--listen-peer-urls=unix://peer:0",
 		"--initial-advertise-peer-urls=unix://peer:0",
 		"--initial-cluster=etcd=unix://peer:0",
-		"--unsafe-no-fsync", // the data need not outlive the machine
+		"--unsafe-no-fsync", // the data need not survive a crash of the machine
 		"--log-level=warn",
 	}, c.opts.EtcdArgs...)
 }
 
-// apiArgs are the arguments of kube-apiserver.
+// apiArgs returns the arguments of kube-apiserver.
 func (c *Cluster) apiArgs() []string {
 	return append([]string{
 		"--etcd-servers=unix://" + c.etcdSocket(),
@@ -57,8 +57,8 @@ func (c *Cluster) apiArgs() []string {
 		"--tls-private-key-file=" + c.file("server.key"),
 		"--client-ca-file=" + c.file("ca.crt"),
 		"--authorization-mode=RBAC",
-		// It puts a taint on new nodes that node-lifecycle-controller, which does
-		// not run, would take off.
+		// It adds a taint to new nodes that node-lifecycle-controller, which does
+		// not run, would remove.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file=" + c.file("accounts.key"),
@@ -66,7 +66,7 @@ func (c *Cluster) apiArgs() []string {
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--endpoint-reconciler-type=none",
 		"--egress-selector-config-file=" + c.file("egress.yaml"),
-		// What aggregated APIs know their callers by.
+		// By these, aggregated APIs identify their callers.
 		"--proxy-client-cert-file=" + c.file("proxy.crt"),
 		"--proxy-client-key-file=" + c.file("proxy.key"),
 		"--requestheader-client-ca-file=" + c.file("ca.crt"),
@@ -86,7 +86,7 @@ func (c *Cluster) apiArgs() []string {
 	}, c.opts.APIServerArgs...)
 }
 
-// managerArgs are the arguments of kube-controller-manager.
+// managerArgs returns the arguments of kube-controller-manager.
 func (c *Cluster) managerArgs() []string {
 	controllers := c.opts.Controllers
 	if controllers == nil {

@@ -55,7 +55,7 @@ func grant(ctx context.Context, t *testing.T, admin kubernetes.Interface, namesp
 	}
 }
 
-// eventually returns when check says nil, and fails the test when that takes
+// eventually returns when check returns nil, and fails the test if that takes
 // two minutes.
 func eventually(ctx context.Context, t *testing.T, what string, check func() error) {
 	t.Helper()

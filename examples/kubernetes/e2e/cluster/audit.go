@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// auditPolicy logs every request: what was asked, by whom, and the answer. Of
-// deletions and evictions it logs what was sent, too, for the preconditions; of
-// statuses that are written, what was sent and what came of it.
+// auditPolicy logs every request: what was requested, by whom, and the answer.
+// For deletions and evictions it also logs the request body, because of the
+// preconditions; for writes of some statuses the bodies of request and answer.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -37,39 +37,40 @@ rules:
 - level: Metadata
 `
 
-// A Request is one that the API server received, taken from its audit log.
+// A Request is a request that the API server received, taken from its audit
+// log.
 type Request struct {
 	// ID is unique to the request.
 	ID string
-	// Verb is what was asked for: get, list, watch, create, update, patch,
-	// delete, deletecollection; for what is not a resource, the method in lower
+	// Verb is the verb: get, list, watch, create, update, patch, delete,
+	// deletecollection; for paths that are not resources, the method in lower
 	// case.
 	Verb string
-	// Group, Resource and Subresource say on what. All are empty for paths that
-	// are not resources.
+	// Group, Resource and Subresource are those of the object. All are empty
+	// for paths that are not resources.
 	Group, Resource, Subresource string
-	// Namespace and Name are those of the object. Name is empty where a request
-	// is not about one object, and where the server is asked to make a name up.
+	// Namespace and Name are those of the object. Name is empty if a request is
+	// not about one object, or if the server generates the name.
 	Namespace, Name string
-	// User is who asked, UserAgent the program.
+	// User is the user who made the request, UserAgent the program.
 	User, UserAgent string
 	// URI is the path and query.
 	URI string
-	// Code is the status of the answer. It is 200 for a watch that is open.
+	// Code is the status of the answer. It is 200 for an open watch.
 	Code int
-	// Received is when the request came, Answered when its answer was complete;
-	// of a watch that is open, when the answer began.
+	// Received is when the request arrived, Answered when its answer was
+	// complete; for an open watch, when the answer began.
 	Received, Answered time.Time
-	// Delete are the options that came with a deletion or an eviction; nil with
-	// other requests and if none came.
+	// Delete contains the options of a deletion or an eviction; nil for other
+	// requests and if there were none.
 	Delete *metav1.DeleteOptions
-	// Idle says that a status was written that the object had already. It is told
-	// of the statuses that the audit's policy names.
+	// Idle reports that a written status was the one that the object already had.
+	// It is set only for the statuses named in the audit policy.
 	Idle bool
 }
 
-// PreconditionUID returns the UID that the object of a deletion or an eviction
-// had to have, and "" if none was asked for.
+// PreconditionUID returns the UID precondition of a deletion or an eviction;
+// "" if there was none.
 func (r *Request) PreconditionUID() types.UID {
 	if r.Delete == nil || r.Delete.Preconditions == nil || r.Delete.Preconditions.UID == nil {
 		return ""
@@ -77,31 +78,32 @@ func (r *Request) PreconditionUID() types.UID {
 	return *r.Delete.Preconditions.UID
 }
 
-// FieldManager returns the field manager that a request named, and whether it
-// took fields from others by force.
+// FieldManager returns the field manager of a request, and whether it took
+// over fields of others by force.
 func (r *Request) FieldManager() (manager string, force bool) {
 	uri, err := url.Parse(r.URI)
 	if err != nil {
-		return "", false // the server parsed it, so it cannot be
+		return "", false // cannot happen, because the server has parsed it
 	}
 	query := uri.Query()
 	return query.Get("fieldManager"), query.Get("force") == "true"
 }
 
-// A Filter selects requests. Fields that are empty select all.
+// A Filter selects requests. Empty fields select all.
 type Filter struct {
 	// User, Verb, Namespace and Name are compared with those of the request.
 	User, Verb, Namespace, Name string
 	// Resource is a resource, or a resource and a subresource as in
-	// "pods/eviction". Without a subresource it selects requests without.
+	// "pods/eviction". Without a subresource it selects only requests without
+	// one.
 	Resource string
-	// Since selects what was received at this time or later.
+	// Since selects requests received at this time or later.
 	Since time.Time
-	// Where selects by whatever else.
+	// Where selects by any other criterion.
 	Where func(*Request) bool
 }
 
-// selects reports whether the request is among the selected.
+// selects reports whether the filter selects a request.
 func (f *Filter) selects(r *Request) bool {
 	resource := r.Resource
 	if r.Subresource != "" {
@@ -121,10 +123,10 @@ func (f *Filter) selects(r *Request) bool {
 	return !r.Received.Before(f.Since) && (f.Where == nil || f.Where(r))
 }
 
-// Requests returns those requests of the cluster's life that the filter selects,
-// in the order in which they were answered, watches by when they began. A
-// request is there once a client has read its answer to the end. It can be
-// called while the API server is stopped. The caller owns the list.
+// Requests returns the requests since the start of the cluster that the filter
+// selects, in the order in which they were answered, watches by when they began.
+// It includes a request as soon as a client has read the complete answer. It can
+// be called while the API server is stopped. The caller owns the list.
 func (c *Cluster) Requests(filter Filter) ([]Request, error) {
 	c.audit.mu.Lock()
 	defer c.audit.mu.Unlock()
@@ -140,15 +142,15 @@ func (c *Cluster) Requests(filter Filter) ([]Request, error) {
 	return selected, nil
 }
 
-// An auditLog reads a log that grows.
+// An auditLog reads a growing log.
 type auditLog struct {
 	mu       sync.Mutex
-	offset   int64 // what was read so far; the beginning of a line
+	offset   int64 // how far the log was read; the beginning of a line
 	requests []Request
-	places   map[string]int // of requests, by ID
+	places   map[string]int // positions of requests, by ID
 }
 
-// read takes in what was added to the file. The caller holds the lock.
+// read reads what was added to the file. The lock must be held.
 func (l *auditLog) read(name string) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -165,7 +167,7 @@ func (l *auditLog) read(name string) error {
 	if err != nil {
 		return err
 	}
-	// The last line may be half written.
+	// The last line may be incomplete.
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	for line := range bytes.Lines(text) {
 		if err := l.add(line); err != nil {
@@ -176,7 +178,7 @@ func (l *auditLog) read(name string) error {
 	return nil
 }
 
-// event is the part of an audit event that is of interest here.
+// event is the part of an audit event that is used here.
 type event struct {
 	AuditID    string
 	Stage      string
@@ -193,7 +195,7 @@ type event struct {
 	StageTimestamp           time.Time
 }
 
-// add takes in one line. A watch has two: when it begins and when it ends.
+// add adds one line. A watch has two: when it begins and when it ends.
 func (l *auditLog) add(line []byte) error {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -236,7 +238,7 @@ func (l *auditLog) add(line []byte) error {
 	return nil
 }
 
-// idle reports whether a write was answered with the version that it was sent on. A dry
+// idle reports whether the answer to a write has the same version as the request. A dry
 // run writes nothing.
 func (e *event) idle() (bool, error) {
 	if e.Verb != "update" || strings.Contains(e.RequestURI, "dryRun=All") || e.ResponseStatus.Code != 200 || e.RequestObject == nil || e.ResponseObject == nil {
@@ -251,7 +253,7 @@ func (e *event) idle() (bool, error) {
 	return sent.Metadata.ResourceVersion == got.Metadata.ResourceVersion, nil
 }
 
-// deleteOptions returns what was sent with a deletion or inside an eviction.
+// deleteOptions returns the options of a deletion or in an eviction.
 func (e *event) deleteOptions() (*metav1.DeleteOptions, error) {
 	if e.RequestObject == nil || e.Verb == "update" {
 		return nil, nil

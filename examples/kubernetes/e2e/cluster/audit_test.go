@@ -11,8 +11,8 @@ import (
 )
 
 // The lines of an audit log: a watch that begins, an eviction, a deletion
-// without options, a forced apply, the end of the watch, and a path that is no
-// resource.
+// without options, a forced apply, the end of the watch, and a path that is
+// not a resource.
 var auditLines = []string{
 	`{"auditID":"1","stage":"ResponseStarted","requestURI":"/api/v1/pods?watch=true","verb":"watch","user":{"username":"ada"},"objectRef":{"resource":"pods","apiVersion":"v1"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2031-01-01T00:00:00.100000Z","stageTimestamp":"2031-01-01T00:00:00.200000Z"}`,
 	`{"auditID":"2","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/shop/pods/web/eviction","verb":"create","user":{"username":"ada"},"objectRef":{"resource":"pods","namespace":"shop","name":"web","subresource":"eviction"},"responseStatus":{"code":429},"requestObject":{"kind":"Eviction","deleteOptions":{"preconditions":{"uid":"u-1"}}},"requestReceivedTimestamp":"2031-01-01T00:00:01.000000Z","stageTimestamp":"2031-01-01T00:00:01.500000Z"}`,
@@ -36,7 +36,7 @@ func ids(t *testing.T, c *Cluster, filter Filter) string {
 	return strings.Join(all, " ")
 }
 
-// TestAuditLogGrows reads a log whose every byte is written at another time.
+// TestAuditLogGrows reads a log that is written byte by byte.
 func TestAuditLogGrows(t *testing.T) {
 	c := &Cluster{dir: t.TempDir()}
 	if got := ids(t, c, Filter{}); got != "" {
@@ -59,7 +59,7 @@ func TestAuditLogGrows(t *testing.T) {
 		if _, err := file.WriteString(text[i : i+1]); err != nil {
 			t.Fatal(err)
 		}
-		lines, _ := slices.BinarySearch(ends, i+2) // of ends, those up to i+1
+		lines, _ := slices.BinarySearch(ends, i+2) // the number of ends up to i+1
 		if got := ids(t, c, Filter{}); got != want[lines] {
 			t.Fatalf("after %d bytes, which are %d lines: %q, want %q", i+1, lines, got, want[lines])
 		}
@@ -91,7 +91,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestRequestDetails looks into what the log says of single requests.
+// TestRequestDetails checks the details of single requests.
 func TestRequestDetails(t *testing.T) {
 	c := auditedCluster(t, strings.Join(auditLines, "\n")+"\n")
 	all, err := c.Requests(Filter{})
@@ -113,7 +113,7 @@ func TestRequestDetails(t *testing.T) {
 	}
 }
 
-// TestIdleWrites tells statuses that an object had already from others.
+// TestIdleWrites distinguishes statuses that an object already had from others.
 func TestIdleWrites(t *testing.T) {
 	line := func(verb, sent, got string, code int) string {
 		return fmt.Sprintf(`{"auditID":"%s-%s-%d","verb":%q,"objectRef":{"resource":"clusterversions","subresource":"status"},"responseStatus":{"code":%[3]d},`+
@@ -125,7 +125,7 @@ func TestIdleWrites(t *testing.T) {
 	}
 }
 
-// TestAuditLogBroken has a line in the log that is none of an audit log.
+// TestAuditLogBroken reads a log with an invalid line.
 func TestAuditLogBroken(t *testing.T) {
 	for _, line := range []string{
 		"not JSON",
@@ -140,7 +140,7 @@ func TestAuditLogBroken(t *testing.T) {
 	}
 }
 
-// auditedCluster is a cluster of which there is nothing but the log.
+// auditedCluster returns a cluster that consists only of the log.
 func auditedCluster(t *testing.T, text string) *Cluster {
 	t.Helper()
 	c := &Cluster{dir: t.TempDir()}

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// lifetime is how long certificates hold. It starts an hour early: clocks may
-// be set back a little.
+// lifetime is how long certificates are valid. It starts an hour early,
+// because clocks may be set back a little.
 const lifetime = 24 * time.Hour
 
-// An authority signs certificates of one cluster. It lives in memory alone.
+// An authority signs the certificates of one cluster. It exists only in memory.
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
@@ -70,7 +70,7 @@ func (a *authority) client(user string, groups []string) (cert, key []byte, err 
 	return a.issue(template)
 }
 
-// issue signs what template asks for and returns it with its new key.
+// issue signs a certificate from a template and returns it with its new key.
 func (a *authority) issue(template *x509.Certificate) (cert, key []byte, err error) {
 	private, key, err := newKey()
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *authority) issue(template *x509.Certificate) (cert, key []byte, err err
 	return encode("CERTIFICATE", der), key, nil
 }
 
-// certificate is what all certificates have in common.
+// certificate returns a template with what all certificates have in common.
 func certificate(subject pkix.Name) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -99,7 +99,7 @@ func certificate(subject pkix.Name) (*x509.Certificate, error) {
 	}, nil
 }
 
-// newKey makes a private key and its PEM form.
+// newKey makes a private key, and its PEM encoding.
 func newKey() (*ecdsa.PrivateKey, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -11,21 +11,20 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options say what cluster [Start] is to start. The zero value is useful.
+// Options configures the cluster that [Start] starts. The zero value is usable.
 type Options struct {
 	// Servers is the directory of the programs etcd, kube-apiserver and
-	// kube-controller-manager; empty is what [Servers] returns.
+	// kube-controller-manager; empty means that returned by [Servers].
 	Servers string
 	// Controllers are the names of the controllers that the controller manager
-	// runs; nil are those of garbage collection, namespaces, service accounts,
-	// aggregated cluster roles, disruption budgets, endpoints of services,
-	// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs.
+	// runs; nil means those for garbage collection, namespaces, service
+	// accounts, aggregated cluster roles, disruption budgets, endpoints of
+	// services, Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs.
 	Controllers []string
-	// EtcdArgs, APIServerArgs and ControllerManagerArgs are put after the
-	// arguments that the programs are started with, and win over them.
+	// EtcdArgs, APIServerArgs and ControllerManagerArgs are appended to the
+	// arguments of the programs, and override them.
 	EtcdArgs, APIServerArgs, ControllerManagerArgs []string
-	// Patience is how long a start of one program may take; zero is two
-	// minutes.
+	// Patience limits the time to start one program; zero means two minutes.
 	Patience time.Duration
 }
 
@@ -47,15 +46,16 @@ type Cluster struct {
 	api      *process // nil while the API server is stopped
 	kubelets *Kubelets
 	stopped  bool
-	stopping error // what Stop returned
+	stopping error // the result of Stop
 }
 
-// Start starts a control plane and returns when it serves: the API server says
-// that it is ready and the controller manager has been at work. It takes some
-// four to six seconds. ctx and Options.Patience limit the start alone. Without
-// the server programs the error is a *[MissingServersError]; if one of them
-// ends or does not become ready, the error quotes the end of its log. After an
-// error nothing is left over. opts may be nil.
+// Start starts a control plane and returns when it is ready: the API server
+// reports that it is ready, and the controller manager has started to work. It
+// takes about four to six seconds. ctx and Options.Patience limit only the
+// start. If server programs are missing, the error is a
+// *[MissingServersError]; if one of them ends or does not become ready, the
+// error quotes the end of its log. After an error nothing is left behind. opts
+// may be nil.
 func Start(ctx context.Context, opts *Options) (*Cluster, error) {
 	c := &Cluster{}
 	if opts != nil {
@@ -70,7 +70,7 @@ func Start(ctx context.Context, opts *Options) (*Cluster, error) {
 	return c, nil
 }
 
-// bringUp does what Start does, but leaves it to the caller to clean up.
+// bringUp does the work of Start, but leaves cleanup to the caller.
 func (c *Cluster) bringUp(ctx context.Context) error {
 	if err := c.prepare(); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *Cluster) bringUp(ctx context.Context) error {
 	return c.await(ctx, c.manager, c.managerReady)
 }
 
-// prepare makes everything that the servers need to be started.
+// prepare creates everything that the servers need.
 func (c *Cluster) prepare() (err error) {
 	if c.servers = c.opts.Servers; c.servers == "" {
 		c.servers, err = Servers()
@@ -110,7 +110,7 @@ func (c *Cluster) prepare() (err error) {
 	if c.watchdog, err = newWatchdog(c.dir); err != nil {
 		return err
 	}
-	// The system's limit on names of sockets is 104 bytes or some more.
+	// Systems limit names of sockets to 104 bytes or slightly more.
 	if socket := c.etcdSocket(); len(socket) > 100 {
 		return fmt.Errorf("%s is too long for the name of a socket: set TMPDIR to a shorter directory", socket)
 	}
@@ -165,8 +165,8 @@ func (c *Cluster) writeFiles() error {
 }
 
 // StopAPIServer kills the API server, as an outage would: requests under way
-// get no answer, and new ones are refused. Everything else goes on. It is an
-// error if the API server is not running.
+// get no answer, and new ones are refused. Everything else continues to run.
+// It is an error if the API server is not running.
 func (c *Cluster) StopAPIServer() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,8 +201,8 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	return nil
 }
 
-// Err returns an error that quotes its log if one of the servers ended without
-// being told to.
+// Err returns an error if one of the servers ended unexpectedly; it quotes the
+// server's log.
 func (c *Cluster) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,9 +220,10 @@ func (c *Cluster) Err() error {
 	return errors.Join(errs...)
 }
 
-// Stop ends all servers at once, without grace, and removes everything that the
-// cluster has written. When it returns no process is left. It takes well under a
-// second. Further calls do nothing and return what the first one did.
+// Stop kills all servers at once, without a grace period, and removes everything
+// that the cluster has written. When it returns, no process is left. It takes
+// well under a second. Further calls do nothing and return the result of the
+// first one.
 func (c *Cluster) Stop() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -251,7 +252,7 @@ func (c *Cluster) Stop() error {
 }
 
 // running returns the servers that were started and not stopped, in the order
-// in which a cluster starts them. The caller holds the lock.
+// in which a cluster starts them. The lock must be held.
 func (c *Cluster) running() []*process {
 	var all []*process
 	for _, p := range []*process{c.etcd, c.api, c.manager} {
@@ -266,8 +267,7 @@ func (c *Cluster) running() []*process {
 // each server, audit.log). It is removed by Stop.
 func (c *Cluster) Dir() string { return c.dir }
 
-// PIDs returns the process ids of the servers that run, by the names of their
-// programs.
+// PIDs returns the process IDs of the running servers, by program name.
 func (c *Cluster) PIDs() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -281,8 +281,8 @@ func (c *Cluster) PIDs() map[string]int {
 	return pids
 }
 
-// Logs returns the last lines of what each running server logged, to be shown
-// when a test failed.
+// Logs returns the last log lines of each running server, to be shown when a
+// test failed.
 func (c *Cluster) Logs() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,8 +23,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 )
 
-// TestCluster takes one cluster through its life: the parts depend on one
-// another in this order.
+// TestCluster takes one cluster through its life: the parts depend on each
+// other in this order.
 func TestCluster(t *testing.T) {
 	begin := time.Now()
 	c := cluster.ForTest(t, nil)
@@ -70,7 +70,7 @@ func testReady(ctx context.Context, t *testing.T, c *cluster.Cluster, admin kube
 	}
 }
 
-// testAuthorization sees to it that RBAC is enforced on service accounts and on
+// testAuthorization checks that RBAC is enforced for service accounts and
 // users.
 func testAuthorization(ctx context.Context, t *testing.T, c *cluster.Cluster, admin kubernetes.Interface) {
 	account, err := c.ConfigForServiceAccount(ctx, "shop", "default")
@@ -104,8 +104,8 @@ func testAuthorization(ctx context.Context, t *testing.T, c *cluster.Cluster, ad
 	})
 }
 
-// testRequests compares the audit log with what was asked. A request must be
-// there as soon as it was answered: no waiting here.
+// testRequests compares the audit log with the requests made. A request must
+// be in the log as soon as it is answered, so there is no waiting here.
 func testRequests(ctx context.Context, t *testing.T, c *cluster.Cluster, admin kubernetes.Interface) {
 	begin := time.Now().Add(-time.Second)
 	filter := cluster.Filter{User: cluster.AdminUser, Verb: "create", Resource: "configmaps", Namespace: "shop", Since: begin}
@@ -149,8 +149,8 @@ func testRequests(ctx context.Context, t *testing.T, c *cluster.Cluster, admin k
 	})
 }
 
-// testPreconditions sees to it that the log tells deletions and evictions with
-// preconditions from those without.
+// testPreconditions checks that the log distinguishes deletions and evictions
+// with preconditions from those without.
 func testPreconditions(ctx context.Context, t *testing.T, c *cluster.Cluster, admin kubernetes.Interface) {
 	maps := admin.CoreV1().ConfigMaps("shop")
 	for _, name := range []string{"with", "without"} {
@@ -179,7 +179,7 @@ func testPreconditions(ctx context.Context, t *testing.T, c *cluster.Cluster, ad
 	}
 }
 
-// testOutage takes the API server away for a while.
+// testOutage stops the API server for a while.
 func testOutage(ctx context.Context, t *testing.T, c *cluster.Cluster, admin kubernetes.Interface) {
 	before, err := admin.CoreV1().ConfigMaps("shop").List(ctx, metav1.ListOptions{})
 	if err != nil || len(before.Items) < 50 {
@@ -215,7 +215,7 @@ func testOutage(ctx context.Context, t *testing.T, c *cluster.Cluster, admin kub
 	if len(after.Items) != len(before.Items) {
 		t.Errorf("%d config maps after the outage, %d before", len(after.Items), len(before.Items))
 	}
-	// The controller manager found its way back, too.
+	// The controller manager has also recovered.
 	if err := admin.CoreV1().Namespaces().Delete(ctx, "shop", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func testOutage(ctx context.Context, t *testing.T, c *cluster.Cluster, admin kub
 	}
 }
 
-// testStop sees to it that nothing is left.
+// testStop checks that nothing is left.
 func testStop(t *testing.T, c *cluster.Cluster) {
 	pids, dir := c.PIDs(), c.Dir()
 	begin := time.Now()
@@ -261,9 +261,9 @@ func testStop(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// alive reports whether a process runs. One that died with its parent may stay
-// in the table of processes when the first process of a container waits for
-// nobody; then it has no command line any more.
+// alive reports whether a process is running. One that died with its parent
+// may stay in the process table if the first process of a container waits for
+// none; then it no longer has a command line.
 func alive(pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false
@@ -272,8 +272,8 @@ func alive(pid int) bool {
 	return err != nil || len(line) > 0
 }
 
-// naming returns the command lines of the processes that name dir, where the
-// system has /proc to look them up in.
+// naming returns the command lines of the processes that name dir, if the
+// system has /proc.
 func naming(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -284,7 +284,7 @@ func naming(t *testing.T, dir string) []string {
 	for _, file := range files {
 		line, err := os.ReadFile(file)
 		if err != nil {
-			continue // it ended meanwhile
+			continue // it has ended meanwhile
 		}
 		if strings.Contains(string(line), dir) {
 			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))

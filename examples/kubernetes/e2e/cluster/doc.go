@@ -1,6 +1,6 @@
 // Package cluster starts a Kubernetes control plane for tests: etcd,
 // kube-apiserver and kube-controller-manager, on loopback, in a temporary
-// directory, and nothing else on the machine is touched.
+// directory, without touching anything else on the machine.
 //
 //	func TestOperator(t *testing.T) {
 //		c := cluster.ForTest(t, nil) // skips where the servers are not built
@@ -10,19 +10,20 @@
 //
 // What is real: authentication by certificates and tokens, RBAC, admission,
 // storage, watches, server-side apply, finalizers, garbage collection,
-// disruption budgets and the eviction subresource, Deployments and their like.
+// disruption budgets and the eviction subresource, Deployments and other
+// workloads.
 //
-// What is not there: kubelets and the scheduler, which [Kubelets] plays; and
-// those controllers of the controller manager that do what the engines do,
-// evicting pods from tainted nodes and tainting nodes that do not report.
+// What is missing: kubelets and the scheduler, which [Kubelets] simulates;
+// and those controllers of the controller manager whose work the engines do,
+// evicting pods from tainted nodes and tainting silent nodes.
 //
 // Beyond what a client sees, a test can count the requests that the server
-// answered ([Cluster.Requests]), take the server away and bring it back
-// ([Cluster.StopAPIServer], [Cluster.StartAPIServer]), and ask what memory a
-// process holds ([MemoryOf]).
+// answered ([Cluster.Requests]), stop the server and start it again
+// ([Cluster.StopAPIServer], [Cluster.StartAPIServer]), and measure the memory
+// of a process ([MemoryOf]).
 //
-// Everything ends with [Cluster.Stop]. Should the test's process die before,
-// by a panic, a timeout or a signal, a watchdog process ends the servers and
+// [Cluster.Stop] ends everything. If the test's process dies earlier, by a
+// panic, a timeout or a signal, a watchdog process kills the servers and
 // removes their files.
 //
 // The package works on Unix systems.

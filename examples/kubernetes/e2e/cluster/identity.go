@@ -12,17 +12,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// AdminUser is the name of the user that [Cluster.Config] speaks as: a member of
+// AdminUser is the name of the user of [Cluster.Config]: a member of
 // system:masters, who may do everything.
 const AdminUser = "e2e-admin"
 
-// Config returns a new configuration of clients that speak as [AdminUser],
-// without a limit on the client's side.
+// Config returns a new client configuration for [AdminUser], without
+// client-side rate limits.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.admin) }
 
-// ConfigForUser returns the configuration of clients that speak as a user of
-// these groups, by a certificate. What the user may do is RBAC's business.
-// Limits on the client's side are client-go's until the caller sets others.
+// ConfigForUser returns a client configuration for a user in these groups,
+// with a certificate. RBAC determines what the user may do. Client-side rate
+// limits are the defaults of client-go unless the caller sets others.
 func (c *Cluster) ConfigForUser(user string, groups ...string) (*rest.Config, error) {
 	cert, key, err := c.ca.client(user, groups)
 	if err != nil {
@@ -33,10 +33,10 @@ func (c *Cluster) ConfigForUser(user string, groups ...string) (*rest.Config, er
 	return config, nil
 }
 
-// ConfigForServiceAccount returns the configuration of clients that speak as a
-// service account, which must exist, by a token of it. In the audit log its
-// user is called system:serviceaccount:NAMESPACE:NAME. Limits on the client's
-// side are client-go's until the caller sets others.
+// ConfigForServiceAccount returns a client configuration for a service
+// account, which must exist, with a token. In the audit log its user is
+// system:serviceaccount:NAMESPACE:NAME. Client-side rate limits are the
+// defaults of client-go unless the caller sets others.
 func (c *Cluster) ConfigForServiceAccount(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	client, err := kubernetes.NewForConfig(c.admin)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Cluster) ConfigForServiceAccount(ctx context.Context, namespace, name s
 	return config, nil
 }
 
-// anonymous is the configuration of a client without credentials.
+// anonymous returns a client configuration without credentials.
 func (c *Cluster) anonymous() *rest.Config {
 	return &rest.Config{
 		Host:            fmt.Sprintf("https://127.0.0.1:%d", c.port.number),
@@ -62,9 +62,9 @@ func (c *Cluster) anonymous() *rest.Config {
 	}
 }
 
-// WriteKubeconfig writes a configuration that this package made to a file, for
+// WriteKubeconfig writes a configuration of this package to a file, for
 // programs (and for kubectl, while a test waits in a debugger). Only its owner
-// may read it.
+// can read the file.
 func WriteKubeconfig(config *rest.Config, file string) error {
 	const name = "e2e"
 	kubeconfig := clientcmdapi.NewConfig()

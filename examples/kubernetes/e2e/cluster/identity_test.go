@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// TestKubeconfig asks a server of the cluster's certificate who is asking, with
-// what was written to a file and read again.
+// TestKubeconfig makes a request to a server with the cluster's certificate,
+// using a configuration written to a file and read back.
 func TestKubeconfig(t *testing.T) {
 	ca, err := newAuthority()
 	if err != nil {
@@ -60,13 +60,12 @@ func TestKubeconfig(t *testing.T) {
 			t.Error(err)
 		}
 		if err := get(context.Background(), client, read.Host+"/?want=eve"); err == nil {
-			t.Errorf("%s passes for somebody else", test.user)
+			t.Errorf("%s is accepted as another user", test.user)
 		}
 	}
 }
 
-// serve answers 200 to those who say who they are, by the certificate that they
-// show.
+// serve answers 200 to clients that identify themselves with a certificate.
 func serve(t *testing.T, ca *authority) string {
 	t.Helper()
 	cert, key, err := ca.server()
@@ -91,8 +90,8 @@ func serve(t *testing.T, ca *authority) string {
 	return server.URL
 }
 
-// TestAuthorities sees to it that the certificates of one cluster mean nothing
-// to another.
+// TestAuthorities checks that the certificates of one cluster are not accepted
+// by another.
 func TestAuthorities(t *testing.T) {
 	one, err := newAuthority()
 	if err != nil {
@@ -124,7 +123,7 @@ func TestAuthorities(t *testing.T) {
 	}
 }
 
-// TestReservedPort sees to it that others cannot take the port and that nobody
+// TestReservedPort checks that others cannot take the port and that nothing
 // answers there.
 func TestReservedPort(t *testing.T) {
 	port, err := reservePort()
@@ -134,15 +133,15 @@ func TestReservedPort(t *testing.T) {
 	defer port.release()
 	address := fmt.Sprintf("127.0.0.1:%d", port.number)
 	if err := (&http.Server{Addr: address}).ListenAndServe(); err == nil {
-		t.Error("a port that is reserved was given away")
+		t.Error("a reserved port was given to another")
 	}
 	if err := get(context.Background(), http.DefaultClient, "http://"+address); err == nil {
-		t.Error("somebody answers at a port that is only reserved")
+		t.Error("something answers at a port that is only reserved")
 	}
 }
 
-// TestMemory compares what the system says of this process with what it must
-// hold at least, and asks for a process that cannot be.
+// TestMemory compares the memory of this process with its minimum, and asks
+// for a process that cannot exist.
 func TestMemory(t *testing.T) {
 	ballast := make([]byte, 64<<20)
 	for i := range ballast {

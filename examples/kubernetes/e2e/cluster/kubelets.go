@@ -21,42 +21,42 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// KubeletUser is the name of the user that [Kubelets] speak as, so that their
-// requests can be told from those of what is tested.
+// KubeletUser is the name of the user for requests of [Kubelets], which
+// distinguishes them from requests of the tested program.
 const KubeletUser = "e2e-kubelets"
 
-// KubeletOptions say how [Kubelets] behave. The zero value is useful.
+// KubeletOptions configures [Kubelets]. The zero value is usable.
 type KubeletOptions struct {
 	// Starting is how long it takes from a pod's creation until it runs.
 	Starting time.Duration
-	// Ending is how long the processes of a pod take to end after they were
-	// told to. No pod is given more than its grace period. nil is at once, as
-	// well-behaved processes do.
+	// Ending returns how long the processes of a pod take to end after they
+	// were told to, at most the pod's grace period. nil means at once, like
+	// well-behaved processes.
 	Ending func(*corev1.Pod) time.Duration
-	// Unscheduled leaves pods without a node alone. Otherwise the part of the
-	// scheduler is played, too: see [Kubelets].
+	// Unscheduled leaves pods without a node alone. Otherwise the scheduler
+	// is also simulated: see [Kubelets].
 	Unscheduled bool
 }
 
-// Kubelets are played by the test: no container ever runs. Of all pods on all
-// nodes of a cluster,
+// Kubelets simulates the kubelets of a cluster: no container ever runs. Of
+// all pods on all nodes,
 //
 //  1. a pod on a node becomes Running and Ready;
-//  2. one that is to run to an end (restartPolicy Never or OnFailure) then
+//  2. one that runs to completion (restartPolicy Never or OnFailure) then
 //     becomes Succeeded;
 //  3. one that is being deleted is removed when its processes have ended or its
-//     grace period is over, by a deletion without grace and with its UID as
-//     precondition; so is one without a grace period that the server marked
-//     and did not remove;
+//     grace period is over, by a deletion without a grace period and with its
+//     UID as precondition; so is one without a grace period that the server
+//     marked but did not remove;
 //  4. pods of a node that does not exist, or whose Ready condition is Unknown
-//     or missing, are left as they are: no kubelet is there to do anything.
+//     or missing, are left as they are, because they have no kubelet.
 //
-// The scheduler is played by binding pods to nodes that are Ready, may be
-// scheduled on, have the labels that the pod wants by its selector and its
-// required affinity, and whose NoSchedule and NoExecute taints it tolerates, in
-// turns. Resources and the wishes of pods about one another are not looked at.
+// The scheduler is simulated by binding pods, in turn, to nodes that are Ready
+// and schedulable, have the labels that the pod's selector and required
+// affinity demand, and whose NoSchedule and NoExecute taints it tolerates.
+// Resources and affinity between pods are ignored.
 //
-// Nodes do not report by themselves: a test says what they report with
+// Nodes do not report by themselves: a test sets what they report with
 // [Kubelets.AddNode] and [Kubelets.Report].
 type Kubelets struct {
 	opts   KubeletOptions
@@ -70,12 +70,12 @@ type Kubelets struct {
 
 	mu        sync.Mutex
 	turn      int      // counts the pods bound
-	addresses int      // counts those given to pods
-	ending    []func() // what to call besides cancel when the play ends
+	addresses int      // counts addresses given to pods
+	ending    []func() // functions to call besides cancel at the end
 }
 
-// The name and the function of the index of pods by node; pods without one are
-// under "".
+// The name and the function of the index of pods by node; pods without a node
+// are indexed under "".
 const byNode = "node"
 
 func nodeOf(object any) ([]string, error) {
@@ -86,11 +86,11 @@ func nodeOf(object any) ([]string, error) {
 	return []string{pod.Spec.NodeName}, nil
 }
 
-// kubeletWorkers is how many pods are looked at at once.
+// kubeletWorkers is how many pods are handled concurrently.
 const kubeletWorkers = 8
 
-// PlayKubelets plays kubelets until ctx is done or the cluster is stopped. A
-// cluster has one set of them. opts may be nil.
+// PlayKubelets simulates kubelets until ctx is done or the cluster is
+// stopped. It can be called only once for a cluster. opts may be nil.
 func (c *Cluster) PlayKubelets(ctx context.Context, opts *KubeletOptions) (*Kubelets, error) {
 	config, err := c.ConfigForUser(KubeletUser, "system:masters")
 	if err != nil {
@@ -112,13 +112,13 @@ func (c *Cluster) PlayKubelets(ctx context.Context, opts *KubeletOptions) (*Kube
 	ctx, k.cancel = context.WithCancel(ctx)
 	if err := k.begin(ctx); err != nil {
 		k.stop()
-		return nil, fmt.Errorf("playing kubelets: %w", err)
+		return nil, fmt.Errorf("simulating kubelets: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped || c.kubelets != nil {
 		k.stop()
-		return nil, errors.New("playing kubelets: the cluster is stopped or has kubelets")
+		return nil, errors.New("simulating kubelets: the cluster is stopped, or already has kubelets")
 	}
 	c.kubelets = k
 	return k, nil
@@ -153,7 +153,7 @@ func (k *Kubelets) begin(ctx context.Context) error {
 	return nil
 }
 
-// handle calls do with what is added, changed or deleted.
+// handle calls do for objects that are added, changed or deleted.
 func handle(informer cache.SharedIndexInformer, do func(object any)) error {
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    do,
@@ -168,7 +168,7 @@ func handle(informer cache.SharedIndexInformer, do func(object any)) error {
 	return err
 }
 
-// add has a pod looked at.
+// add queues a pod.
 func (k *Kubelets) add(object any) {
 	key, err := cache.MetaNamespaceKeyFunc(object)
 	if err != nil {
@@ -178,8 +178,7 @@ func (k *Kubelets) add(object any) {
 	k.queue.Add(key)
 }
 
-// addPodsOf has the pods looked at that a change of a node may mean something
-// to.
+// addPodsOf queues the pods that a change of a node may affect.
 func (k *Kubelets) addPodsOf(object any) {
 	node, ok := object.(*corev1.Node)
 	if !ok {
@@ -197,7 +196,7 @@ func (k *Kubelets) addPodsOf(object any) {
 	}
 }
 
-// work looks at pods until the queue is shut down.
+// work handles pods until the queue is shut down.
 func (k *Kubelets) work(ctx context.Context) {
 	for {
 		key, shutdown := k.queue.Get()
@@ -214,10 +213,10 @@ func (k *Kubelets) work(ctx context.Context) {
 		case apierrors.IsNotFound(err):
 			k.queue.Forget(key) // the pod or its namespace is gone
 		default:
-			// What the server refuses is worth telling; that it does not answer,
-			// or that something changed meanwhile, is not.
+			// Refusals by the server are worth reporting; outages and conflicts
+			// are not.
 			if apierrors.ReasonForError(err) != metav1.StatusReasonUnknown && !apierrors.IsConflict(err) {
-				utilruntime.HandleErrorWithContext(ctx, err, "Playing the kubelet of a pod", "pod", key)
+				utilruntime.HandleErrorWithContext(ctx, err, "Simulating the kubelet of a pod", "pod", key)
 			}
 			k.queue.AddRateLimited(key)
 		}
@@ -225,7 +224,7 @@ func (k *Kubelets) work(ctx context.Context) {
 	}
 }
 
-// stop ends the play and returns when nothing of it runs any more.
+// stop ends the simulation and waits until all of it has ended.
 func (k *Kubelets) stop() {
 	k.cancel()
 	k.mu.Lock()
@@ -256,9 +255,9 @@ func (k *Kubelets) AddNode(ctx context.Context, name string, labels map[string]s
 	return err
 }
 
-// Report sets what a node's Ready condition says: True; False, when its kubelet
-// is there but finds something wrong; or Unknown, which says that nothing was
-// heard from its kubelet, and then its pods stay as they are.
+// Report sets a node's Ready condition: to True; to False, if its kubelet
+// reports a problem; or to Unknown, if its kubelet is silent, and then its pods
+// stay as they are.
 func (k *Kubelets) Report(ctx context.Context, name string, ready corev1.ConditionStatus) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		node, err := k.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -274,7 +273,8 @@ func (k *Kubelets) Report(ctx context.Context, name string, ready corev1.Conditi
 	})
 }
 
-// readyCondition is the condition Ready with the reasons that Kubernetes gives.
+// readyCondition returns the condition Ready with the reasons that Kubernetes
+// uses.
 func readyCondition(status corev1.ConditionStatus) corev1.NodeCondition {
 	reason := map[corev1.ConditionStatus]string{
 		corev1.ConditionTrue:    "KubeletReady",
@@ -286,7 +286,7 @@ func readyCondition(status corev1.ConditionStatus) corev1.NodeCondition {
 		Type:               corev1.NodeReady,
 		Status:             status,
 		Reason:             reason,
-		Message:            "played by the test",
+		Message:            "simulated by the test",
 		LastHeartbeatTime:  now,
 		LastTransitionTime: now,
 	}
@@ -294,7 +294,7 @@ func readyCondition(status corev1.ConditionStatus) corev1.NodeCondition {
 
 func isReady(condition corev1.NodeCondition) bool { return condition.Type == corev1.NodeReady }
 
-// reports returns the status of the node's Ready condition, Unknown if it has
+// reports returns the status of the node's Ready condition; Unknown if it has
 // none.
 func reports(node *corev1.Node) corev1.ConditionStatus {
 	i := slices.IndexFunc(node.Status.Conditions, isReady)

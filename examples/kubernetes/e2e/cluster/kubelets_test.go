@@ -25,7 +25,7 @@ import (
 // slowly is the label of pods that take all of their grace period to end.
 const slowly = "slowly"
 
-// TestKubelets has a cluster with two nodes run what users run on clusters.
+// TestKubelets runs typical workloads on a cluster with two nodes.
 func TestKubelets(t *testing.T) {
 	c := cluster.ForTest(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -75,8 +75,7 @@ func TestKubelets(t *testing.T) {
 	}
 }
 
-// testWorkloads waits until a Deployment, a DaemonSet and a Job say that all is
-// well.
+// testWorkloads waits until a Deployment, a DaemonSet and a Job report success.
 func testWorkloads(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 	for _, kind := range []string{"web", "agent"} {
 		meta := metav1.ObjectMeta{Name: kind}
@@ -122,8 +121,8 @@ func testWorkloads(ctx context.Context, t *testing.T, admin kubernetes.Interface
 	}
 }
 
-// testTaints sees to it that nobody but an engine evicts pods from a tainted
-// node, and that pods that do not tolerate the taint are not put there.
+// testTaints checks that nothing but an engine evicts pods from a tainted
+// node, and that pods that do not tolerate the taint are not scheduled there.
 func testTaints(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 	createPod(ctx, t, admin, "before", "a", nil)
 	phase(ctx, t, admin, "before", corev1.PodRunning)
@@ -144,7 +143,7 @@ func testTaints(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 	phase(ctx, t, admin, "after", corev1.PodRunning)
 }
 
-// testGrace deletes pods that end at once and one that takes its time.
+// testGrace deletes pods that end at once and a slow one.
 func testGrace(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 	for name, label := range map[string]map[string]string{"quick": nil, "slow": {slowly: ""}} {
 		createPod(ctx, t, admin, name, "b", label)
@@ -155,14 +154,14 @@ func testGrace(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 			t.Fatal(err)
 		}
 		gone(ctx, t, admin, name)
-		// The API's times are in whole seconds, so that one may be missing.
+		// The API's times are in whole seconds, so it may be one second less.
 		if took := time.Since(begin); name == "slow" && took < 3*time.Second {
 			t.Errorf("the slow pod took %s of its 4s", took)
 		}
 	}
 }
 
-// testSilence deletes a pod on a node that says nothing.
+// testSilence deletes a pod on a silent node.
 func testSilence(ctx context.Context, t *testing.T, k *cluster.Kubelets, admin kubernetes.Interface) {
 	createPod(ctx, t, admin, "silent", "b", nil)
 	phase(ctx, t, admin, "silent", corev1.PodRunning)
@@ -220,7 +219,8 @@ func testBudget(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 	})
 }
 
-// podSpec is a pod of one container, on a node or on any.
+// podSpec returns the spec of a pod with one container, on a given node or on
+// any.
 func podSpec(node string) corev1.PodSpec {
 	return corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "example.com/main"}}}
 }
@@ -244,7 +244,7 @@ func phase(ctx context.Context, t *testing.T, admin kubernetes.Interface, name s
 	})
 }
 
-// gone waits until a pod is not there any more.
+// gone waits until a pod no longer exists.
 func gone(ctx context.Context, t *testing.T, admin kubernetes.Interface, name string) {
 	t.Helper()
 	eventually(ctx, t, "the end of pod "+name, func() error {
@@ -256,7 +256,7 @@ func gone(ctx context.Context, t *testing.T, admin kubernetes.Interface, name st
 	})
 }
 
-// setTaints gives a node these taints alone.
+// setTaints sets the taints of a node.
 func setTaints(ctx context.Context, t *testing.T, admin kubernetes.Interface, name string, taints ...corev1.Taint) {
 	t.Helper()
 	node, err := admin.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -269,7 +269,7 @@ func setTaints(ctx context.Context, t *testing.T, admin kubernetes.Interface, na
 	}
 }
 
-// want returns an error unless something is what it should be.
+// want returns an error unless a value is as expected.
 func want[T comparable](err error, what string, got, want T) error {
 	if err == nil && got != want {
 		err = fmt.Errorf("%s: %v, want %v", what, got, want)

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// Memory is what a process holds of the machine's memory, in bytes.
+// Memory is the memory of a process, in bytes.
 type Memory struct {
-	// Resident is what it holds now.
+	// Resident is the present resident memory.
 	Resident int64
-	// Peak is the most that it held so far. It is zero except on Linux.
+	// Peak is the maximum so far. It is zero except on Linux.
 	Peak int64
 }
 
-// MemoryOf asks the system for the memory of a process.
+// MemoryOf returns the memory of a process.
 func MemoryOf(pid int) (Memory, error) {
 	read := memoryByPS
 	if runtime.GOOS == "linux" {
@@ -32,7 +32,7 @@ func MemoryOf(pid int) (Memory, error) {
 	return m, nil
 }
 
-// memoryByProc reads Linux's description of the process.
+// memoryByProc reads it from Linux's /proc.
 func memoryByProc(pid int) (Memory, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -52,12 +52,12 @@ func memoryByProc(pid int) (Memory, error) {
 		}
 	}
 	if m.Resident == 0 {
-		return Memory{}, fmt.Errorf("it has none: it ended and was not waited for")
+		return Memory{}, fmt.Errorf("it has none: it has ended and was not waited for")
 	}
 	return m, nil
 }
 
-// memoryByPS asks ps, which other Unix systems have.
+// memoryByPS reads it from ps, which other Unix systems have.
 func memoryByPS(pid int) (Memory, error) {
 	text, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

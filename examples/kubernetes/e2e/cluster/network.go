@@ -18,18 +18,19 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// ServePods plays the network of the cluster: connections that the API server
-// opens to a service, to call a webhook or for an aggregated API, go to a pod
-// behind it that is ready, and dial connects to what serves at a port of it. The
-// API server is told to send all of them through a proxy of the cluster's, which
-// speaks for a ClusterIP and the ports of its service; nothing else has an
-// address. Without ServePods no such connection comes about.
+// ServePods simulates the network of the cluster: connections that the API
+// server opens to a service, to call a webhook or for an aggregated API, go to a
+// ready pod behind it, and dial connects to what serves at a port of the pod.
+// The API server is configured to send all of them through a proxy of the
+// cluster, which represents ClusterIPs and the ports of their services; nothing
+// else has an address. Without ServePods no such connection is possible.
 //
-// It ends when ctx is done or the cluster is stopped. A cluster has one.
+// It ends when ctx is done or the cluster is stopped. It can be called only
+// once for a cluster.
 func (k *Kubelets) ServePods(ctx context.Context, c *Cluster, dial func(ctx context.Context, pod *corev1.Pod, port int) (net.Conn, error)) error {
 	listener, err := net.Listen("unix", c.networkSocket())
 	if err != nil {
-		return fmt.Errorf("playing the network: %w", err)
+		return fmt.Errorf("simulating the network: %w", err)
 	}
 	n := &network{client: k.client, dial: dial}
 	ctx, cancel := context.WithCancel(ctx)
@@ -54,14 +55,14 @@ func (k *Kubelets) ServePods(ctx context.Context, c *Cluster, dial func(ctx cont
 	return nil
 }
 
-// network is the proxy that the API server sends connections through.
+// network is the proxy through which the API server sends connections.
 type network struct {
 	client  kubernetes.Interface
 	dial    func(ctx context.Context, pod *corev1.Pod, port int) (net.Conn, error)
 	running sync.WaitGroup
 }
 
-// serve answers one CONNECT, and then carries what is said.
+// serve answers one CONNECT, and then forwards the data.
 func (n *network) serve(ctx context.Context, in net.Conn) {
 	defer in.Close()
 	defer context.AfterFunc(ctx, func() { in.Close() })()
@@ -92,7 +93,7 @@ func (n *network) serve(ctx context.Context, in net.Conn) {
 	<-done
 }
 
-// connect finds a pod for what a CONNECT asks for.
+// connect finds a pod for the address of a CONNECT.
 func (n *network) connect(ctx context.Context, request *http.Request) (net.Conn, error) {
 	if request.Method != http.MethodConnect {
 		return nil, fmt.Errorf("%s is not CONNECT", request.Method)
@@ -120,16 +121,16 @@ func (n *network) connect(ctx context.Context, request *http.Request) (net.Conn,
 			}
 		}
 	}
-	return nil, fmt.Errorf("no service is at %s", request.Host)
+	return nil, fmt.Errorf("there is no service at %s", request.Host)
 }
 
-// toPod connects to the first pod of a service that is ready.
+// toPod connects to the first ready pod of a service.
 func (n *network) toPod(ctx context.Context, s *corev1.Service, port int) (net.Conn, error) {
 	pods, err := n.client.CoreV1().Pods(s.Namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(s.Spec.Selector).String()})
 	if err != nil {
 		return nil, err
 	}
-	errs := []error{fmt.Errorf("of %d pods of service %s/%s none answers", len(pods.Items), s.Namespace, s.Name)}
+	errs := []error{fmt.Errorf("none of the %d pods of service %s/%s answers", len(pods.Items), s.Namespace, s.Name)}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
@@ -144,13 +145,13 @@ func (n *network) toPod(ctx context.Context, s *corev1.Service, port int) (net.C
 	return nil, errors.Join(errs...)
 }
 
-// proxyName is who the API server is to aggregated APIs.
+// proxyName is the user name of the API server for aggregated APIs.
 const proxyName = "e2e-proxy"
 
-// networkSocket is where the API server finds the proxy.
+// networkSocket returns the socket of the proxy.
 func (c *Cluster) networkSocket() string { return c.file("net.sock") }
 
-// writeEgress tells the API server to send connections to services there.
+// writeEgress configures the API server to send connections to services there.
 func (c *Cluster) writeEgress() error {
 	return os.WriteFile(c.file("egress.yaml"), []byte(`apiVersion: apiserver.k8s.io/v1beta1
 kind: EgressSelectorConfiguration

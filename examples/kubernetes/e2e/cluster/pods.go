@@ -16,8 +16,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// look takes a pod one step further. It returns after how long to look again,
-// zero for when something changes.
+// look takes a pod one step further. It returns the delay before the next
+// step; zero means after the next change.
 func (k *Kubelets) look(ctx context.Context, key string) (time.Duration, error) {
 	object, exists, err := k.pods.GetByKey(key)
 	if err != nil || !exists {
@@ -44,11 +44,11 @@ func (k *Kubelets) look(ctx context.Context, key string) (time.Duration, error) 
 	return k.run(ctx, pod)
 }
 
-// removing is how long the server is given to remove a pod without a grace
+// removing is how long to wait for the server to remove a pod without a grace
 // period that it has marked.
 const removing = 2 * time.Second
 
-// end removes a pod that is being deleted once its time has come.
+// end removes a pod that is being deleted when its time is over.
 func (k *Kubelets) end(ctx context.Context, pod *corev1.Pod) (time.Duration, error) {
 	var grace time.Duration
 	if seconds := pod.DeletionGracePeriodSeconds; seconds != nil {
@@ -59,13 +59,13 @@ func (k *Kubelets) end(ctx context.Context, pod *corev1.Pod) (time.Duration, err
 	case grace > 0 && k.opts.Ending != nil:
 		ending = min(k.opts.Ending(pod), grace)
 	case grace == 0 && len(pod.Finalizers) > 0:
-		return 0, nil // it was removed, and waits for them
+		return 0, nil // it was removed, and waits for its finalizers
 	case grace == 0:
-		// The server marks a pod and then removes it. If it was stopped between
-		// the two, the pod stays until somebody deletes it again.
+		// The server marks a pod and then removes it. If it was stopped in
+		// between, the pod stays until it is deleted again.
 		ending = removing
 	}
-	// The timestamp of a deletion is when the grace period ends.
+	// The deletion timestamp is the end of the grace period.
 	told := pod.DeletionTimestamp.Add(-grace)
 	if left := time.Until(told.Add(ending)); left > 0 {
 		return left, nil
@@ -107,7 +107,7 @@ func (k *Kubelets) report(ctx context.Context, pod *corev1.Pod, phase corev1.Pod
 	}
 	pod.Status.Phase = phase
 	if pod.Status.PodIP == "" {
-		pod.Status.PodIP = k.address() // nothing is there; see ServePods
+		pod.Status.PodIP = k.address() // nothing listens there; see ServePods
 		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	}
 	if pod.Status.StartTime == nil {
@@ -145,8 +145,8 @@ func (k *Kubelets) address() string {
 	return fmt.Sprintf("10.%d.%d.%d", 128+k.addresses>>16&127, k.addresses>>8&255, k.addresses&255)
 }
 
-// schedule binds a pod to the next of the nodes that it fits on. If there is
-// none it waits for a node to change.
+// schedule binds a pod to the next node that fits. If there is none, it waits
+// for a node to change.
 func (k *Kubelets) schedule(ctx context.Context, pod *corev1.Pod) error {
 	if k.opts.Unscheduled || pod.DeletionTimestamp != nil || len(pod.Spec.SchedulingGates) > 0 {
 		return nil
@@ -170,7 +170,7 @@ func (k *Kubelets) schedule(ctx context.Context, pod *corev1.Pod) error {
 	}, metav1.CreateOptions{})
 }
 
-// fits reports whether a pod may be put on a node.
+// fits reports whether a pod may be scheduled to a node.
 func fits(pod *corev1.Pod, node *corev1.Node) bool {
 	if reports(node) != corev1.ConditionTrue || node.Spec.Unschedulable || node.DeletionTimestamp != nil {
 		return false
@@ -179,7 +179,7 @@ func fits(pod *corev1.Pod, node *corev1.Node) bool {
 	if err != nil || !match {
 		return false
 	}
-	const compareNumbers = false // tolerations with Lt and Gt: off unless switched on
+	const compareNumbers = false // tolerations with Lt and Gt: disabled by default
 	_, repelled := corev1helpers.FindMatchingUntoleratedTaint(klog.Background(), node.Spec.Taints, pod.Spec.Tolerations,
 		func(taint *corev1.Taint) bool { return taint.Effect != corev1.TaintEffectPreferNoSchedule }, compareNumbers)
 	return !repelled

@@ -12,9 +12,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A pod without a grace period, which the server marked as deleted and was
-// stopped before it removed it, is removed by its kubelet. One with a finalizer
-// is left to it.
+// A pod without a grace period that the server marked as deleted, before it was
+// stopped and could remove it, is removed by its kubelet. One with a finalizer
+// is left alone.
 func TestKubeletsRemoveMarkedPods(t *testing.T) {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "a"},
@@ -26,7 +26,7 @@ func TestKubeletsRemoveMarkedPods(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name       string
-		marked     time.Duration // ago
+		marked     time.Duration // how long ago
 		finalizers []string
 		gone, wait bool
 	}{

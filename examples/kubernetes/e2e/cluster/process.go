@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// A process is a server that was started.
+// A process is a started server.
 type process struct {
 	name string
-	log  string // the file of its output
+	log  string // the file with its output
 	cmd  *exec.Cmd
-	done chan struct{} // closed when the process ended and was waited for
-	err  error         // how it ended; read it after done
+	done chan struct{} // closed when the process has ended and was waited for
+	err  error         // its error; valid after done
 }
 
-// announced runs a command that first tells the watchdog on descriptor 3 the
-// process id that the command will have, and then gives the descriptor up.
+// announced runs a command, but first tells the watchdog on descriptor 3 the
+// process ID that the command will have, and then closes the descriptor.
 const announced = `echo "started $$" >&3; exec 3>&-; exec "$@"`
 
-// start runs a program of the cluster's servers in a process group of its own,
-// with its output added to a log.
+// start runs a server program in its own process group, with its output
+// appended to a log.
 func (c *Cluster) start(name string, args []string) (*process, error) {
 	p := &process{name: name, log: c.file(name + ".log"), done: make(chan struct{})}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -35,8 +35,9 @@ func (c *Cluster) start(name string, args []string) (*process, error) {
 
 	p.cmd = exec.Command("sh", append([]string{"-c", announced, "sh", filepath.Join(c.servers, name)}, args...)...)
 	p.cmd.Dir = c.dir
-	// Servers read settings from the environment (ETCD_*, proxies), so they are
-	// not given that of the test. What they leave in TMPDIR goes with the rest.
+	// Servers read settings from the environment (ETCD_*, proxies), so they do
+	// not get that of the test. Files that they leave in TMPDIR are removed
+	// with the rest.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "TMPDIR=" + c.dir}
 	p.cmd.Stdout = log
 	p.cmd.Stderr = log
@@ -53,8 +54,8 @@ func (c *Cluster) start(name string, args []string) (*process, error) {
 	return p, nil
 }
 
-// kill ends the process, and whatever it started, without asking it, and waits
-// until it is gone. A process that has ended already is left alone.
+// kill kills the process and everything that it started, and waits until it is
+// gone. A process that has already ended is left alone.
 func (p *process) kill() {
 	select {
 	case <-p.done:
@@ -69,7 +70,7 @@ func (p *process) failed(err error) error {
 	return fmt.Errorf("%s: %w; the end of its log:\n%s", p.name, err, p.tail())
 }
 
-// ended is the error of a process that ended though nobody told it to.
+// ended returns the error of a process that ended unexpectedly.
 func (p *process) ended() error {
 	if p.err == nil {
 		return p.failed(fmt.Errorf("ended by itself"))

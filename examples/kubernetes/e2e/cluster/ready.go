@@ -12,14 +12,14 @@ import (
 )
 
 // pollInterval is how often a server is asked whether it is ready, and
-// pollTimeout is how long one answer may take.
+// pollTimeout limits the time of one answer.
 const (
 	pollInterval = 50 * time.Millisecond
 	pollTimeout  = 5 * time.Second
 )
 
-// await returns when ready says nil. It gives up when the process ends, when
-// patience does or when ctx is done.
+// await returns when ready returns nil. It gives up when the process ends,
+// after Options.Patience, or when ctx is done.
 func (c *Cluster) await(ctx context.Context, p *process, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Patience, fmt.Errorf("not ready after %s", c.opts.Patience))
 	defer cancel()
@@ -59,8 +59,8 @@ func (c *Cluster) apiReady(ctx context.Context) error {
 	return c.getAPI(ctx, "/readyz")
 }
 
-// managerReady asks for what the controller manager does first in a new cluster:
-// it has no address of its own to be asked at.
+// managerReady checks for the first result of the controller manager in a new
+// cluster, because the controller manager has no address of its own.
 func (c *Cluster) managerReady(ctx context.Context) error {
 	return c.getAPI(ctx, "/api/v1/namespaces/default/serviceaccounts/default")
 }
@@ -74,7 +74,8 @@ func (c *Cluster) getAPI(ctx context.Context, path string) error {
 	return get(ctx, client, c.admin.Host+path)
 }
 
-// get returns nil if the answer is 200, else an error with the answer's text.
+// get returns nil if the answer is 200, otherwise an error with the answer's
+// text.
 func get(ctx context.Context, client *http.Client, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -18,26 +18,24 @@ const (
 // server programs.
 const ServersVariable = "FAIRLEAD_SERVERS"
 
-// A MissingServersError says that server programs are not where they are
-// looked for.
+// A MissingServersError reports that server programs are missing.
 type MissingServersError struct {
-	// Dir is the directory that was looked in.
+	// Dir is the directory that was searched.
 	Dir string
-	// Names are the programs that are not there, in the order in which they
-	// are started.
+	// Names are the missing programs, in the order in which they are started.
 	Names []string
 }
 
-// Error says what is missing and how to get it.
+// Error names the missing programs and how to get them.
 func (e *MissingServersError) Error() string {
-	return fmt.Sprintf("no %s in %s: build the servers with e2e/run of the module examples/kubernetes, or name the directory that holds them in %s",
+	return fmt.Sprintf("no %s in %s: build the servers with e2e/run of the module examples/kubernetes, or name the directory that contains them in %s",
 		strings.Join(e.Names, ", "), e.Dir, ServersVariable)
 }
 
-// Servers returns the directory of the server programs: what FAIRLEAD_SERVERS
-// names or, if that is not set, .cache/servers beside the go.mod file that is
-// nearest above the working directory. The error is a *[MissingServersError] if
-// a program is not in there.
+// Servers returns the directory of the server programs: that in
+// FAIRLEAD_SERVERS or, if it is not set, .cache/servers beside the nearest
+// go.mod file in the working directory or above. The error is a
+// *[MissingServersError] if a program is missing.
 func Servers() (string, error) {
 	dir := os.Getenv(ServersVariable)
 	if dir == "" {
@@ -54,8 +52,8 @@ func Servers() (string, error) {
 	return dir, checkServers(dir)
 }
 
-// Program returns the path of a program that stands beside the servers: kubectl,
-// registry or opm. The error is a *[MissingServersError] if it is not there.
+// Program returns the path of a program beside the servers: kubectl, registry or
+// opm. The error is a *[MissingServersError] if it is missing.
 func Program(name string) (string, error) {
 	dir, err := Servers()
 	if err == nil {
@@ -64,7 +62,7 @@ func Program(name string) (string, error) {
 	return filepath.Join(dir, name), err
 }
 
-// checkServers says which programs dir lacks.
+// checkServers returns an error that names the missing programs.
 func checkServers(dir string) error { return checkPrograms(dir, etcdName, apiName, managerName) }
 
 func checkPrograms(dir string, names ...string) error {
@@ -81,7 +79,8 @@ func checkPrograms(dir string, names ...string) error {
 	return nil
 }
 
-// moduleRoot returns the nearest directory upwards that has a go.mod file.
+// moduleRoot returns the nearest directory with a go.mod file, from the working
+// directory upwards.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

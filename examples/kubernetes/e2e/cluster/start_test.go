@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 )
 
-// programs writes a directory with shell scripts in place of the servers.
+// programs creates a directory with shell scripts in place of the servers.
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,8 +32,8 @@ func programs(t *testing.T, scripts map[string]string) string {
 	return dir
 }
 
-// TestStartFails starts clusters that cannot be: the error must say why, and
-// nothing may be left over.
+// TestStartFails starts clusters that cannot run: the error must say why, and
+// nothing may be left behind.
 func TestStartFails(t *testing.T) {
 	waits := "exec sleep 1000"
 	all := func(etcd string) map[string]string {
@@ -95,7 +95,7 @@ func TestStartCancelled(t *testing.T) {
 	}
 }
 
-// TestServers looks for the programs by the environment variable and without.
+// TestServers looks for the programs with and without the environment variable.
 func TestServers(t *testing.T) {
 	dir := programs(t, map[string]string{"etcd": "", "kube-apiserver": "", "kube-controller-manager": ""})
 	t.Setenv(cluster.ServersVariable, dir)
@@ -124,11 +124,11 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// childVariable tells this test's program to be the child of TestKilled.
+// childVariable makes this test program the child of TestKilled.
 const childVariable = "FAIRLEAD_E2E_CHILD"
 
 // TestKilled kills a test that has a cluster, and waits until the cluster is
-// gone, too.
+// also gone.
 func TestKilled(t *testing.T) {
 	if os.Getenv(childVariable) != "" {
 		c := cluster.ForTest(t, nil)

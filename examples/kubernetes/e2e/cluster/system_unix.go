@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup makes the command the first of a new process group.
+// ownGroup makes the command the leader of a new process group.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
 // killGroup kills the processes of a group that has not been waited for. It
-// cannot fail on one's own children.
+// cannot fail for child processes.
 func killGroup(pid int) {
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
 }
 
-// A reservedPort is a port of 127.0.0.1 that no other process is given as long
-// as it is held, also while the API server is away. The socket that holds it is
-// bound and does not listen, so connections are refused until a server that
+// A reservedPort is a port of 127.0.0.1 that no other process gets as long as
+// it is held, even while the API server is stopped. The socket that holds it is
+// bound but does not listen, so connections are refused until a server that
 // shares the port (SO_REUSEPORT, same user) listens.
 type reservedPort struct {
 	number int
@@ -49,7 +49,7 @@ func reservePort() (*reservedPort, error) {
 	return p, nil
 }
 
-// bind gives the socket a free port and returns it.
+// bind binds the socket to a free port and returns the port.
 func bind(socket int) (int, error) {
 	if err := unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
 		return 0, err
@@ -68,5 +68,5 @@ func bind(socket int) (int, error) {
 	return address.Port, nil
 }
 
-// release gives the port back.
+// release releases the port.
 func (p *reservedPort) release() { _ = unix.Close(p.socket) }

@@ -6,9 +6,9 @@ import (
 )
 
 // ForTest starts a cluster for a test and stops it when the test and all its
-// subtests are done. Where the servers are not built it skips the test and says
+// subtests are done. If the servers are not built, it skips the test and says
 // how to build them. If the test failed, the ends of the servers' logs are
-// shown; a server that ended by itself fails the test. opts may be nil.
+// shown; a server that ended unexpectedly fails the test. opts may be nil.
 func ForTest(t testing.TB, opts *Options) *Cluster {
 	t.Helper()
 	c, err := Start(t.Context(), opts)
@@ -32,8 +32,8 @@ func ForTest(t testing.TB, opts *Options) *Cluster {
 	return c
 }
 
-// ProgramForTest is [Program] for a test, which is skipped where the program was
-// not built, and told how to build it.
+// ProgramForTest is [Program] for a test. If the program is not built, it skips
+// the test and says how to build it.
 func ProgramForTest(t testing.TB, name string) string {
 	t.Helper()
 	path, err := Program(name)

@@ -7,22 +7,23 @@ import (
 )
 
 // A watchdog is a process that outlives the test's: when the pipe that it reads
-// from closes, whatever the cause, it kills the servers that are still there
-// and removes their directory. The system closes the pipe when the test's
-// process dies, so that neither a panic nor a timeout nor SIGKILL leaves
-// anything behind.
+// from is closed, for whatever reason, it kills the remaining servers and
+// removes their directory. The system closes the pipe when the test's process
+// dies, so that neither a panic nor a timeout nor SIGKILL leaves anything
+// behind.
 //
-// A server announces itself to the watchdog before it becomes the server, and
-// holds the pipe open until then: there is no moment in which it runs unknown.
+// A process announces itself to the watchdog before it becomes the server, and
+// keeps the pipe open until then, so no server ever runs without the watchdog
+// knowing.
 type watchdog struct {
 	cmd  *exec.Cmd
-	pipe *os.File // the writing end
+	pipe *os.File // the write end
 }
 
-// watch is what the watchdog runs, with the directory as its argument. It is
-// alone in its process group, so that a signal from the terminal passes it by.
-// It tries a while to remove the directory, as the servers may take a moment
-// to die.
+// watch is the script of the watchdog, with the directory as its argument. It
+// is alone in its process group, so that it does not receive signals from the
+// terminal. It retries removing the directory, because the servers may take a
+// moment to die.
 const watch = `
 trap '' HUP INT TERM
 pids=
@@ -44,7 +45,7 @@ done
 exit 1
 `
 
-// newWatchdog starts the watchdog of the directory.
+// newWatchdog starts the watchdog for a directory.
 func newWatchdog(dir string) (*watchdog, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -62,14 +63,14 @@ func newWatchdog(dir string) (*watchdog, error) {
 	return &watchdog{cmd: cmd, pipe: write}, nil
 }
 
-// ended tells that a process is no more: its id may come to mean another.
+// ended reports that a process is gone, because its ID may be reused.
 func (w *watchdog) ended(pid int) {
-	// An error would mean that the watchdog was killed, and then there is
-	// nobody to tell.
+	// An error would mean that the watchdog was killed; then there is no one
+	// to tell.
 	_, _ = fmt.Fprintf(w.pipe, "ended %d\n", pid)
 }
 
-// release lets the watchdog do its work now and waits for it.
+// release makes the watchdog do its work now, and waits for it.
 func (w *watchdog) release() error {
 	w.pipe.Close()
 	if err := w.cmd.Wait(); err != nil {

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// confine makes a command run as the user of the image, with another root.
+// confine makes a command run as the user of the image, with another root
+// directory.
 func confine(cmd *exec.Cmd, root string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
 }

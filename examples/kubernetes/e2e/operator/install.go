@@ -18,19 +18,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Namespace and Account name the service account that the operator runs as.
+// Namespace and Account name the operator's service account.
 const (
 	Namespace = "fairlead"
 	Account   = "operator"
 )
 
-// User is that account, as the audit log calls it.
+// User is the name of that account in the audit log.
 const User = "system:serviceaccount:" + Namespace + ":" + Account
 
 // Install applies manifests of package config as the admin: operator.yaml
-// without its Deployment, and the files given. ClusterRoles among them are bound
-// to the operator's service account; definitions of resources are served when it
-// returns.
+// without its Deployment, and the given files. ClusterRoles among them are bound
+// to the operator's service account; CRDs are served when it returns.
 func Install(t testing.TB, c *cluster.Cluster, files ...string) {
 	t.Helper()
 	admin, err := client.New(c.Config(), client.Options{})
@@ -48,7 +47,7 @@ func Install(t testing.TB, c *cluster.Cluster, files ...string) {
 		}
 		for _, o := range objects {
 			if o.GetKind() == "Deployment" {
-				continue // the test is the kubelet, and runs the program itself
+				continue // the test takes the place of the kubelet, and runs the program itself
 			}
 			Apply(t, admin, o)
 			switch o.GetKind() {
@@ -61,7 +60,7 @@ func Install(t testing.TB, c *cluster.Cluster, files ...string) {
 	}
 }
 
-// Decode reads the documents of a YAML file.
+// Decode decodes the documents of a YAML file.
 func Decode(data []byte) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
@@ -80,7 +79,7 @@ func Decode(data []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Apply makes an object be as given, as the field manager "e2e".
+// Apply applies an object with the field manager "e2e".
 func Apply(t testing.TB, c client.Client, o *unstructured.Unstructured) {
 	t.Helper()
 	err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("e2e"), client.ForceOwnership)

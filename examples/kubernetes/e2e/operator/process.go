@@ -29,26 +29,26 @@ type Process struct {
 	// Metrics is the URL of its metrics.
 	Metrics string
 	done    chan struct{}
-	err     error // how it ended, once done is closed
+	err     error // its error, once done is closed
 	mu      sync.Mutex
-	over    bool // whether it was told to end
+	over    bool // whether it was asked to end
 }
 
-// Start runs the operator with the flags, besides those that say where the
-// cluster and its endpoints are. Its end is the test's, at the latest; ending by
-// itself before fails the test. [Install] must have been called.
+// Start runs the operator with the flags, and with those for the cluster and the
+// operator's endpoints. It is killed at the end of the test; if it ends by
+// itself before, the test fails. [Install] must have been called.
 func Start(t testing.TB, c *cluster.Cluster, flags ...string) *Process {
 	t.Helper()
 	return start(t, c, func(*exec.Cmd, string) {}, flags)
 }
 
-// StartConfined is [Start] for the operator as in its image: in a file system that
-// has nothing but the program and its kubeconfig, by a user who may write nowhere
-// in it. The test is skipped where that is not allowed.
+// StartConfined is [Start] for the operator as in its image: in a file system with
+// nothing but the program and its kubeconfig, as a user that cannot write anywhere
+// in it. The test is skipped if that is not possible.
 func StartConfined(t testing.TB, c *cluster.Cluster, flags ...string) *Process {
 	t.Helper()
 	if os.Getuid() != 0 || runtime.GOOS != "linux" {
-		t.Skip("only root of a Linux machine may give a program a file system of its own")
+		t.Skip("only root on Linux can give a program its own file system")
 	}
 	root := t.TempDir()
 	if err := os.Chmod(root, 0o755); err != nil {
@@ -69,7 +69,8 @@ func StartConfined(t testing.TB, c *cluster.Cluster, flags ...string) *Process {
 	}, flags)
 }
 
-// start runs the operator. change is given its command, and the kubeconfig.
+// start runs the operator. change is called with its command and the
+// kubeconfig.
 func start(t testing.TB, c *cluster.Cluster, change func(cmd *exec.Cmd, kubeconfig string), flags []string) *Process {
 	t.Helper()
 	program := build(t)
@@ -143,10 +144,10 @@ func (p *Process) Ready() {
 	}
 }
 
-// Kill ends it at once, by SIGKILL: what it was about to do it does not do.
+// Kill kills it at once, with SIGKILL.
 func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
 
-// Stop ends it by SIGTERM, and returns how it ended.
+// Stop ends it with SIGTERM, and returns its error.
 func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
 
 func (p *Process) end(signal syscall.Signal) error {
@@ -164,7 +165,7 @@ func (p *Process) end(signal syscall.Signal) error {
 	}
 }
 
-// Memory is what it has in memory.
+// Memory returns the memory of the process.
 func (p *Process) Memory() cluster.Memory {
 	p.t.Helper()
 	m, err := cluster.MemoryOf(p.cmd.Process.Pid)
@@ -174,7 +175,7 @@ func (p *Process) Memory() cluster.Memory {
 	return m
 }
 
-// tail is the end of its log.
+// tail returns the end of its log.
 func (p *Process) tail() string {
 	const most = 8 << 10
 	data, err := os.ReadFile(p.log)
@@ -184,7 +185,7 @@ func (p *Process) tail() string {
 	return string(data[max(0, len(data)-most):])
 }
 
-// Log is what it has said.
+// Log returns its log.
 func (p *Process) Log() string {
 	data, err := os.ReadFile(p.log)
 	if err != nil {
@@ -193,8 +194,8 @@ func (p *Process) Log() string {
 	return string(data)
 }
 
-// Metric is the value of a metric, named as the endpoint names it with its
-// labels; zero if it is not there.
+// Metric returns the value of a metric, named with its labels as at the
+// endpoint; zero if it does not exist.
 func (p *Process) Metric(name string) float64 {
 	p.t.Helper()
 	answer, err := http.Get(p.Metrics)
@@ -218,7 +219,7 @@ func (p *Process) Metric(name string) float64 {
 	return 0
 }
 
-// freeAddress is an address of loopback that nobody listens on.
+// freeAddress returns a loopback address on which nothing listens.
 func freeAddress(t testing.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package promserver runs a real Prometheus for tests, on loopback, with metrics
-// that the test makes up.
+// defined by the test.
 package promserver
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Server is a Prometheus that a test runs. It is not safe for concurrent use.
 type Server struct {
-	// URL is where it answers.
+	// URL is its address.
 	URL string
 
 	tb     testing.TB
@@ -33,9 +33,9 @@ type Server struct {
 }
 
 // Start starts a Prometheus that scrapes a target of the test every 100
-// milliseconds, and waits until it answers. It is stopped with the test. Where
-// there is no Prometheus the test is skipped: it is $FAIRLEAD_PROMETHEUS, or else
-// found in $PATH.
+// milliseconds, and waits until it answers. It is stopped with the test. The
+// binary is $FAIRLEAD_PROMETHEUS, or else found in $PATH; without one the test is
+// skipped.
 func Start(tb testing.TB, target string) *Server {
 	tb.Helper()
 	binary := find()
@@ -58,7 +58,7 @@ func Start(tb testing.TB, target string) *Server {
 	return s
 }
 
-// find returns the binary, or empty.
+// find returns the binary, or an empty string.
 func find() string {
 	if binary := os.Getenv("FAIRLEAD_PROMETHEUS"); binary != "" {
 		return binary
@@ -70,15 +70,15 @@ func find() string {
 	return binary
 }
 
-// StartOr returns the address of a Prometheus as of Start, or where there is none
-// of a server with its API that knows one query, max(NAME), of a metric without
-// labels, and no alerts.
+// StartOr returns the address of a Prometheus as started by Start or, if there is
+// none, of a server with its API that knows only the query max(NAME), for metrics
+// without labels, and no alerts.
 func StartOr(tb testing.TB, target string) string {
 	tb.Helper()
 	if find() != "" {
 		return Start(tb, target).URL
 	}
-	tb.Log("no Prometheus server here: one of the test's own answers in its place")
+	tb.Log("no Prometheus server here: a server of the test takes its place")
 	played := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/alerts") {
 			fmt.Fprint(w, `{"status":"success","data":{"alerts":[]}}`)
@@ -123,7 +123,8 @@ func (s *Server) Start() {
 	})
 }
 
-// Stop ends the server, gracefully first; one that has ended stays so.
+// Stop stops the server, gracefully at first; if it has already ended, there is
+// nothing to do.
 func (s *Server) Stop() {
 	if s.cmd == nil {
 		return
@@ -135,8 +136,8 @@ func (s *Server) Stop() {
 	s.cmd = nil
 }
 
-// Until waits until something holds, and fails the test with the server's log when it
-// takes too long.
+// Until waits until a condition holds, and fails the test with the server's log if
+// that takes too long.
 func (s *Server) Until(what string, holds func() bool) {
 	s.tb.Helper()
 	ctx, cancel := context.WithTimeout(s.tb.Context(), 30*time.Second)
@@ -145,13 +146,13 @@ func (s *Server) Until(what string, holds func() bool) {
 		select {
 		case <-ctx.Done():
 			log, _ := os.ReadFile(s.log.Name())
-			s.tb.Fatalf("half a minute, and not: %s. The server's log:\n%s", what, log)
+			s.tb.Fatalf("not within half a minute: %s. The server's log:\n%s", what, log)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-// freePort returns a port that nobody listens at now.
+// freePort returns a port on which nothing listens now.
 func freePort(tb testing.TB) int {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

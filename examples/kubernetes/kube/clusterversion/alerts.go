@@ -9,15 +9,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Alerts is where the cluster's alerts are asked for; promql.Evaluator is one.
+// Alerts returns the cluster's alerts; promql.Evaluator implements it.
 type Alerts interface {
 	// Alerts returns the alerts, pending ones included. An empty list means that
-	// there are none; what is not known is an error.
+	// there are none; if they are not known, that is an error.
 	Alerts(ctx context.Context) ([]cvo.Alert, error)
 }
 
-// How often alerts are asked for, how long an answer counts when there is no
-// newer one, and how long one may take.
+// How often alerts are requested, how long an answer is used if there is no
+// newer one, and how long a request may take.
 const (
 	alertsEvery = 30 * time.Second
 	alertsHold  = 5 * time.Minute
@@ -32,8 +32,8 @@ type alerts struct {
 	answer []cvo.Alert
 }
 
-// tellAlerts adds the alerts of the cluster: those of the last answer. A server
-// that does not answer holds up nothing; its alerts are forgotten after a while.
+// tellAlerts adds the alerts of the cluster, from the last answer. A server that
+// does not answer delays nothing; its alerts are dropped after a while.
 func (b *Backend) tellAlerts(ctx context.Context, w *cvo.World) {
 	if b.opts.Alerts == nil {
 		return
@@ -49,7 +49,7 @@ func (b *Backend) tellAlerts(ctx context.Context, w *cvo.World) {
 		if err == nil {
 			a.at, a.answer = now, answer
 		} else {
-			log.FromContext(ctx).Info("alerts are not known", "error", err.Error())
+			log.FromContext(ctx).Info("alerts are unknown", "error", err.Error())
 		}
 	}
 	if held := now.Sub(a.at); !a.at.IsZero() && held >= 0 && held < alertsHold {

@@ -19,7 +19,7 @@ import (
 // Apply implements [cvo.Backend]. Every error is a *[fairlead.RefusedError].
 func (b *Backend) Apply(ctx context.Context, name string, action cvo.Action) error {
 	if name != b.opts.Name {
-		return cvo.Refuse(cvo.ClassNotFound, fmt.Errorf("the ClusterVersion %q does not count here, only %q does", name, b.opts.Name))
+		return cvo.Refuse(cvo.ClassNotFound, fmt.Errorf("the ClusterVersion %q is ignored here, only %q is used", name, b.opts.Name))
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.opts.Timeout)
 	defer cancel()
@@ -34,7 +34,7 @@ func (b *Backend) Apply(ctx context.Context, name string, action cvo.Action) err
 	case cvo.WriteStatus:
 		return b.writeStatus(ctx, &a.Status)
 	}
-	return cvo.Refuse(cvo.ClassOther, fmt.Errorf("actions of type %T are not known", action))
+	return cvo.Refuse(cvo.ClassOther, fmt.Errorf("actions of type %T are not supported", action))
 }
 
 // ApplyAll implements [cvo.BatchBackend]: Options.Parallel at a time.
@@ -53,7 +53,7 @@ func (b *Backend) ApplyAll(ctx context.Context, name string, actions []cvo.Actio
 	return errs
 }
 
-// apply brings a manifest into the cluster.
+// apply applies a manifest to the cluster.
 func (b *Backend) apply(ctx context.Context, m *payload.Manifest) error {
 	u, err := b.prepare(m)
 	if err != nil {
@@ -86,8 +86,8 @@ func (b *Backend) apply(ctx context.Context, m *payload.Manifest) error {
 	return nil
 }
 
-// reported says whether a ClusterOperator is there, as far as is known without a
-// request.
+// reported reports whether a ClusterOperator exists, as far as is known without
+// a request.
 func (b *Backend) reported(ctx context.Context, name string) (bool, error) {
 	u := kube.Stub(kindOperator, "", name)
 	err := b.opts.Reports.Get(ctx, client.ObjectKeyFromObject(u), u)
@@ -97,15 +97,15 @@ func (b *Backend) reported(ctx context.Context, name string) (bool, error) {
 	return err == nil, told(err, "read ClusterOperator %s", name)
 }
 
-// prepare makes of a manifest what is sent: without what the server and those
-// who report set, and with the label.
+// prepare turns a manifest into the object to send: without the fields that
+// the server and reporters of status set, and with the label.
 func (b *Backend) prepare(m *payload.Manifest) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	if err := json.Unmarshal(m.JSON, &u.Object); err != nil {
 		return nil, invalid(m, err)
 	}
 	if m.APIVersion == "" {
-		return nil, invalid(m, fmt.Errorf("it has no apiVersion; write the one of its kind"))
+		return nil, invalid(m, fmt.Errorf("it has no apiVersion; set the one of its kind"))
 	}
 	delete(u.Object, "status")
 	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
@@ -130,8 +130,8 @@ func invalid(m *payload.Manifest, err error) error {
 	return cvo.Refuse(cvo.ClassInvalid, fmt.Errorf("%s: %s cannot be sent: %w", m.Pos, m.ID, err))
 }
 
-// writeStatus writes the status of the ClusterVersion on what was observed, so
-// that nothing is overwritten that was not seen.
+// writeStatus writes the status of the ClusterVersion at the observed version,
+// so that it overwrites nothing that was not observed.
 func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
 	b.seen.mu.Lock()
 	object := b.seen.object
@@ -164,39 +164,39 @@ func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
 	return nil
 }
 
-// dropped reports whether a status that differs from what there is would not once the
-// server has dropped what it does not know. It is asked before the first write, when
-// it is not known yet what that is.
+// dropped reports whether a status that differs from the stored one equals it once
+// the server has dropped unknown fields. It is called before the first write, when
+// the unknown fields are not known yet.
 func (b *Backend) dropped(ctx context.Context, u *unstructured.Unstructured, there any) bool {
 	tried := u.DeepCopy()
 	err := b.client.Status().Update(ctx, tried, client.FieldOwner(FieldManager), client.DryRunAll)
-	return err == nil && reflect.DeepEqual(tried.Object["status"], there) // the write itself tells of errors
+	return err == nil && reflect.DeepEqual(tried.Object["status"], there) // the write itself reports errors
 }
 
-// wrote is a status that was written, and the version that the object had then. A
-// server drops fields that its definition of the kind does not have; what it has
-// dropped it has been told, and is not told again until the object changes.
+// wrote is a status that was written, and the resulting version of the object. A
+// server drops fields that its definition of the kind does not have; they are not
+// sent again until the object changes.
 type wrote struct {
 	uid, version string
 	status       *cvo.Status
 }
 
-// tell puts back what the server has dropped.
+// tell restores the fields that the server has dropped.
 func (w *wrote) tell(v *cvo.ClusterVersion) {
 	if w != nil && v.UID == w.uid && v.ResourceVersion == w.version {
 		v.Status = *w.status
 	}
 }
 
-// applied remembers how new a report on a resource must be.
+// applied remembers how recent a report on a resource must be.
 type applied struct {
 	mu sync.Mutex
 	by map[payload.ID]patch
 }
 
-// patch is what the server answered to the last one.
+// patch describes the last patch of a resource.
 type patch struct {
-	version string // the resourceVersion that it left behind
+	version string // the resulting resourceVersion
 	at      time.Time
 }
 

@@ -23,7 +23,7 @@ import (
 
 const configMap = `{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: ns, uid: x, resourceVersion: "7", creationTimestamp: null}, data: {a: "1"}}`
 
-// apply applies and returns what was asked of the server.
+// apply applies an action and returns the requests to the server.
 func (c *cluster) apply(a cvo.Action) ([]string, error) {
 	c.calls()
 	err := c.backend.Apply(c.t.Context(), "version", a)
@@ -38,8 +38,8 @@ func (c *cluster) wants(a cvo.Action, want ...string) {
 	}
 }
 
-// fails applies and returns the error, which must be of a class and contain all
-// texts.
+// fails applies an action and checks that the error has a class and contains
+// all texts.
 func (c *cluster) fails(a cvo.Action, class cvo.Class, texts ...string) {
 	c.t.Helper()
 	_, err := c.apply(a)
@@ -62,7 +62,7 @@ func TestApplyIsServerSide(t *testing.T) {
 	if first.GetLabels()[clusterversion.Label] != "version" || first.GetUID() != "" {
 		t.Errorf("labels %v, UID %q", first.GetLabels(), first.GetUID())
 	}
-	// What others add stays.
+	// Fields that others add stay.
 	c.edit(first, "data.b", "two")
 	c.wants(cvo.Apply{Manifest: manifest(t, strings.Replace(configMap, `a: "1"`, `a: "2"`, 1))}, "apply ConfigMap/m by fairlead-clusterversion")
 	data, _, _ := unstructured.NestedStringMap(c.read("v1", "ConfigMap", "ns/m").Object, "data")
@@ -99,7 +99,7 @@ func TestStatusOfManifestsIsLeftOut(t *testing.T) {
 	if dns.Object["status"] != nil {
 		t.Errorf("the report was written for the operator: %v", dns.Object["status"])
 	}
-	// It exists: not even a request.
+	// It exists: no request is made.
 	c.wants(cvo.Apply{Manifest: manifest(t, `{apiVersion: config.openshift.io/v1, kind: ClusterOperator, metadata: {name: dns, labels: {a: b}}}`)})
 }
 
@@ -113,7 +113,8 @@ func TestCreateOnly(t *testing.T) {
 	}
 }
 
-// The server has done it, and the answer is lost: the next attempt finds it done.
+// The server carries out the request, but the answer is lost: the next attempt
+// finds it done.
 func TestUnknownOutcome(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{})
 	lose := func(string) error { return context.DeadlineExceeded }
@@ -149,7 +150,7 @@ func TestDelete(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{}, clusterVersion(), held)
 	d := cvo.Delete{Manifest: manifest(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: ns, annotations: {release.openshift.io/delete: "true"}}}`)}
 	c.wants(d, "delete ConfigMap/m uid=u1")
-	c.wants(d) // it is on its way
+	c.wants(d) // it is being deleted
 	if w := c.observe().Deleting; len(w) != 1 || w[0] != d.Manifest.ID {
 		t.Fatalf("deleting %v", w)
 	}
@@ -165,7 +166,7 @@ func TestDelete(t *testing.T) {
 	c.wants(cvo.Delete{Manifest: manifest(t, `{apiVersion: example.com/v1, kind: Unknown, metadata: {name: m, annotations: {release.openshift.io/delete: "true"}}}`)})
 }
 
-// What has taken the name meanwhile is not what was to be deleted.
+// A new object with the same name is not deleted.
 func TestDeleteIsOfOneObject(t *testing.T) {
 	mine := object("v1", "ConfigMap", "ns/m")
 	mine.SetUID("u1")
@@ -230,7 +231,7 @@ func TestManifestsThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// A status is written on what was observed, or not at all.
+// A status is written at the observed version, or not at all.
 func TestWriteStatus(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{}, clusterVersion())
 	first := cvo.WriteStatus{Status: cvo.Status{Desired: releaseA, History: []cvo.History{{State: cvo.Partial, StartedTime: noon, Version: "1.0.0", Image: imageA}}}}

@@ -18,13 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The kinds that say what a cluster is to run and how its operators are.
+// The kinds that define what a cluster should run, and the state of its
+// operators.
 var (
 	kindVersion  = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ClusterVersion"}
 	kindOperator = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ClusterOperator"}
 )
 
-// Backend is an API server as the engine cvo needs it: a [cvo.BatchBackend].
+// Backend adapts an API server to the engine cvo: it is a [cvo.BatchBackend].
 // Its methods may be called from several goroutines.
 type Backend struct {
 	client client.Client
@@ -44,18 +45,18 @@ type Backend struct {
 
 var _ cvo.BatchBackend = (*Backend)(nil)
 
-// seen is what the last observation found, for the status to be written on and
-// for metrics.
+// seen is the result of the last observation, the base for writing the status
+// and for metrics.
 type seen struct {
 	mu        sync.Mutex
-	object    *unstructured.Unstructured // the ClusterVersion; nil when there is none
-	version   *cvo.ClusterVersion        // the same
+	object    *unstructured.Unstructured // the ClusterVersion; nil if there is none
+	version   *cvo.ClusterVersion        // the same, decoded
 	operators []cvo.ClusterOperator
 }
 
-// New returns the backend of the API server that the client speaks to. The
-// client must read ClusterVersions from the server and not from a cache, as a
-// manager's does by default. Close it when it is no longer needed.
+// New returns the backend for the API server of the client. The client must
+// read ClusterVersions from the server and not from a cache, as a manager's
+// does by default. Close it when it is no longer needed.
 func New(c client.Client, opts *Options) (*Backend, error) {
 	o, err := opts.withDefaults(c)
 	if err != nil {
@@ -66,11 +67,11 @@ func New(c client.Client, opts *Options) (*Backend, error) {
 	return b, nil
 }
 
-// Close ends what goes on in the background, and waits for it.
+// Close ends background work, and waits for it.
 func (b *Backend) Close() { b.releases.end() }
 
-// Observe implements [cvo.Backend]. Any other cluster than that of Options.Name
-// has no ClusterVersion.
+// Observe implements [cvo.Backend]. Clusters with a name other than
+// Options.Name have no ClusterVersion.
 func (b *Backend) Observe(ctx context.Context, name string) (*cvo.World, error) {
 	if name != b.opts.Name {
 		return &cvo.World{}, nil
@@ -112,8 +113,8 @@ func (s *seen) set(object *unstructured.Unstructured, version *cvo.ClusterVersio
 	s.object, s.version, s.operators = object, version, operators
 }
 
-// version returns the ClusterVersion; nil when there is none. It is read unless what
-// is held is current.
+// version returns the ClusterVersion; nil if there is none. It is read unless the
+// held copy is current.
 func (b *Backend) version(ctx context.Context) (*unstructured.Unstructured, *cvo.ClusterVersion, error) {
 	cached := b.cached(ctx)
 	u := b.held.current(cached)
@@ -126,7 +127,7 @@ func (b *Backend) version(ctx context.Context) (*unstructured.Unstructured, *cvo
 	err := b.client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	switch {
 	case meta.IsNoMatchError(err):
-		return nil, nil, fmt.Errorf("the server has no kind ClusterVersion: apply config/crd first: %w", err)
+		return nil, nil, fmt.Errorf("the server does not have the kind ClusterVersion: apply config/crd first: %w", err)
 	case apierrors.IsNotFound(err):
 		return nil, nil, nil
 	case err != nil:
@@ -158,13 +159,13 @@ func (b *Backend) operators(ctx context.Context) ([]cvo.ClusterOperator, error) 
 	return out, nil
 }
 
-// list reads all objects of a kind that have the labels, sorted by namespace and
-// name, from where reports are read.
+// list reads all objects of a kind that have the labels from Options.Reports,
+// sorted by namespace and name.
 func (b *Backend) list(ctx context.Context, kind schema.GroupVersionKind, labels client.MatchingLabels) ([]unstructured.Unstructured, error) {
 	list := kube.ListOf(kind)
 	if err := b.opts.Reports.List(ctx, list, labels); err != nil {
 		if meta.IsNoMatchError(err) {
-			err = fmt.Errorf("the server has no such kind: apply config/crd first: %w", err)
+			err = fmt.Errorf("the server does not have this kind: apply config/crd first: %w", err)
 		}
 		return nil, fmt.Errorf("list of %s: %w", kind.Kind, err)
 	}

@@ -41,7 +41,8 @@ var (
 	releaseA = cvo.Release{Version: "1.0.0", Image: imageA}
 )
 
-// cluster is an API server in memory, a backend for it, and what was written.
+// cluster is an API server in memory, a backend for it, and the recorded
+// writes.
 type cluster struct {
 	client.WithWatch
 	t       *testing.T
@@ -54,12 +55,12 @@ type cluster struct {
 	mu    sync.Mutex
 	asked []string
 	gets  int                     // how often the ClusterVersion was read
-	drops string                  // the field of a status that the server does not know
-	fail  func(call string) error // before a write takes place
-	lost  func(call string) error // after it
+	drops string                  // the status field that the server does not know
+	fail  func(call string) error // called before a write
+	lost  func(call string) error // called after a write
 }
 
-// source is releases in memory, by image.
+// source contains releases in memory, by image.
 type source map[string]fs.FS
 
 func (s source) Open(_ context.Context, r cvo.Release) (fs.FS, error) {
@@ -137,10 +138,10 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 					if err := next.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil {
 						return err
 					}
-					if live.GetResourceVersion() != o.GetResourceVersion() { // the fake client looks the other way
+					if live.GetResourceVersion() != o.GetResourceVersion() { // the fake client does not check it
 						return apierrors.NewConflict(schema.GroupResource{Group: "config.openshift.io", Resource: "x"}, o.GetName(), errors.New("it was modified"))
 					}
-					if c.drops != "" { // as a server does with fields that a definition does not have
+					if c.drops != "" { // as a server drops fields that a definition does not have
 						unstructured.RemoveNestedField(o.(*unstructured.Unstructured).Object, strings.Split(c.drops, ".")...)
 					}
 					if sent, ok := o.(*unstructured.Unstructured); ok && strings.HasPrefix(sent.GetAPIVersion(), "config.openshift.io/") && len(given.DryRun) == 0 && reflect.DeepEqual(sent.Object["status"], live.Object["status"]) {
@@ -152,7 +153,7 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 		}).Build()
 	opts.Clock = c.clock
 	if opts.Parallel == 0 {
-		opts.Parallel = 1 // so that the order of calls is known
+		opts.Parallel = 1 // so that the order of calls is deterministic
 	}
 	if opts.Source == nil {
 		opts.Source = c.source
@@ -163,7 +164,7 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 	return c
 }
 
-// restart gives the cluster a backend that knows nothing of what was done before.
+// restart gives the cluster a new backend without memory of earlier actions.
 func (c *cluster) restart() {
 	c.t.Helper()
 	opts := c.opts
@@ -177,7 +178,7 @@ func (c *cluster) restart() {
 
 func kindOf(o client.Object) string { return o.GetObjectKind().GroupVersionKind().Kind }
 
-// write notes a call and carries it out, unless it is to fail.
+// write records a call and carries it out, unless it should fail.
 func (c *cluster) write(call string, do func() error) error {
 	c.mu.Lock()
 	c.asked = append(c.asked, call)
@@ -192,7 +193,7 @@ func (c *cluster) write(call string, do func() error) error {
 	return lost(call)
 }
 
-// calls returns what was written since the last time.
+// calls returns the writes since the last call.
 func (c *cluster) calls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +202,7 @@ func (c *cluster) calls() []string {
 	return out
 }
 
-// retrieved waits for what was begun in the background.
+// retrieved waits for background work.
 func (c *cluster) retrieved() {
 	c.t.Helper()
 	select {
@@ -220,7 +221,7 @@ func (c *cluster) observe() *cvo.World {
 	return w
 }
 
-// read returns an object, nil when there is none.
+// read returns an object; nil if there is none.
 func (c *cluster) read(apiVersion, kind, name string) *unstructured.Unstructured {
 	c.t.Helper()
 	u := object(apiVersion, kind, name)
@@ -234,7 +235,7 @@ func (c *cluster) read(apiVersion, kind, name string) *unstructured.Unstructured
 	return u
 }
 
-// edit changes an object behind the backend's back.
+// edit changes an object without the backend.
 func (c *cluster) edit(u *unstructured.Unstructured, field string, value any) {
 	c.t.Helper()
 	set(u, field, value)
@@ -255,7 +256,7 @@ func (c *cluster) edit(u *unstructured.Unstructured, field string, value any) {
 	c.mu.Unlock()
 }
 
-// object makes one, of "namespace/name" or "name".
+// object returns an object with the name "namespace/name" or "name".
 func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(apiVersion)
@@ -283,7 +284,7 @@ func set(u *unstructured.Unstructured, field string, value any) *unstructured.Un
 	return u
 }
 
-// whole makes integers of numbers that are.
+// whole converts whole numbers to integers.
 func whole(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -308,8 +309,8 @@ func clusterVersion() *unstructured.Unstructured {
 	return set(object("config.openshift.io/v1", "ClusterVersion", "version"), "spec", "{channel: stable-1}")
 }
 
-// manifest reads one manifest of a release, which gets the annotation that it
-// needs to belong to one.
+// manifest reads one manifest, with the annotation that makes it part of a
+// release.
 func manifest(t *testing.T, text string) *payload.Manifest {
 	t.Helper()
 	found, err := payload.ReadManifests("0000_50_x_a.yaml", []byte(text), nil)
@@ -319,7 +320,7 @@ func manifest(t *testing.T, text string) *payload.Manifest {
 	return found[0]
 }
 
-// files makes the files of a release of manifests by file name.
+// files returns the files of a release, given manifests by file name.
 func files(version string, manifests map[string]string) fstest.MapFS {
 	out := fstest.MapFS{
 		"manifests/README":                   {Data: []byte("none")},

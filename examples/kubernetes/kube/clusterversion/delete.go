@@ -17,21 +17,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// deleting are the resources whose deletion was asked for and which may still
-// be there.
+// deleting contains the resources whose deletion was requested and that may
+// still exist.
 type deleting struct {
 	mu sync.Mutex
 	by map[payload.ID]removal
 }
 
-// removal is one of them.
+// removal is one such resource.
 type removal struct {
 	kind schema.GroupVersionKind
 	uid  types.UID
 }
 
-// delete removes the resource of a manifest, the very one that it reads. What is
-// not there, or of a kind that is not there, is done.
+// delete deletes the resource of a manifest, exactly the object that it reads.
+// If the resource or its kind does not exist, there is nothing to do.
 func (b *Backend) delete(ctx context.Context, m *payload.Manifest) error {
 	r := removal{kind: schema.FromAPIVersionAndKind(m.APIVersion, m.ID.Kind)}
 	found, err := b.metadata(ctx, m.ID, r.kind)
@@ -53,7 +53,7 @@ func (b *Backend) delete(ctx context.Context, m *payload.Manifest) error {
 	return told(err, "delete %s", m.ID)
 }
 
-// metadata reads that of a resource; nil when there is none.
+// metadata reads the metadata of a resource; nil if it does not exist.
 func (b *Backend) metadata(ctx context.Context, id payload.ID, kind schema.GroupVersionKind) (*metav1.PartialObjectMetadata, error) {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(kind)
@@ -64,7 +64,7 @@ func (b *Backend) metadata(ctx context.Context, id payload.ID, kind schema.Group
 	return found, err
 }
 
-// removals returns the resources that are being deleted and still there, sorted
+// removals returns the resources that are being deleted and still exist, sorted
 // by identity.
 func (b *Backend) removals(ctx context.Context) ([]payload.ID, error) {
 	var out []payload.ID
@@ -106,5 +106,5 @@ func (d *deleting) all() map[payload.ID]removal {
 	return maps.Clone(d.by)
 }
 
-// compare orders resources as the engine asks for.
+// compare orders resources as the engine requires.
 func compare(a, b payload.ID) int { return strings.Compare(a.String(), b.String()) }

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// told makes of what a client returns an error of the engine; nil stays nil.
-// The message says what was to be done.
+// told turns an error of a client into one of the engine; nil stays nil. The
+// message says what was attempted.
 func told(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -24,12 +24,12 @@ func told(err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	if keepers := kube.Keepers(err); keepers != nil {
 		return cvo.Refuse(cvo.ClassConflict, fmt.Errorf(
-			"%s: other field managers have set fields differently: %s; they must give the fields up, or the resource be kept in spec.overrides, or Options.Force take them: %w", what, strings.Join(keepers, ", "), err))
+			"%s: other field managers have set fields differently: %s; make them give the fields up, list the resource in spec.overrides, or set Options.Force to take the fields over: %w", what, strings.Join(keepers, ", "), err))
 	}
 	return cvo.Refuse(class(err), fmt.Errorf("%s: %w", what, err))
 }
 
-// class finds out what kind of trouble an error of a client is.
+// class classifies an error of a client.
 func class(err error) cvo.Class {
 	switch {
 	case meta.IsNoMatchError(err), unserved(err):
@@ -54,8 +54,9 @@ func class(err error) cvo.Class {
 	return cvo.ClassOther
 }
 
-// unserved tells the answer to a path that the server does not serve, as that of
-// a kind whose definition is new or gone, from that to a name which is not there.
+// unserved reports whether a NotFound is for a path that the server does not
+// serve, such as that of a kind whose definition is new or gone, and not for a
+// name that does not exist.
 func unserved(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
@@ -65,8 +66,9 @@ func unserved(err error) bool {
 	return d != nil && len(d.Causes) > 0 && d.Causes[0].Type == metav1.CauseTypeUnexpectedServerResponse
 }
 
-// untyped tells the server's answer to a patch with fields that the kind does
-// not have, which it calls an internal error.
+// untyped reports whether an error is the server's answer to a patch with
+// fields that the kind does not have, which the server calls an internal
+// error.
 func untyped(err error) bool {
 	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed to create typed patch object")
 }

@@ -9,8 +9,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that takes a cluster from one release to the next:
-// releases are directories, and those with one digest are trusted.
+// A complete operator that takes a cluster from one release to the next:
+// releases are directories, and one digest is trusted.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -27,10 +27,10 @@ func ExampleSetupWithManager() {
 	err = clusterversion.SetupWithManager(mgr, &clusterversion.Options{
 		Name:     "version",
 		Own:      cvo.Release{Image: "registry.example/release@sha256:8c04", Version: "4.19.1"},
-		Source:   clusterversion.Directory("/var/lib/releases"), // or a registry.Client's OpenRelease
-		Verifier: cvo.Digests{"sha256:8c04"},                    // or package signature's
+		Source:   clusterversion.Directory("/var/lib/releases"), // or OpenRelease of a registry.Client
+		Verifier: cvo.Digests{"sha256:8c04"},                    // or a verifier of package signature
 		Policy:   &cvo.Policy{Capabilities: cvo.KnownCapabilities()},
-		Store:    kube.NewCached(store), // the leader writes alone
+		Store:    kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

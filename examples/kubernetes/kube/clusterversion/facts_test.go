@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
 )
 
-// monitoring is a server with alerts, which is down where err is set.
+// monitoring is a server with alerts, which is down if err is set.
 type monitoring struct {
 	asked int
 	err   error
@@ -26,7 +26,7 @@ func (m *monitoring) Alerts(context.Context) ([]cvo.Alert, error) {
 	return []cvo.Alert{{Labels: map[string]string{"alertname": "KubeNodeNotReady"}, State: "firing"}}, m.err
 }
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	gates := set(object("v1", "ConfigMap", "openshift-config-managed/admin-gates"), "data", "{ack-4.18-x-in-4.19: know that}")
 	features := set(set(object("config.openshift.io/v1", "FeatureGate", "cluster"), "spec", "{featureSet: TechPreviewNoUpgrade}"),
@@ -54,13 +54,14 @@ func TestFacts(t *testing.T) {
 		m.clock.Set(m.clock.Now().Add(time.Second))
 		time.Sleep(5 * time.Millisecond)
 	}
-	// Outcomes and Prepared are the Runner's.
+	// The Runner sets Outcomes and Prepared.
 	if unset := worlds.Unset(observed...); !slices.Equal(unset, []string{"Outcomes", "Prepared"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }
 
-// TestAlerts asks for alerts now and then, and forgets an answer that is old.
+// TestAlerts checks that alerts are requested from time to time, and that an
+// old answer is dropped.
 func TestAlerts(t *testing.T) {
 	m := &monitoring{}
 	c := newCluster(t, clusterversion.Options{Alerts: m}, clusterVersion())
@@ -84,8 +85,8 @@ func TestAlerts(t *testing.T) {
 	known(1, 5)
 }
 
-// TestOwn takes what the pod runs for the own release, and not what the options
-// say.
+// TestOwn checks that the own release is taken from the pod's image, and not
+// from the options.
 func TestOwn(t *testing.T) {
 	for _, c := range []struct{ spec, status, image, version, err string }{
 		{"{containers: [{name: m, image: " + imageA + "}]}", "{}", imageA, "1.0.0", ""},

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Where a cluster says what is to be acknowledged, what was, and which features
-// it has.
+// The objects that list the required acknowledgements, the given ones, and the
+// features of a cluster.
 var (
 	adminGates  = client.ObjectKey{Namespace: "openshift-config-managed", Name: "admin-gates"}
 	adminAcks   = client.ObjectKey{Namespace: "openshift-config", Name: "admin-acks"}
@@ -25,8 +25,9 @@ var (
 	kindConfig  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// How often gates are read, for passes follow each other closely while a release is
-// applied, and gates change by hand: seldom while nothing waits for them.
+// How often gates are read: less often than passes are made while a release is
+// applied, because gates are changed manually, and seldom while nothing waits for
+// them.
 const (
 	gatesEvery  = 10 * time.Second
 	gatesAtRest = time.Minute
@@ -36,12 +37,12 @@ const (
 type gates struct {
 	mu      sync.Mutex
 	at      time.Time
-	version string // of the release that the feature gates are of
+	version string // of the release to which the feature gates belong
 	world   cvo.World
 }
 
-// tellGates adds what administrators are to acknowledge, and the feature gates, as
-// they were read a moment ago.
+// tellGates adds what administrators must acknowledge, and the feature gates, as
+// last read.
 func (b *Backend) tellGates(ctx context.Context, w *cvo.World) error {
 	g, now := &b.gates, b.opts.Clock.Now()
 	g.mu.Lock()
@@ -62,8 +63,8 @@ func (b *Backend) tellGates(ctx context.Context, w *cvo.World) error {
 	return nil
 }
 
-// readGates reads them. A cluster that has neither object has no gates; one whose
-// objects cannot be read may have any, and is told so.
+// readGates reads the gates. A cluster that has neither object has no gates; if
+// the objects cannot be read, that is reported, because there may be gates.
 func (b *Backend) readGates(ctx context.Context, w *cvo.World) error {
 	gates, err := b.config(ctx, adminGates)
 	acks, failed := b.config(ctx, adminAcks)
@@ -94,7 +95,7 @@ func (b *Backend) readGates(ctx context.Context, w *cvo.World) error {
 	return nil
 }
 
-// config returns the data of a ConfigMap; nil when there is none.
+// config returns the data of a ConfigMap; nil if there is none.
 func (b *Backend) config(ctx context.Context, key client.ObjectKey) (map[string]string, error) {
 	u := kube.Stub(kindConfig, key.Namespace, key.Name)
 	err := b.client.Get(ctx, key, u)

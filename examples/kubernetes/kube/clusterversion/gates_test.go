@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What administrators are to acknowledge, and the feature gates, are observed. What
-// cannot be read is told, and not taken for nothing.
+// Required acknowledgements and feature gates are observed. If they cannot be read,
+// that is reported and not taken for an empty list.
 func TestGatesAreObserved(t *testing.T) {
 	gates := set(object("v1", "ConfigMap", "openshift-config-managed/admin-gates"), "data", "{ack-4.18-x-in-4.19: know that}")
 	acks := set(object("v1", "ConfigMap", "openshift-config/admin-acks"), "data", "{ack-4.18-x-in-4.19: 'true'}")

@@ -10,27 +10,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// held is the ClusterVersion as the server has told it last: when it was read, or in
-// the answer to a status that was written. It is not read again
+// held is the ClusterVersion as the server last returned it: when it was read, or in
+// the answer to a write of its status. It is not read again
 //
-//  1. while Options.Reports has the same version of it, or has not moved since;
-//  2. and while the release that is asked for is the one that is applied. Nothing
-//     else is begun because of what a cache that lags did not have.
+//  1. while Options.Reports has the same version of it, or the same as before;
+//  2. and while the requested release is the one that is applied. Nothing else is
+//     begun based on a cache that lags behind.
 type held struct {
 	mu      sync.Mutex
 	object  *unstructured.Unstructured
-	settled bool   // what is asked for is applied
-	cached  string // what Reports had of it before
+	settled bool   // the requested release is applied
+	cached  string // the version that Reports had before
 }
 
-// set holds an object; nil holds none.
+// set stores an object; nil stores none.
 func (h *held) set(object *unstructured.Unstructured, settled bool, cached string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.object, h.settled, h.cached = object, settled, cached
 }
 
-// current returns what is held, nil if it is to be read.
+// current returns the held object; nil if it must be read.
 func (h *held) current(cached string) *unstructured.Unstructured {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,7 +40,7 @@ func (h *held) current(cached string) *unstructured.Unstructured {
 	return h.object
 }
 
-// settled reports whether the release that is asked for is the one that is applied.
+// settled reports whether the requested release is the one that is applied.
 func settled(v *cvo.ClusterVersion) bool {
 	is, asked := v.Status.Desired, v.Spec.DesiredUpdate
 	switch {
@@ -57,7 +57,8 @@ func formOf(u *unstructured.Unstructured) string {
 	return string(u.GetUID()) + " " + u.GetResourceVersion()
 }
 
-// cached names the ClusterVersion as Reports has it; "" if that is not known.
+// cached returns the formOf of the ClusterVersion in Reports; "" if that is not
+// known.
 func (b *Backend) cached(ctx context.Context) string {
 	if !b.opts.reported {
 		return ""

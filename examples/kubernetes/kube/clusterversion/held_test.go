@@ -31,7 +31,7 @@ func (r *reports) Get(ctx context.Context, key client.ObjectKey, o client.Object
 	return r.Reader.Get(context.WithValue(ctx, reporting{}, true), key, o, opts...)
 }
 
-// held is a cluster that runs a release and is asked for no other.
+// held is a cluster that runs a release, with no other requested.
 type held struct {
 	*cluster
 	reports *reports
@@ -47,13 +47,13 @@ func newHeld(t *testing.T) *held {
 	return h
 }
 
-// stop has the cache hear of nothing more.
+// stop stops updates of the cache.
 func (h *held) stop() {
 	h.t.Helper()
 	h.reports.stopped = h.read("config.openshift.io/v1", "ClusterVersion", "version")
 }
 
-// sees observes, and checks how often the ClusterVersion was read for it.
+// sees observes, and checks how often the ClusterVersion was read.
 func (h *held) sees(what string, reads int) *cvo.ClusterVersion {
 	h.t.Helper()
 	h.gets = 0
@@ -72,14 +72,14 @@ func (h *held) tell(message string) error {
 	return h.backend.Apply(h.t.Context(), "version", cvo.WriteStatus{Status: status})
 }
 
-// ask asks for a release behind the backend's back.
+// ask requests a release without the backend.
 func (h *held) ask(update string) {
 	h.t.Helper()
 	h.edit(h.read("config.openshift.io/v1", "ClusterVersion", "version"), "spec", "{channel: stable-1, desiredUpdate: "+update+"}")
 }
 
-// The ClusterVersion is read again when it has changed, and while another release is
-// asked for than the one that is applied.
+// The ClusterVersion is read again when it has changed, and while the requested
+// release differs from the applied one.
 func TestHeld(t *testing.T) {
 	h := newHeld(t)
 	h.sees("at first", 1)
@@ -101,31 +101,31 @@ func TestHeld(t *testing.T) {
 	h.sees("at rest again", 0)
 }
 
-// What a cache that lags has does no harm.
+// A cache that lags behind does no harm.
 func TestHeldWhileReportsLag(t *testing.T) {
 	h := newHeld(t)
 	h.sees("at first", 1)
 	h.stop()
 	for _, message := range []string{"one", "two"} {
 		if err := h.tell(message); err != nil {
-			t.Fatal(err) // it is written on the answer to the last
+			t.Fatal(err) // it is based on the answer to the last write
 		}
 		if v := h.sees("own writes", 0); v.Status.Conditions[0].Message != message {
 			t.Error(v.Status)
 		}
 	}
 	h.ask("{image: " + imageB + "}")
-	h.sees("the cache does not know what is asked for", 0)
+	h.sees("the cache does not have the request", 0)
 	var refused *fairlead.RefusedError
 	if err := h.tell("three"); !errors.As(err, &refused) || refused.Reason != string(cvo.ClassConflict) {
 		t.Errorf("%v, want a conflict", err)
 	}
 	if v := h.sees("after the conflict", 1); v.Spec.DesiredUpdate == nil {
-		t.Error("what is asked for is not seen")
+		t.Error("the request is not noticed")
 	}
 	h.ask("null")
 	if v := h.sees("taken back while the cache lags", 1); v.Spec.DesiredUpdate != nil {
-		t.Error("a release is begun that nobody asks for any more")
+		t.Error("a release is begun that is no longer requested")
 	}
 	h.lost = func(string) error {
 		return apierrors.NewTimeoutError("the answer got lost", 1)

@@ -5,28 +5,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The names and labels are those that monitoring of OpenShift clusters knows.
+// The names and labels are those used by OpenShift's monitoring.
 var (
-	versionDesc    = prometheus.NewDesc("cluster_version", "Releases of the cluster, as instants in seconds since 1970.", []string{"type", "version", "image", "from_version"}, nil)
-	updatesDesc    = prometheus.NewDesc("cluster_version_available_updates", "Updates that are available, by update service and channel.", []string{"upstream", "channel"}, nil)
+	versionDesc    = prometheus.NewDesc("cluster_version", "Times of the cluster's releases, in seconds since 1970.", []string{"type", "version", "image", "from_version"}, nil)
+	updatesDesc    = prometheus.NewDesc("cluster_version_available_updates", "Available updates, by update service and channel.", []string{"upstream", "channel"}, nil)
 	upDesc         = prometheus.NewDesc("cluster_operator_up", "1 for an operator that is available, and for the ClusterVersion named version.", []string{"name", "version", "reason"}, nil)
 	conditionsDesc = prometheus.NewDesc("cluster_operator_conditions", "1 for a condition that is True, 0 for one that is False.", []string{"name", "condition", "reason"}, nil)
 )
 
-// Metrics returns a collector of what the last pass has seen:
+// Metrics returns a collector of what the last pass observed:
 //
-//   - cluster_version{type,version,image,from_version}: the value is an instant.
-//     Types are initial (the first release of the history, when it was begun),
-//     current (the release that is applied, when it was begun), completed (the
-//     newest that was applied whole, when that was), updating (the one under way,
-//     when it was begun) and failure (the one that is applied, since when
+//   - cluster_version{type,version,image,from_version}: the value is a time.
+//     Types are initial (when the first release of the history was begun),
+//     current (when the release being applied was begun), completed (when the
+//     newest completed release was completed), updating (when the update under
+//     way was begun) and failure (for the release being applied, since when
 //     Failing is True).
 //   - cluster_version_available_updates{upstream,channel}
 //   - cluster_operator_up{name,version,reason}: 1 when Available is True
 //   - cluster_operator_conditions{name,condition,reason}: 1 for True, 0 for False;
 //     those that are Unknown are left out
 //
-// The ClusterVersion counts as an operator of its own name.
+// The ClusterVersion counts as an operator with its name.
 func (b *Backend) Metrics() prometheus.Collector { return collector{&b.seen} }
 
 type collector struct{ seen *seen }
@@ -89,8 +89,7 @@ func versions(to chan<- prometheus.Metric, v *cvo.ClusterVersion) {
 	}
 }
 
-// operator tells how one is. Of a condition that is there twice the first
-// counts.
+// operator reports one operator. Of duplicate conditions the first is used.
 func operator(to chan<- prometheus.Metric, name, version string, conditions []cvo.Condition) {
 	up, reason := 0.0, ""
 	told := map[string]bool{}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// labelled makes an object that was applied, from YAML of spec and status.
+// labelled returns an object as applied, from YAML of spec and status.
 func labelled(apiVersion, kind, name, spec, status string) *unstructured.Unstructured {
 	u := object(apiVersion, kind, name)
 	u.SetLabels(map[string]string{clusterversion.Label: "version"})
@@ -35,21 +35,21 @@ func TestRollouts(t *testing.T) {
 	}{
 		{"rolled out", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{"+rolled+"}"), "", ""},
 		{"scaled to nothing", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 0}", "{observedGeneration: 2}"), "", ""},
-		{"one replica unless told", labelled("apps/v1", "Deployment", "ns/d", "{}", "{observedGeneration: 2}"), "of 1 replicas 0 are updated", ""},
-		{"not looked at", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", strings.Replace("{"+rolled+"}", "n: 2", "n: 1", 1)), "has not looked at it", ""},
-		{"on its way", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 1, availableReplicas: 2}"), "of 2 replicas 1 are updated and 2 available; 3 exist", ""},
+		{"one replica by default", labelled("apps/v1", "Deployment", "ns/d", "{}", "{observedGeneration: 2}"), "of 1 replicas 0 are updated", ""},
+		{"not observed", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", strings.Replace("{"+rolled+"}", "n: 2", "n: 1", 1)), "has not observed it", ""},
+		{"being deleted", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 1, availableReplicas: 2}"), "of 2 replicas 1 are updated and 2 available; 3 exist", ""},
 		{"one is left over", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 3}"), "3 exist", ""},
 		{"quota", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", `{observedGeneration: 2, conditions: [{type: ReplicaFailure, status: "True", message: exceeded quota}]}`), "", "exceeded quota"},
 		{"stopped", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", `{observedGeneration: 2, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: timed out}]}`), "", "timed out"},
 		{"daemons", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 2, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 3}"), "", ""},
 		{"daemons on their way", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 2, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 2}"), "of 3 pods 3 are updated and 2 available", ""},
-		{"daemons not looked at", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 1}"), "has not looked at it", ""},
-		{"daemons by hand", labelled("apps/v1", "DaemonSet", "ns/d", "{updateStrategy: {type: OnDelete}}", "{observedGeneration: 2, desiredNumberScheduled: 3}"), "", ""},
+		{"daemons not observed", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 1}"), "has not observed it", ""},
+		{"daemons updated manually", labelled("apps/v1", "DaemonSet", "ns/d", "{updateStrategy: {type: OnDelete}}", "{observedGeneration: 2, desiredNumberScheduled: 3}"), "", ""},
 		{"complete", labelled("batch/v1", "Job", "ns/j", "{}", `{conditions: [{type: Complete, status: "True"}]}`), "", ""},
-		{"at work", labelled("batch/v1", "Job", "ns/j", "{}", `{active: 1, conditions: [{type: Failed, status: "False"}]}`), "1 of its pods run", ""},
+		{"at work", labelled("batch/v1", "Job", "ns/j", "{}", `{active: 1, conditions: [{type: Failed, status: "False"}]}`), "1 of its pods are running", ""},
 		{"failed", labelled("batch/v1", "Job", "ns/j", "{}", `{conditions: [{type: Failed, status: "True", message: backoff}]}`), "", "backoff"},
 		{"served", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}`), "", ""},
-		{"new", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{}`), "has not looked at it", ""},
+		{"new", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{}`), "has not observed it", ""},
 		{"installing", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{conditions: [{type: Established, status: "False", message: installing}]}`), "installing", ""},
 		{"names taken", labelled("apiextensions.k8s.io/v1", "CustomResourceDefinition", "xs.example.com", "{}", `{conditions: [{type: NamesAccepted, status: "False", message: taken}]}`), "", "taken"},
 		{"wrong form", labelled("apps/v1", "Deployment", "ns/d", "{replicas: two}", "{}"), "", "replicas"},
@@ -74,10 +74,10 @@ func TestRollouts(t *testing.T) {
 	}
 }
 
-// behind is a cache that shows what another client shows.
+// behind is a cache that shows the data of another client.
 type behind struct{ client.Reader }
 
-// A report from before the last patch says nothing about what was patched.
+// A report from before the last patch says nothing about the patched object.
 func TestReportsMayLag(t *testing.T) {
 	rolled := labelled("apps/v1", "Deployment", "ns/d", "{replicas: 1}", "{observedGeneration: 2, replicas: 1, updatedReplicas: 1, availableReplicas: 1}")
 	before := newCluster(t, clusterversion.Options{}, rolled.DeepCopy())
@@ -93,13 +93,13 @@ func TestReportsMayLag(t *testing.T) {
 	if _, err := c.apply(cvo.Apply{Manifest: manifest(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: ns}, spec: {replicas: 1, paused: false}}`)}); err != nil {
 		t.Fatal(err)
 	}
-	told(`[{deployment "ns/d" it has not been seen since it was applied }]`)
+	told(`[{deployment "ns/d" it has not been observed since it was applied }]`)
 	reports.Reader = c
 	told("[]")
 }
 
-// What was applied and is gone is a failure, so that it is applied again; what a
-// cache does not show yet is not.
+// A resource that was applied and is gone is a failure, so that it is applied
+// again; one that the cache does not show yet is not.
 func TestGone(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{}, clusterVersion())
 	c.source[imageA] = files("1.0.0", map[string]string{
@@ -119,14 +119,14 @@ func TestGone(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	gone := `d waits "" failed "it is not there, or has lost the label fairlead.io/clusterversion"`
+	gone := `d waits "" failed "it does not exist, or has lost the label fairlead.io/clusterversion"`
 	told(gone)
 	c.wants(cvo.Apply{Manifest: c.observe().Retrieved[0].Payload.Manifests[0]}, "apply Deployment/d by fairlead-clusterversion")
 	told(`d waits "of 1 replicas 0 are updated and 0 available; 0 exist" failed ""`)
 	if err := c.WithWatch.Delete(t.Context(), c.read("apps/v1", "Deployment", "ns/d")); err != nil {
 		t.Fatal(err)
 	}
-	told(`d waits "it has not been seen since it was applied" failed ""`)
+	told(`d waits "it has not been observed since it was applied" failed ""`)
 	c.clock.Set(noon.Add(10 * time.Second))
 	told(gone)
 }
@@ -140,7 +140,7 @@ func TestOperatorsOfAWrongForm(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	e := cvo.Gate("a", []cvo.Operand{{Name: "operator", Version: "1.0.0"}}, &got[0], cvo.Updating)
-	if e == nil || !strings.Contains(e.Message, "ClusterOperator a: is not of the form") {
+	if e == nil || !strings.Contains(e.Message, "ClusterOperator a: does not have the expected form") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -154,7 +154,7 @@ func TestObserveFails(t *testing.T) {
 		t.Errorf("%+v, %v", w, err)
 	}
 	c = newCluster(t, clusterversion.Options{}, set(clusterVersion(), "spec.overrides", "{a: b}"))
-	if _, err := c.backend.Observe(t.Context(), "version"); err == nil || !strings.Contains(err.Error(), "ClusterVersion version: is not of the form") {
+	if _, err := c.backend.Observe(t.Context(), "version"); err == nil || !strings.Contains(err.Error(), "ClusterVersion version: does not have the expected form") {
 		t.Errorf("%v", err)
 	}
 	c = newCluster(t, clusterversion.Options{Reports: forbidden{}}, clusterVersion())
@@ -184,7 +184,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// verifier vouches for digests and remembers what it was asked.
+// verifier accepts some digests and records those it was asked about.
 type verifier struct {
 	cvo.Digests
 	asked []string
@@ -217,11 +217,11 @@ func TestRetrieve(t *testing.T) {
 	if r := try(imageA, 0, false); !r.Verified || r.Payload == nil || r.Payload.Release.Version != "1.0.0" {
 		t.Errorf("%+v", r)
 	}
-	// Nobody vouches for it: it is not even looked at.
+	// Its digest is not accepted: it is not even opened.
 	if r := try(imageB, 0, false); r.Verified || r.Payload != nil || r.LoadError != "" || !strings.Contains(r.VerifyError, digestB) {
 		t.Errorf("%+v", r)
 	}
-	// By force it is, and cannot be read.
+	// With force it is opened, and cannot be read.
 	if r := try(imageB, 1, true); r.Verified || r.Payload != nil || !strings.Contains(r.LoadError, "0000_50_x_a.yaml:1") || r.Try != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -234,12 +234,12 @@ func TestRetrieve(t *testing.T) {
 	if want := []string{digestA, digestB, digestB, broken, "sha256:none"}; !slices.Equal(v.asked, want) {
 		t.Errorf("asked for %q", v.asked)
 	}
-	// An attempt that was made is not made again.
+	// An attempt is not repeated.
 	c.wants(cvo.Retrieve{Release: cvo.Release{Image: imageA}})
 	if len(v.asked) != 5 {
 		t.Errorf("asked again: %q", v.asked)
 	}
-	// More than four are not kept; the first is what the cluster runs.
+	// No more than four are kept; the first is what the cluster runs.
 	c.observe()
 	c.wants(cvo.WriteStatus{Status: cvo.Status{Desired: releaseA}}, "update ClusterVersion/status")
 	c.observe()
@@ -259,7 +259,7 @@ func TestRetrieveWithoutMeans(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	for try, want := range []string{"there is no verifier; set Options.Verifier", "nowhere to get releases from; set Options.Source"} {
+	for try, want := range []string{"there is no verifier; set Options.Verifier", "there is no source of releases; set Options.Source"} {
 		if err := b.Apply(t.Context(), "version", cvo.Retrieve{Release: releaseA, Try: try, Force: try == 1}); err != nil {
 			t.Fatal(err)
 		}

@@ -21,56 +21,57 @@ const (
 	Label = "fairlead.io/clusterversion"
 )
 
-// Options are what New and SetupWithManager are told. The zero value applies
-// nothing, for it has no Source.
+// Options configures New and SetupWithManager. The zero value applies
+// nothing, because it has no Source.
 type Options struct {
-	// Name is that of the one ClusterVersion that counts. Empty means "version".
+	// Name is the name of the only ClusterVersion that is used. Empty means
+	// "version".
 	Name string
-	// Own is the release that the engine is part of, see cvo.World: the first one
-	// that the cluster is to run, which needs no verification.
+	// Own is the release that contains the engine, see cvo.World: the first one
+	// that the cluster should run, which needs no verification.
 	Own cvo.Release
-	// Pod is the pod that this process runs in; its image is what Own is then, for
-	// that is what runs. Nil means that Own says it.
+	// Pod is the pod that this process runs in; its image then takes the place of
+	// Own, because it is what actually runs. Nil means that Own is used.
 	Pod *Pod
-	// Source brings the files of releases. Nil means that none can be had.
+	// Source provides the files of releases. Nil means that none is available.
 	Source Source
-	// Verifier vouches for release images. Nil vouches for none.
+	// Verifier verifies release images. Nil accepts none.
 	Verifier cvo.Verifier
-	// Updates says how to ask for updates. Nil means that nobody is asked.
+	// Updates configures queries of the update service. Nil means that there
+	// are none.
 	Updates *Updates
-	// Alerts is where the cluster's alerts are asked for, every half minute at most.
-	// Nil means that they are not known.
+	// Alerts returns the cluster's alerts; it is called every half minute at most.
+	// Nil means that alerts are unknown.
 	Alerts Alerts
-	// Policy is the engine's; nil means the zero one. New reads its
+	// Policy is that of the engine; nil means the zero policy. New reads its
 	// RetrieveTimeout and the profile of its Filter.
 	Policy *cvo.Policy
-	// Force takes fields over from other managers when manifests are applied.
+	// Force makes applying manifests take over fields from other managers.
 	Force bool
-	// Parallel is how many requests one pass has under way at a time. Zero means
-	// 16.
+	// Parallel limits the concurrent requests of one pass. Zero means 16.
 	Parallel int
-	// Timeout is how long one request may take. Zero means 30 seconds.
+	// Timeout limits the time of one request. Zero means 30 seconds.
 	Timeout time.Duration
-	// Reports is where ClusterOperators and the resources that take time are read,
-	// a cache perhaps; and where it is looked whether the ClusterVersion has changed,
-	// if it has that. Nil means the client. SetupWithManager sets its own.
+	// Reports reads ClusterOperators and the resources that take time, possibly from
+	// a cache; if it has the ClusterVersion, it also shows whether that has changed.
+	// Nil means the client. SetupWithManager sets its own.
 	Reports client.Reader
-	// Clock tells the time. Nil means fairlead.SystemClock.
+	// Clock is the clock. Nil means fairlead.SystemClock.
 	Clock fairlead.Clock
-	// Changed is called when a release was retrieved or the update service has
-	// answered, from a goroutine of its own. Nil for nobody. SetupWithManager sets
-	// its own.
+	// Changed is called in its own goroutine when a release was retrieved or the
+	// update service has answered. It may be nil. SetupWithManager sets its own.
 	Changed func()
 
-	// Store keeps the engine's state; see kube.Store. SetupWithManager needs one.
-	// Only SetupWithManager reads it, and what follows.
+	// Store keeps the engine's state; see kube.Store. SetupWithManager requires
+	// it. This field and the following ones are used only by SetupWithManager.
 	Store fairlead.Store
-	// Trace is called as things happen, as by kube.Metrics. Nil means nothing.
+	// Trace is called as things happen, for example that of kube.Metrics. It
+	// may be nil.
 	Trace *fairlead.Trace
-	// Registry takes the metrics of the backend. Nil means none does.
+	// Registry registers the metrics of the backend. It may be nil.
 	Registry prometheus.Registerer
 
-	reported bool // there are Reports
+	reported bool // Reports was set
 }
 
 func (o *Options) withDefaults(c client.Client) (Options, error) {
@@ -82,7 +83,7 @@ func (o *Options) withDefaults(c client.Client) (Options, error) {
 		out.Name = "version"
 	}
 	if problems := validation.IsValidLabelValue(out.Name); len(problems) > 0 {
-		return out, fmt.Errorf("clusterversion: the name %q is to be a label's value: %s", out.Name, strings.Join(problems, "; "))
+		return out, fmt.Errorf("clusterversion: the name %q must be a label value: %s", out.Name, strings.Join(problems, "; "))
 	}
 	if out.Parallel <= 0 {
 		out.Parallel = 16
@@ -100,13 +101,13 @@ func (o *Options) withDefaults(c client.Client) (Options, error) {
 		out.Changed = func() {}
 	}
 	if u := out.Updates; u != nil && u.Architecture == "" {
-		return out, errors.New("clusterversion: Updates.Architecture is empty: the update service is to be told one, such as amd64")
+		return out, errors.New("clusterversion: Updates.Architecture is empty: the update service needs one, such as amd64")
 	}
 	return out, nil
 }
 
-// profile is the cluster profile that the operator's own manifests are rendered
-// for; empty for the default.
+// profile returns the cluster profile for which the operator's own manifests
+// are rendered; empty means the default.
 func (o *Options) profile() string {
 	if o.Policy == nil || o.Policy.Filter == nil || o.Policy.Filter.Profile == nil {
 		return ""
@@ -114,7 +115,7 @@ func (o *Options) profile() string {
 	return *o.Policy.Filter.Profile
 }
 
-// retrieveTimeout is how long retrieving may take, as the engine has it.
+// retrieveTimeout returns the engine's timeout for retrieving a release.
 func (o *Options) retrieveTimeout() time.Duration {
 	if o.Policy != nil && o.Policy.RetrieveTimeout > 0 {
 		return o.Policy.RetrieveTimeout

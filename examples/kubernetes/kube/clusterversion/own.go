@@ -14,21 +14,21 @@ import (
 
 // Pod names the pod that the controller runs in.
 type Pod struct {
-	Namespace string // the pod's
-	Name      string // the pod's
-	Container string // of the pod; empty means its first one
+	Namespace string // of the pod
+	Name      string // of the pod
+	Container string // in the pod; empty means its first one
 }
 
-// runs keeps what the pod runs: that stays while the process does, but for what a
-// runtime tells late.
+// runs remembers the image of the pod. It does not change while the process runs,
+// but the runtime may report its digest late.
 type runs struct {
 	mu    sync.Mutex
 	known bool
 	is    cvo.Release
 }
 
-// own is the release that runs here: what the pod of this process runs, where
-// that is known, and not what somebody once wrote into its arguments.
+// own returns the release that this process belongs to: from the image of its
+// pod, if the pod is known, and not from arguments that may be outdated.
 func (b *Backend) own(ctx context.Context) (cvo.Release, error) {
 	if b.opts.Pod == nil {
 		return b.opts.Own, nil
@@ -43,11 +43,11 @@ func (b *Backend) own(ctx context.Context) (cvo.Release, error) {
 	return is, err
 }
 
-// look reads what the pod runs.
+// look reads the image of the pod.
 func (b *Backend) look(ctx context.Context, p *Pod) (cvo.Release, error) {
 	var pod corev1.Pod
 	if err := b.client.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: p.Name}, &pod); err != nil {
-		return cvo.Release{}, fmt.Errorf("pod %s/%s, which this process is said to run in: %w", p.Namespace, p.Name, err)
+		return cvo.Release{}, fmt.Errorf("pod %s/%s, in which this process should run: %w", p.Namespace, p.Name, err)
 	}
 	i := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.Container == "" || c.Name == p.Container })
 	if i < 0 {
@@ -62,11 +62,11 @@ func (b *Backend) look(ctx context.Context, p *Pod) (cvo.Release, error) {
 	if cvo.SameImage(image, b.opts.Own.Image) {
 		return b.opts.Own, nil
 	}
-	return cvo.Release{Image: image}, nil // its version is that of its payload
+	return cvo.Release{Image: image}, nil // its version comes from its payload
 }
 
-// pulled is the image that a runtime says it has pulled, by digest; what was asked
-// for if it does not say.
+// pulled returns the image that a runtime reports as pulled, by digest; the
+// requested image if it reports none.
 func pulled(id, asked string) string {
 	if _, rest, found := strings.Cut(id, "://"); found {
 		id = rest // docker-pullable://...

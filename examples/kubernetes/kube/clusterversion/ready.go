@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Each of these tells what a resource waits for, and why it cannot go on. Both
-// are empty when it is where it should be.
+// Each of these returns what a resource waits for, and why it cannot proceed.
+// Both are empty when it is ready.
 
-const unjudged = "its controller has not looked at it yet"
+const unjudged = "its controller has not observed it yet"
 
 // definition waits until the kind is served.
 func definition(u *unstructured.Unstructured) (waiting, failed string) {
@@ -36,8 +36,8 @@ func definition(u *unstructured.Unstructured) (waiting, failed string) {
 	return waiting, failed
 }
 
-// deployment waits until all replicas are of the newest template and available,
-// and none is left over.
+// deployment waits until all replicas have the newest template and are
+// available, and no old ones are left.
 func deployment(u *unstructured.Unstructured) (waiting, failed string) {
 	var d appsv1.Deployment
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &d); err != nil {
@@ -65,8 +65,8 @@ func deployment(u *unstructured.Unstructured) (waiting, failed string) {
 	return "", ""
 }
 
-// daemonSet waits until the pods of all nodes are of the newest template and
-// available. One that is updated by hand is not waited for.
+// daemonSet waits until the pods of all nodes have the newest template and
+// are available. A DaemonSet that is updated manually is not waited for.
 func daemonSet(u *unstructured.Unstructured) (waiting, failed string) {
 	var d appsv1.DaemonSet
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &d); err != nil {
@@ -100,11 +100,10 @@ func job(u *unstructured.Unstructured) (waiting, failed string) {
 			return "", "it has failed: " + c.Message
 		}
 	}
-	return fmt.Sprintf("%d of its pods run, %d have succeeded, %d have failed", j.Status.Active, j.Status.Succeeded, j.Status.Failed), ""
+	return fmt.Sprintf("%d of its pods are running, %d have succeeded, %d have failed", j.Status.Active, j.Status.Succeeded, j.Status.Failed), ""
 }
 
-// trim takes from a resource what is not looked at, so that a cache holds
-// little.
+// trim removes unused fields from a resource, to keep the cache small.
 func trim(object any) (any, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {

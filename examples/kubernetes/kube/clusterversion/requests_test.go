@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 )
 
-// TestRequests bounds how many requests an update takes. What a Deployment reports on
-// its way costs none.
+// TestRequests checks how many requests an update takes. Reports on the progress of a
+// Deployment cost none.
 func TestRequests(t *testing.T) {
 	cache := &reports{}
 	c := newCluster(t, clusterversion.Options{Own: releaseA, Verifier: cvo.Digests{digestB}, Reports: cache}, clusterVersion())
@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 	within("asked for, until the Deployment rolls out", 2, 5, 3, 3)
 	for n := range 3 {
 		replicas(2 + n)
-		within("the Deployment is on its way", 0, 0, 0, 0)
+		within("the Deployment is in progress", 0, 0, 0, 0)
 	}
 	m.rollOut()
 	within("rolled out", 0, 2, 2, 0)

@@ -15,28 +15,28 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// releases are those that were asked for. Each is retrieved in a goroutine of
-// its own, so that no pass waits for a registry.
+// releases contains the requested releases. Each is retrieved in its own
+// goroutine, so that no pass waits for a registry.
 type releases struct {
-	ctx  context.Context // of what goes on in the background
+	ctx  context.Context // of the background work
 	stop context.CancelFunc
 	wait sync.WaitGroup
 
 	mu  sync.Mutex
-	all []*release // in the order in which they were asked for last
+	all []*release // in the order in which they were last requested
 }
 
-// release is one of them.
+// release is a requested release.
 type release struct {
 	image string
 	try   int
-	done  bool          // what follows is set
-	got   cvo.Retrieved // what came of it
-	slow  []payload.ID  // what takes time after it was applied
+	done  bool          // the following fields are set
+	got   cvo.Retrieved // the result
+	slow  []payload.ID  // the resources that take time after they were applied
 }
 
-// mostReleases is how many are kept. An engine needs the one that it applies,
-// the one before and the one that is asked for; more are left over.
+// mostReleases limits how many are kept. An engine needs the one that it
+// applies, the previous one and the requested one; others are leftovers.
 const mostReleases = 4
 
 func (r *releases) begin() { r.ctx, r.stop = context.WithCancel(context.Background()) }
@@ -46,8 +46,8 @@ func (r *releases) end() {
 	r.wait.Wait()
 }
 
-// retrieve begins to retrieve a release, unless this attempt or a later one was
-// begun before.
+// retrieve starts to retrieve a release, unless this attempt or a later one was
+// already started.
 func (b *Backend) retrieve(a cvo.Retrieve) {
 	next := &release{image: a.Release.Image, try: a.Try}
 	if !b.releases.add(next, b.desired()) {
@@ -56,7 +56,7 @@ func (b *Backend) retrieve(a cvo.Retrieve) {
 	b.releases.wait.Go(func() {
 		got, slow := b.fetch(b.releases.ctx, a)
 		if b.releases.ctx.Err() != nil {
-			return // cut short: nothing was learnt
+			return // interrupted: there is no result
 		}
 		b.releases.mu.Lock()
 		next.got, next.slow, next.done = got, slow, true
@@ -65,7 +65,7 @@ func (b *Backend) retrieve(a cvo.Retrieve) {
 	})
 }
 
-// desired is the image that the cluster runs or is going to.
+// desired returns the image that the cluster runs or is being updated to.
 func (b *Backend) desired() string {
 	b.seen.mu.Lock()
 	defer b.seen.mu.Unlock()
@@ -75,9 +75,9 @@ func (b *Backend) desired() string {
 	return b.seen.version.Status.Desired.Image
 }
 
-// add takes the place of an earlier attempt, and drops what was asked for the
-// longest time ago when there is too much. It reports false for an attempt that
-// is known.
+// add adds a release in place of an earlier attempt; if there are too many, it
+// drops the least recently requested one other than keep. It returns false for
+// a known attempt.
 func (r *releases) add(next *release, keep string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +99,7 @@ func (r *releases) add(next *release, keep string) bool {
 	return true
 }
 
-// results returns what came of retrieving, sorted by image.
+// results returns the results, sorted by image.
 func (r *releases) results() []cvo.Retrieved {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *releases) results() []cvo.Retrieved {
 	return out
 }
 
-// slow returns the resources of all payloads at hand that take time.
+// slow returns the resources of all kept payloads that take time.
 func (r *releases) slow() []payload.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,8 +124,8 @@ func (r *releases) slow() []payload.ID {
 	return out
 }
 
-// fetch has a release verified and reads it. A verifier may use half of the
-// time, so that a release that is forced can still be read.
+// fetch verifies and reads a release. The verifier may use half of the time,
+// so that a forced release can still be read.
 func (b *Backend) fetch(ctx context.Context, a cvo.Retrieve) (got cvo.Retrieved, takeTime []payload.ID) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.retrieveTimeout())
 	defer cancel()
@@ -161,7 +161,7 @@ func (b *Backend) fetch(ctx context.Context, a cvo.Retrieve) (got cvo.Retrieved,
 }
 
 func (b *Backend) verify(ctx context.Context, image string) error {
-	digest := cmp.Or(cvo.Digest(image), image) // a name without a digest is none, and no verifier takes it
+	digest := cmp.Or(cvo.Digest(image), image) // a name without a digest is passed as it is; no verifier accepts it
 	if b.opts.Verifier == nil {
 		return fmt.Errorf("unable to verify %q: there is no verifier; set Options.Verifier", digest)
 	}
@@ -172,7 +172,7 @@ func (b *Backend) verify(ctx context.Context, image string) error {
 
 func (b *Backend) open(ctx context.Context, r cvo.Release) (fs.FS, error) {
 	if b.opts.Source == nil {
-		return nil, errors.New("there is nowhere to get releases from; set Options.Source")
+		return nil, errors.New("there is no source of releases; set Options.Source")
 	}
 	return b.opts.Source.Open(ctx, r)
 }

@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Rights returns the rules that allow to apply manifests, and nothing else, in
-// the order of groups and resources. The mapper knows the kinds of the server;
-// kinds that the manifests define need not be there yet. What is applied needs
-// patch and create, what is only created needs create, what is deleted needs get
-// and delete; Roles need escalate and bind, too. ClusterOperators are not in
-// them, for the controller's own role has those. The error names a manifest
-// whose kind nobody knows.
+// Rights returns the rules that allow applying the manifests, and nothing else,
+// sorted by group and resource. The mapper knows the kinds of the server; kinds
+// that the manifests define need not exist yet. Applied manifests need patch and
+// create, create-only ones need create, deleted ones need get and delete; Roles
+// also need escalate and bind. ClusterOperators are left out, because the
+// controller's own role covers them. The error names a manifest of an unknown
+// kind.
 func Rights(manifests []*payload.Manifest, mapper meta.RESTMapper) ([]rbacv1.PolicyRule, error) {
 	defined, err := definitions(manifests)
 	if err != nil {
@@ -60,7 +60,7 @@ func Rights(manifests []*payload.Manifest, mapper meta.RESTMapper) ([]rbacv1.Pol
 	return rules(verbs), nil
 }
 
-// rules puts rights in order.
+// rules returns the rights as sorted rules.
 func rules(verbs map[schema.GroupResource][]string) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
 	for r, v := range verbs {

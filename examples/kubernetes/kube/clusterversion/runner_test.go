@@ -37,8 +37,8 @@ func manage(c *cluster, policy *cvo.Policy) *managed {
 	return &managed{cluster: c, pass: c.backend.Pass(runner)}
 }
 
-// passes makes passes until nothing is to be done now, and returns what was
-// written. Answers to background work are awaited.
+// passes makes passes until nothing is left to do now, and returns the
+// writes. It waits for the results of background work.
 func (m *managed) passes() []string {
 	m.t.Helper()
 	m.calls()
@@ -142,11 +142,11 @@ func TestUpdate(t *testing.T) {
 	if len(history) != 2 || history[0].Version != "1.1.0" || history[0].State != cvo.Completed || !history[0].Verified || history[1].State != cvo.Completed {
 		t.Errorf("%+v", history)
 	}
-	m.wantsWritten() // and stays so
+	m.wantsWritten() // and stays that way
 }
 
-// What the server refuses is told, is tried again in its own time, and the pass
-// is no failure.
+// A refused manifest is reported and retried on its own schedule, and does not
+// fail the pass.
 func TestServerRefuses(t *testing.T) {
 	m := installed(t)
 	m.fail = func(call string) error {
@@ -173,7 +173,7 @@ func TestServerRefuses(t *testing.T) {
 	m.wantsWritten("apply X/x", "apply Deployment/b")
 }
 
-// Somebody edits the ClusterVersion between observation and write.
+// Another client edits the ClusterVersion between observation and write.
 func TestStatusConflicts(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{Own: releaseA}, clusterVersion())
 	c.source[imageA] = files("1.0.0", nil)
@@ -196,7 +196,7 @@ func TestStatusConflicts(t *testing.T) {
 	m.fail = func(string) error { return apierrors.NewServiceUnavailable("starting") }
 	m.edit(m.read("config.openshift.io/v1", "ClusterVersion", "version"), "spec.desiredUpdate", "{}")
 	if p := m.pass(t.Context(), "version"); p.Err == nil {
-		t.Error("a status that cannot be written is not told of")
+		t.Error("a status that cannot be written is not reported")
 	}
 }
 
@@ -228,7 +228,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// A new process has nothing but what is stored, and finds its way.
+// A new process continues with nothing but the stored state.
 func TestRestart(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{Own: releaseA, Verifier: cvo.Digests{digestB}}, clusterVersion())
 	c.source[imageA] = files("1.0.0", small)
@@ -255,7 +255,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// newRunner returns a runner of a policy that is well.
+// newRunner returns a runner with a valid policy.
 func newRunner(tb testing.TB, backend cvo.Backend, policy *cvo.Policy, opts *fairlead.RunnerOptions) *cvo.Runner {
 	tb.Helper()
 	r, err := cvo.NewRunner(backend, policy, opts)

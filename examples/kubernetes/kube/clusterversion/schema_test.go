@@ -26,9 +26,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var _ configv1.ClusterVersion // the module whose definitions are read
+var _ configv1.ClusterVersion // the module that contains the definitions
 
-// openapi is what a server holds objects of a kind against.
+// openapi is the schema that a server validates objects of a kind against.
 type openapi struct {
 	validator validation.SchemaValidator
 	known     *structural.Structural
@@ -63,8 +63,8 @@ func definition(t *testing.T, file string) *openapi {
 	return s
 }
 
-// check holds the status of an object against the schema: nothing may be wrong,
-// and no field unknown.
+// check validates the status of an object against the schema: it must be valid
+// and have no unknown field.
 func (s *openapi) check(spec map[string]any, status any) error {
 	text, err := json.Marshal(status)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *openapi) check(spec map[string]any, status any) error {
 	return nil
 }
 
-// situations is how many are tried.
+// situations returns how many situations are tried.
 func situations() int {
 	if os.Getenv("FAIRLEAD_LONG") != "" {
 		return 10_000
@@ -92,8 +92,8 @@ func situations() int {
 	return 1000
 }
 
-// Statuses of random situations are what the schema of OpenShift asks for: those
-// of ClusterVersions that are written, and those of ClusterOperators as they are
+// Statuses in random situations are valid for OpenShift's schema: those of
+// ClusterVersions that are written, and those of ClusterOperators as they are
 // read and kept.
 func TestStatusesAreValid(t *testing.T) {
 	s := definition(t, "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-CustomNoUpgrade.crd.yaml")
@@ -162,7 +162,7 @@ func TestStatusesAreValid(t *testing.T) {
 	}
 }
 
-// outcomes are what became of the actions of one random run.
+// outcomes are the outcomes of the actions of one random run.
 var outcomes []fairlead.Outcome
 
 // smallRelease is a release of two components.
@@ -222,8 +222,8 @@ func situation(r *rand.Rand, b *cvo.MemBackend, images []string) {
 	})
 }
 
-// A ClusterOperator is made as its schema asks for, also of a manifest without a spec, as
-// releases of OpenShift have them (service-ca).
+// A ClusterOperator is created as its schema requires, even from a manifest without a
+// spec, as in OpenShift's releases (service-ca).
 func TestClusterOperatorsAreValid(t *testing.T) {
 	s := definition(t, "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
 	c := newCluster(t, clusterversion.Options{})
@@ -235,7 +235,7 @@ func TestClusterOperatorsAreValid(t *testing.T) {
 	}
 }
 
-// Statuses of pools are what the schema of MachineConfigPools asks for.
+// Statuses of pools are valid for the schema of MachineConfigPools.
 func TestPoolStatusesAreValid(t *testing.T) {
 	s := definition(t, "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigpools-Default.crd.yaml")
 	for seed := range uint64(situations()) {

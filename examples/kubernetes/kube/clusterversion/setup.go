@@ -27,9 +27,9 @@ import (
 
 // SetupWithManager adds the controller to a manager. It watches the
 // ClusterVersion of Options.Name, all ClusterOperators, and the resources with
-// the label that take time, in a cache of its own, which begins when the manager
-// leads: what it shows is then no older than what an earlier leader has done.
-// The rights that it needs are in config/rbac-clusterversion.yaml.
+// the label that take time, in its own cache, which starts when the manager
+// becomes leader: it then shows nothing older than the actions of an earlier
+// leader. The permissions that it needs are in config/rbac-clusterversion.yaml.
 func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	if opts == nil {
 		opts = &Options{}
@@ -51,7 +51,7 @@ func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	o.Changed = func() {
 		select {
 		case changed <- event.GenericEvent{Object: &unstructured.Unstructured{}}:
-		default: // one is under way
+		default: // one is pending
 		}
 	}
 	b, err := New(c, &o)
@@ -76,11 +76,11 @@ func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	return b.watch(mgr, reports, changed)
 }
 
-// reportsRunnable starts the cache when the manager leads: it does not say that
-// it needs no leader.
+// reportsRunnable starts the cache when the manager becomes leader: without
+// NeedLeaderElection, a Runnable needs leadership.
 func reportsRunnable(c cache.Cache) manager.Runnable { return manager.RunnableFunc(c.Start) }
 
-// newReports makes the cache.
+// newReports creates the cache.
 func newReports(mgr ctrl.Manager, o *Options) (cache.Cache, error) {
 	full, err := o.withDefaults(nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func (b *Backend) watch(mgr ctrl.Manager, reports cache.Cache, changed <-chan ev
 	})
 }
 
-// watched are the kinds of which an event asks for a pass.
+// watched returns the kinds whose events trigger a pass.
 func watched() []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{kindVersion, kindOperator}
 	for _, s := range slowKinds {
@@ -139,23 +139,23 @@ func watched() []schema.GroupVersionKind {
 	return kinds
 }
 
-// soon is how long a pass waits for the one before it, when that has applied
-// something: what was reported meanwhile comes together.
+// soon is the delay of a pass after one that has applied something, so that
+// reports in between are handled together.
 const soon = 50 * time.Millisecond
 
 // Pass returns what a [kube.Reconciler] needs: passes of a Runner of this
 // backend.
 //
-//  1. A pass that has applied manifests is followed by another at once, for what
-//     waits for them can begin.
-//  2. Manifests that could not be applied are no failure of the pass: the engine
-//     reports them, and tries each again in its own time.
-//  3. A status that could not be written because the ClusterVersion has changed
-//     is decided on again at once.
-//  4. What else fails, fails the pass.
-//  5. A step to a release that has failed has its cause as reason, so that
-//     kube.Events tells it from one that is under way.
-//  6. The pass also comes again when updates are to be asked for.
+//  1. A pass that has applied manifests is followed by another one at once,
+//     because manifests that waited for them can be applied now.
+//  2. Manifests that could not be applied do not fail the pass: the engine
+//     reports them, and retries each on its own schedule.
+//  3. If a status could not be written because the ClusterVersion has changed,
+//     the next pass decides again at once.
+//  4. Any other failure fails the pass.
+//  5. A failed step to a release has its cause as reason, so that kube.Events
+//     distinguishes it from one that is under way.
+//  6. The pass is also repeated when the update service must be queried.
 func (b *Backend) Pass(runner *cvo.Runner) kube.Pass {
 	return func(ctx context.Context, name string) fairlead.Pass {
 		d, err := runner.Reconcile(ctx, name)
@@ -182,7 +182,7 @@ func (b *Backend) Pass(runner *cvo.Runner) kube.Pass {
 	}
 }
 
-// refusals returns what blocks.
+// refusals returns the blocks, a failed step with its cause as reason.
 func refusals(d *cvo.Decision) []fairlead.Block {
 	a := d.State.Accepted
 	if a.Status != cvo.False || a.Cause == "" {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/events"
 )
 
-// A reconciler of a ClusterVersion that nothing can be made of tells so once,
-// as an event, and is repeated by the controller's rate limiter.
+// An unreadable ClusterVersion is reported once, as an event, and the pass is
+// retried according to the controller's rate limiter.
 func TestReconcilerTells(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{Own: releaseA}, clusterVersion())
 	m := manage(c, nil)
@@ -32,16 +32,16 @@ func TestReconcilerTells(t *testing.T) {
 	}
 	all := drain(recorder)
 	if n := strings.Count(all, "there is no image"); n != 1 {
-		t.Errorf("told %d times: %s", n, all)
+		t.Errorf("reported %d times: %s", n, all)
 	}
 	m.edit(m.read("config.openshift.io/v1", "ClusterVersion", "version"), "spec.overrides", "{a: b}")
 	for range 3 {
-		if _, err := r.Reconcile(t.Context(), kube.RequestOf("version")); err == nil || !strings.Contains(err.Error(), "is not of the form") {
+		if _, err := r.Reconcile(t.Context(), kube.RequestOf("version")); err == nil || !strings.Contains(err.Error(), "does not have the expected form") {
 			t.Errorf("%v", err)
 		}
 	}
 	if all := drain(recorder); strings.Count(all, "Warning PassFailed") != 1 {
-		t.Errorf("told %s", all)
+		t.Errorf("reported %s", all)
 	}
 }
 

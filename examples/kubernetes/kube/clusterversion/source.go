@@ -12,23 +12,23 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 )
 
-// Source brings the files of release images. It is called from several
+// Source provides the files of release images. It is called from several
 // goroutines.
 type Source interface {
 	// Open returns the files of a release image: the directories manifests and
-	// release-manifests, see payload.Load. They are read at once; if the result is
-	// an io.Closer, it is closed then. The error says why the image cannot be had.
+	// release-manifests, see payload.Load. They are read at once; an io.Closer is
+	// closed afterwards. The error says why the image is not available.
 	Open(ctx context.Context, release cvo.Release) (fs.FS, error)
 }
 
 // Directory is a Source on disk: a directory with one directory for each
-// release. That of an image with a digest is <algorithm>/<hex>, as in
-// sha256/8c04…; that of an image without is named by the image's tag, or by the
-// release's version when there is no tag.
+// release. For an image with a digest it is <algorithm>/<hex>, as in
+// sha256/8c04…; for an image without one it is named after the image's tag, or
+// after the release's version if there is no tag.
 type Directory string
 
-// Open returns the directory of a release. Nothing outside of the Directory can
-// be named.
+// Open returns the directory of a release. It opens nothing outside of the
+// Directory.
 func (d Directory) Open(_ context.Context, r cvo.Release) (fs.FS, error) {
 	name, err := directoryOf(r)
 	if err != nil {
@@ -37,7 +37,7 @@ func (d Directory) Open(_ context.Context, r cvo.Release) (fs.FS, error) {
 	full := filepath.Join(string(d), filepath.FromSlash(name))
 	switch info, err := os.Stat(full); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("release %s is not among those on disk: there is no directory %s", r.Image, full)
+		return nil, fmt.Errorf("release %s is not on disk: there is no directory %s", r.Image, full)
 	case err != nil:
 		return nil, fmt.Errorf("release %s: %w", r.Image, err)
 	case !info.IsDir():
@@ -57,12 +57,12 @@ func directoryOf(r cvo.Release) (string, error) {
 		name = r.Version
 	}
 	if !fs.ValidPath(name) || name == "." || !filepath.IsLocal(filepath.FromSlash(name)) || strings.Count(name, "/") > 1 {
-		return "", fmt.Errorf("image %q: neither digest, tag nor version name a release; write registry/name@sha256:…", r.Image)
+		return "", fmt.Errorf("image %q: neither digest, tag nor version identifies a release; write registry/name@sha256:…", r.Image)
 	}
 	return name, nil
 }
 
-// SourceFunc is a function that is a [Source], such as Client.OpenRelease of
+// SourceFunc makes a [Source] of a function, such as Client.OpenRelease of
 // package registry.
 type SourceFunc func(ctx context.Context, release cvo.Release) (fs.FS, error)
 

@@ -11,44 +11,45 @@ import (
 	"github.com/fairlead/fairlead/cvo/graph"
 )
 
-// Updates says how the update service is asked, and who evaluates the rules of
-// conditional updates. What is learnt is kept in memory: after a restart it is
-// asked again, and the lists of the status stay until there is an answer.
+// Updates configures queries of the update service and the evaluation of
+// conditional updates. The results are kept in memory: after a restart the
+// service is queried again, and the lists in the status stay until there is an
+// answer.
 type Updates struct {
 	// Architecture is that of the cluster, such as amd64, or
 	// graph.ArchitectureMulti.
 	Architecture string
-	// HTTP is used to ask; nil means http.DefaultClient.
+	// HTTP makes the queries; nil means http.DefaultClient.
 	HTTP *http.Client
-	// Evaluator tells whether the cluster is one of those that a rule describes.
-	// Nil means that only risks of every cluster can be told: an update with any other
-	// stays conditional, Recommended=Unknown with reason EvaluationFailed.
+	// Evaluator decides whether a rule matches the cluster. With nil, only risks that
+	// apply to every cluster are decided: an update with any other risk stays
+	// conditional, Recommended=Unknown with reason EvaluationFailed.
 	Evaluator graph.Evaluator
-	// Fetch says how often the service is asked; nil means the zero policy.
+	// Fetch sets how often the service is queried; nil means the zero policy.
 	Fetch *graph.FetchPolicy
-	// Evaluation says how often rules are evaluated; nil means the zero policy.
+	// Evaluation sets how often rules are evaluated; nil means the zero policy.
 	Evaluation *graph.EvaluationPolicy
-	// Timeout is how long an answer, and then the evaluation, may take. Zero means
-	// a minute each.
+	// Timeout limits a query, and then the evaluation. Zero means a minute for
+	// each.
 	Timeout time.Duration
 }
 
-// updates is what is known of them.
+// updates is what is known about updates.
 type updates struct {
 	mu        sync.Mutex
-	busy      bool // a goroutine asks
+	busy      bool // a query is under way
 	asked     graph.FetchState
 	offered   *graph.Updates // nil before the first answer
 	condition cvo.Condition
 	known     graph.Evaluations
-	wake      time.Time // when to ask or evaluate again; zero when nobody needs to
+	wake      time.Time // when to query or evaluate again; zero if never
 }
 
-// tellUpdates adds to a world what is known of updates, and sees to it that more
-// becomes known.
+// tellUpdates adds to a world what is known about updates, and starts a query if
+// one is due.
 func (b *Backend) tellUpdates(w *cvo.World) {
 	if b.opts.Updates == nil || w.Cluster.Status.Desired.Version == "" {
-		return // nothing is known yet to update from
+		return // the release to update from is not known yet
 	}
 	q := b.query(w.Cluster)
 	u := &b.updates
@@ -69,7 +70,7 @@ func (b *Backend) tellUpdates(w *cvo.World) {
 	})
 }
 
-// query is what the service is asked for a cluster.
+// query returns the query for a cluster.
 func (b *Backend) query(cv *cvo.ClusterVersion) *graph.Query {
 	q := &graph.Query{
 		Upstream: cv.Spec.Upstream, Channel: cv.Spec.Channel, Cluster: cv.Spec.ClusterID, Version: cv.Status.Desired.Version,
@@ -81,7 +82,8 @@ func (b *Backend) query(cv *cvo.ClusterVersion) *graph.Query {
 	return q
 }
 
-// ask asks the service, if that is due, and has rules evaluated that are.
+// ask queries the service, if that is due, and evaluates the rules that are
+// due.
 func (b *Backend) ask(ctx context.Context, q *graph.Query, due bool) {
 	u, opts := &b.updates, b.opts.Updates
 	timeout := opts.Timeout
@@ -115,14 +117,14 @@ func (b *Backend) ask(ctx context.Context, q *graph.Query, due bool) {
 	u.busy, u.known, u.wake = false, known, earliest(wake, next)
 }
 
-// nobody evaluates no rule.
+// nobody is an Evaluator that evaluates no rule.
 type nobody struct{}
 
 func (nobody) Evaluate(context.Context, graph.Rule) (bool, error) {
-	return false, errors.New("no Prometheus is configured that could evaluate it")
+	return false, errors.New("no Prometheus is configured to evaluate it")
 }
 
-// answered notes what became of a question.
+// answered records the result of a query.
 func (u *updates) answered(q *graph.Query, offered *graph.Updates, err error, now time.Time, policy *graph.FetchPolicy) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -149,17 +151,17 @@ func (u *updates) answered(q *graph.Query, offered *graph.Updates, err error, no
 	}
 }
 
-// due is when updates are to be looked after again, or zero.
+// due returns when to query or evaluate again, or zero.
 func (u *updates) due() time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.busy {
-		return time.Time{} // Changed is called
+		return time.Time{} // Changed will be called
 	}
 	return u.wake
 }
 
-// earliest returns the first of two instants, of which a zero one is none.
+// earliest returns the earlier of two times; zero times are ignored.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -22,7 +22,7 @@ const updateGraph = `{"version":1,"nodes":[{"version":"1.0.0","payload":"registr
 {"version":"1.2.0","payload":"registry.example/release@sha256:cccc"}],"edges":[[0,1]],"conditionalEdges":[{"edges":[{"from":"1.0.0","to":"1.2.0"}],
 "risks":[{"url":"https://example.com","name":"Flaky","message":"it may fail","matchingRules":[{"type":"PromQL","promql":{"promql":"up"}}]}]}]}`
 
-// exposed says of every rule that it matches, or not.
+// exposed is an evaluator for which every rule matches, or none.
 type exposed bool
 
 func (e exposed) Evaluate(context.Context, graph.Rule) (bool, error) { return bool(e), nil }
@@ -74,9 +74,9 @@ func TestUpdates(t *testing.T) {
 			t.Fatalf("exposed %v: available %v, conditional %+v", match, available, s.ConditionalUpdates)
 		}
 		if calls := m.passes(); len(calls) > 0 {
-			t.Errorf("what the server drops is written once more: %v", calls)
+			t.Errorf("dropped fields are written again: %v", calls)
 		}
-		c.restart() // what was dropped is not known any more; a write of it would change nothing
+		c.restart() // the dropped fields are no longer known; writing them would change nothing
 		m = manage(c, nil)
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 			m.passes()
@@ -95,7 +95,7 @@ func TestUpdates(t *testing.T) {
 		if m.last.Wake.IsZero() || m.last.Wake.After(m.clock.Now().Add(3*time.Minute)) {
 			t.Errorf("it comes again at %v, now is %v", m.last.Wake, m.clock.Now())
 		}
-		// The service is down: what is known stays.
+		// The service is down: the known updates stay.
 		down.Store(true)
 		m.clock.Set(m.clock.Now().Add(3 * time.Minute))
 		if s := look("False ResponseFailed"); len(s.AvailableUpdates) != len(want) {
@@ -104,9 +104,9 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// Without a Prometheus an update whose risk depends on one stays conditional, as
-// where the reference cannot reach it, and the message says why. A risk of every
-// cluster is known all the same.
+// Without a Prometheus, an update whose risk depends on one stays conditional,
+// as in the reference when it cannot reach Prometheus, and the message says why.
+// A risk that applies to every cluster is still evaluated.
 func TestUpdatesWithoutPrometheus(t *testing.T) {
 	always := strings.Replace(updateGraph, `{"type":"PromQL","promql":{"promql":"up"}}`, `{"type":"Always"}`, 1)
 	for _, test := range []struct{ graph, status, reason, message string }{
@@ -141,7 +141,7 @@ func TestUpdatesWithoutPrometheus(t *testing.T) {
 	}
 }
 
-// unknown counts the updates whose risks were not evaluated yet.
+// unknown counts the updates whose risks have not been evaluated yet.
 func unknown(s *cvo.Status) (n int) {
 	for _, u := range s.ConditionalUpdates {
 		if u.Conditions[0].Status == cvo.Unknown {
@@ -164,13 +164,13 @@ func TestMetrics(t *testing.T) {
 # TYPE cluster_operator_up gauge
 cluster_operator_up{name="b",reason="",version="1.0.0"} 1
 cluster_operator_up{name="version",reason="",version="1.1.0"} 1
-# HELP cluster_version Releases of the cluster, as instants in seconds since 1970.
+# HELP cluster_version Times of the cluster's releases, in seconds since 1970.
 # TYPE cluster_version gauge
 cluster_version{from_version="",image="registry.example/release@sha256:aaaa",type="completed",version="1.0.0"} 1.7723664e+09
 cluster_version{from_version="",image="registry.example/release@sha256:aaaa",type="initial",version="1.0.0"} 1.7723664e+09
 cluster_version{from_version="1.0.0",image="registry.example/release@sha256:bbbb",type="current",version="1.1.0"} 1.77236646e+09
 cluster_version{from_version="1.0.0",image="registry.example/release@sha256:bbbb",type="updating",version="1.1.0"} 1.77236646e+09
-# HELP cluster_version_available_updates Updates that are available, by update service and channel.
+# HELP cluster_version_available_updates Available updates, by update service and channel.
 # TYPE cluster_version_available_updates gauge
 cluster_version_available_updates{channel="stable-1",upstream=""} 0
 `
@@ -196,8 +196,8 @@ cluster_version_available_updates{channel="stable-1",upstream=""} 0
 	}
 }
 
-// A condition that an operator reports twice must not keep all metrics from
-// being collected.
+// A condition that an operator reports twice must not prevent the collection
+// of all metrics.
 func TestMetricsOfOddReports(t *testing.T) {
 	twice := set(object("config.openshift.io/v1", "ClusterOperator", "a"), "status", `{conditions: [{type: Available, status: "True"}, {type: Available, status: "True"}]}`)
 	c := newCluster(t, clusterversion.Options{}, clusterVersion(), twice)

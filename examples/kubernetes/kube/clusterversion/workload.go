@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// slowKinds are those that take time after they were applied, each with what
-// tells how far one is.
+// slowKinds are the kinds that take time after they were applied, each with a
+// function that returns the progress.
 var slowKinds = []struct {
 	kind schema.GroupVersionKind
 	far  func(*unstructured.Unstructured) (waiting, failed string)
@@ -37,13 +37,13 @@ func slow(id payload.ID) bool {
 	return false
 }
 
-// lag is how long the report on a resource may take to arrive before the
-// resource counts as gone.
+// lag is how long after an apply a resource may be missing in the cache
+// before it counts as gone.
 const lag = 10 * time.Second
 
-// workloads tells how far the resources are that take time: those that were
-// applied, and those of the payloads at hand that are not there. What the engine
-// has not applied yet it does not look at.
+// workloads returns the resources that take time and are not ready: applied
+// ones, and those of kept payloads that do not exist. The engine ignores those
+// that it has not applied yet.
 func (b *Backend) workloads(ctx context.Context) ([]cvo.Workload, error) {
 	var out []cvo.Workload
 	there := map[payload.ID]bool{}
@@ -71,12 +71,12 @@ func (b *Backend) workloads(ctx context.Context) ([]cvo.Workload, error) {
 	return out, nil
 }
 
-// workload tells how far one is.
+// workload returns the progress of one resource.
 func (b *Backend) workload(id payload.ID, u *unstructured.Unstructured, far func(*unstructured.Unstructured) (waiting, failed string)) cvo.Workload {
 	w := cvo.Workload{ID: id}
 	switch p, ok := b.applied.last(id); {
 	case ok && older(u.GetResourceVersion(), p.version):
-		w.Waiting = "it has not been seen since it was applied"
+		w.Waiting = "it has not been observed since it was applied"
 	case u.GetDeletionTimestamp() != nil:
 		w.Waiting = "it is being deleted"
 	default:
@@ -85,15 +85,15 @@ func (b *Backend) workload(id payload.ID, u *unstructured.Unstructured, far func
 	return w
 }
 
-// absent reports one that should be there and is not.
+// absent reports a resource that should exist and does not.
 func (b *Backend) absent(id payload.ID) cvo.Workload {
 	if p, ok := b.applied.last(id); ok && b.opts.Clock.Now().Before(p.at.Add(lag)) {
-		return cvo.Workload{ID: id, Waiting: "it has not been seen since it was applied"}
+		return cvo.Workload{ID: id, Waiting: "it has not been observed since it was applied"}
 	}
-	return cvo.Workload{ID: id, Failed: "it is not there, or has lost the label " + Label}
+	return cvo.Workload{ID: id, Failed: "it does not exist, or has lost the label " + Label}
 }
 
-// older reports whether a resource was seen at a version before another one.
+// older reports whether a seen version of a resource is older than another one.
 func older(seen, last string) bool {
 	order, err := resourceversion.CompareResourceVersion(seen, last)
 	return err == nil && order < 0

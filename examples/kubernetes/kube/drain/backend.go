@@ -14,23 +14,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Backend is a cluster as package lifecycle/drain needs it. Its methods may be
+// Backend adapts a cluster to package lifecycle/drain. Its methods may be
 // called from several goroutines, for different nodes.
 //
-//  1. Requests, the node and its pods are read from the server, in this order: a
-//     request that was made is not overlooked, and that no pod is left is not
-//     concluded from a cache that lags. Disruption budgets and DaemonSets are read
-//     from Cache.
-//  2. Each write names the UID that it was decided on. What the server refuses is
-//     returned as a [*fairlead.RefusedError].
+//  1. Requests, the node and its pods are read from the server, in this order, so
+//     that no request is overlooked, and a node is not taken for empty because a
+//     cache lags behind. Disruption budgets and DaemonSets are read from Cache.
+//  2. Each write names the UID of the observed object. If the server refuses it,
+//     the error is a [*fairlead.RefusedError].
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
 	Cache  client.Reader // a cache of nodes, disruption budgets, DaemonSets and namespaces
-	// Namespaces is whether the policy has rules that go by labels of namespaces;
-	// they are observed for these alone.
+	// Namespaces is whether the policy has rules on labels of namespaces;
+	// namespaces are observed only for these.
 	Namespaces bool
-	// Facts adds to a World what only you know: Slots (as a drain.Gate gives them),
-	// Replacement, Stopped, ClusterLabels and Own. Nil means nothing.
+	// Facts adds to a World what only you know: Slots (as returned by a
+	// drain.Gate), Replacement, Stopped, ClusterLabels and Own. It may be nil.
 	Facts func(ctx context.Context, w *drain.World) error
 }
 
@@ -49,7 +48,7 @@ func (b *Backend) Observe(ctx context.Context, node string) (*drain.World, error
 		return w, nil
 	}
 	w.BootID = object.Status.NodeInfo.BootID
-	if len(w.Requests) > 0 { // or else pods do not matter: the node is given back
+	if len(w.Requests) > 0 { // without requests pods do not matter: the node is returned to service
 		if err := read.Pods(ctx, b.Client, nodes.On(node), &w.View); err != nil {
 			return nil, err
 		}
@@ -62,7 +61,7 @@ func (b *Backend) Observe(ctx context.Context, node string) (*drain.World, error
 	return w, nil
 }
 
-// requests fills in those for the node.
+// requests fills in the requests for the node.
 func (b *Backend) requests(ctx context.Context, w *drain.World) error {
 	all := kube.ListOf(Kind)
 	if err := b.Client.List(ctx, all); err != nil {
@@ -95,17 +94,18 @@ func (b *Backend) Apply(ctx context.Context, _ string, action drain.Action) erro
 	}
 	known, err := nodes.Apply(ctx, b.Client, b.Cache, action)
 	if !known {
-		return fmt.Errorf("kube/drain: an action of type %T is not known: the engine is newer than its backend", action)
+		return fmt.Errorf("kube/drain: actions of type %T are not supported: the engine is newer than its backend", action)
 	}
 	return err
 }
 
 // report writes the status of a request. The UID in the patch makes the server
-// refuse it for another request of the name. One that is gone needs no status.
+// refuse it for another request with the same name. A deleted request needs no
+// status.
 func (b *Backend) report(ctx context.Context, a drain.Report) error {
 	word := func(s string) any {
 		if s == "" {
-			return nil // takes it away
+			return nil // removes the field
 		}
 		return s
 	}
@@ -118,7 +118,7 @@ func (b *Backend) report(ctx context.Context, a drain.Report) error {
 	}
 	err = b.Client.Status().Patch(ctx, kube.Stub(Kind, "", a.Request), client.RawPatch(types.MergePatchType, data))
 	if kube.IsAnother(err) {
-		return &fairlead.RefusedError{Code: 409, Message: "drain request " + a.Request + " has another UID than " + a.UID + ": it is another one"}
+		return &fairlead.RefusedError{Code: 409, Message: "drain request " + a.Request + " has another UID than " + a.UID + ": it was created again"}
 	}
 	return client.IgnoreNotFound(err)
 }

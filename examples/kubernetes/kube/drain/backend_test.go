@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// world is a fake API server, and the engine on it.
+// world is a fake API server with an engine.
 type world struct {
 	*testing.T
 	client  client.WithWatch
@@ -52,7 +52,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	return w
 }
 
-// restart makes a new Runner on the state that is saved.
+// restart makes a new Runner with the saved state.
 func (w *world) restart() {
 	w.Helper()
 	var err error
@@ -142,7 +142,7 @@ func (w *world) pods() (names []string) {
 	return names
 }
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	w := newWorld(t, node("n1"), pod("web-1", "ReplicaSet", "web"), pod("agent-1", "DaemonSet", "agent"),
 		&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"}},
@@ -159,9 +159,9 @@ func TestFacts(t *testing.T) {
 	}
 	got, err := w.backend.Observe(t.Context(), "n1")
 	w.must(err)
-	// Outcomes are the Runner's.
+	// The Runner sets Outcomes.
 	if unset := worlds.Unset(got); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	if len(got.Requests) != 1 || len(got.Pods) != 2 || len(got.DaemonSets) != 1 || got.Namespaces[0].Labels["tier"] != "front" || got.BootID != "boot-1" {
 		t.Errorf("observed: %+v", got)
@@ -175,7 +175,7 @@ func TestFacts(t *testing.T) {
 }
 
 // TestDrain takes a node out of service for two requesters, one after the other,
-// through a crash, and gives it back with the last one.
+// with a crash in between, and returns it to service after the last one.
 func TestDrain(t *testing.T) {
 	w := newWorld(t, node("n1"), pod("web-1", "ReplicaSet", "web"), pod("agent-1", "DaemonSet", "agent"),
 		&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"}}, request("r1", map[string]any{"paused": true}))
@@ -199,19 +199,19 @@ func TestDrain(t *testing.T) {
 	w.run()
 	w.wantStatus("r1", "Over", "Cancelled")
 	if !w.node().Spec.Unschedulable {
-		t.Error("the node was given back though somebody needs it still")
+		t.Error("the node was returned to service although it is still needed")
 	}
 	w.must(w.client.Delete(t.Context(), request("r2", nil)))
 	w.restart()
 	w.run()
 	if w.node().Spec.Unschedulable {
-		t.Error("the node was not given back")
+		t.Error("the node was not returned to service")
 	}
-	if n := w.saved(); n > 1 { // what is over of r1 is remembered while it is there
+	if n := w.saved(); n > 1 { // the end of r1 is remembered while r1 exists
 		t.Errorf("%d states are left", n)
 	}
 	w.must(w.client.Delete(t.Context(), request("r1", nil)))
-	for range 10 { // that the node was cordoned here is remembered for a while
+	for range 10 { // the fact that the node was cordoned here is remembered for a while
 		if d := w.run(); !d.Wake.IsZero() {
 			w.clock.Set(d.Wake)
 		}
@@ -230,7 +230,7 @@ func (w *world) saved() (n int) {
 	return n
 }
 
-// TestOthersCordon leaves the cordon of somebody else.
+// TestOthersCordon keeps a cordon that was set by others.
 func TestOthersCordon(t *testing.T) {
 	n := node("n1")
 	n.Spec.Unschedulable = true
@@ -240,12 +240,12 @@ func TestOthersCordon(t *testing.T) {
 	w.must(w.client.Delete(t.Context(), request("r1", nil)))
 	w.run()
 	if !w.node().Spec.Unschedulable {
-		t.Error("the cordon of somebody else was taken away")
+		t.Error("the cordon of another user was removed")
 	}
 }
 
-// TestFenced taints a node that is silent when somebody vouches that it does not
-// run, and not before, and takes the taint back when it is heard of.
+// TestFenced taints a silent node once a user confirms that it is not running,
+// and not before, and removes the taint when the node reports again.
 func TestFenced(t *testing.T) {
 	n := node("n1")
 	n.Status.Conditions[0].Status = corev1.ConditionUnknown
@@ -254,7 +254,7 @@ func TestFenced(t *testing.T) {
 	tainted := func() bool {
 		taints := w.node().Spec.Taints
 		if !slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key == "node.kubernetes.io/unreachable" }) {
-			t.Error("a taint of somebody else has gone")
+			t.Error("a taint of another user was removed")
 		}
 		return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key == engine.OutOfServiceTaint })
 	}
@@ -278,7 +278,8 @@ func TestFenced(t *testing.T) {
 	}
 }
 
-// TestAnother refuses what is about another node, or another request, of the name.
+// TestAnother refuses actions for another node, or another request, with the
+// same name.
 func TestAnother(t *testing.T) {
 	w := newWorld(t, node("n1"), request("r1", nil))
 	err := w.backend.Apply(t.Context(), "n1", engine.TaintOutOfService{Node: "n1", UID: "old"})

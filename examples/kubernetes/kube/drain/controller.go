@@ -20,31 +20,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controller works.
+// Options configures the controller.
 type Options struct {
-	// Policy is how the engine decides; nil means the zero one.
+	// Policy is that of the engine; nil means the zero policy.
 	Policy *drain.Policy
-	// Store keeps the state; see [kube.Store]. It must not be nil: that a node was
-	// cordoned here must outlive the process.
+	// Store keeps the state; see [kube.Store]. It is required: the record of which
+	// nodes were cordoned here must outlive the process.
 	Store fairlead.Store
-	// Facts adds what only you know; see [Backend].
+	// Facts adds facts that only you know; see [Backend].
 	Facts func(ctx context.Context, w *drain.World) error
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
-	// Clock tells the time; nil means [fairlead.SystemClock].
+	// Clock is the clock; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Workers is how many nodes are looked at at a time. Zero means 4.
+	// Workers is how many nodes are handled concurrently. Zero means 4.
 	Workers int
-	// Client reads and writes, without a cache. Nil means one that
-	// SetupWithManager makes from the manager's configuration.
+	// Client reads and writes, without a cache. Nil means that
+	// SetupWithManager creates one from the manager's configuration.
 	Client client.Client
 }
 
 // SetupWithManager adds the controller to a manager. It runs while the manager
-// leads. A node gets a pass when a request for it changes, and while there is one
-// when the node does, or a pod on it, or any disruption budget; nodes that are
-// cordoned get one at the start, too: their requests may have gone meanwhile. The
-// error of Policy.Check is returned.
+// leads. Passes over a node are triggered by changes of its requests and, while
+// it has any, of the node, its pods and all disruption budgets. Cordoned nodes
+// also get a pass at the start, because their requests may have been deleted
+// meanwhile. The error of Policy.Check is returned.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if opts.Store == nil {
 		return fmt.Errorf("kube/drain: no Store: give it one that outlives the process, such as a kube.Store")
@@ -91,7 +91,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		})
 }
 
-// ofRequest is the node of a request.
+// ofRequest returns the node of a request.
 func ofRequest(_ context.Context, o client.Object) []reconcile.Request {
 	if u, ok := o.(*unstructured.Unstructured); ok && nodeOf(u) != "" {
 		return []reconcile.Request{kube.RequestOf(nodeOf(u))}
@@ -99,11 +99,10 @@ func ofRequest(_ context.Context, o client.Object) []reconcile.Request {
 	return nil
 }
 
-// enqueuer finds the nodes that an event concerns.
+// enqueuer maps events to nodes.
 type enqueuer struct{ cache client.Reader }
 
-// ofNode is the node itself, if there are requests for it, or there may have
-// been.
+// ofNode returns the node itself, if it has requests, or may have had some.
 func (e *enqueuer) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
 	if n, ok := o.(*corev1.Node); ok && n.Spec.Unschedulable {
 		return []reconcile.Request{kube.RequestOf(n.Name)}
@@ -122,7 +121,8 @@ func (e *enqueuer) all(ctx context.Context, _ client.Object) []reconcile.Request
 	return e.named(ctx, "")
 }
 
-// named are the nodes with requests: the one of the name, or all if that is "".
+// named returns the nodes with requests: the one with the name, or all if it is
+// "".
 func (e *enqueuer) named(ctx context.Context, name string) []reconcile.Request {
 	list := kube.ListOf(Kind)
 	if err := e.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

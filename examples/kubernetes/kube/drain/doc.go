@@ -13,7 +13,7 @@
 // are config/rbac-drain.yaml.
 //
 // spec.fenced is for dead nodes: it confirms that the node is powered off, or cut
-// off from storage and network, and stays so. The node then gets the taint
+// off from storage and network, and stays that way. The node then gets the taint
 // node.kubernetes.io/out-of-service, and Kubernetes deletes its pods by force and
 // detaches their volumes. The controller never sets spec.fenced itself.
 package drain

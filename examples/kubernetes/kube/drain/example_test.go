@@ -10,7 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that takes nodes out of service as DrainRequests ask for.
+// A complete operator that takes nodes out of service as DrainRequests specify.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -26,7 +26,7 @@ func ExampleSetupWithManager() {
 	}
 	err = drain.SetupWithManager(mgr, drain.Options{
 		Policy: &engine.Policy{MaxBackoff: time.Minute},
-		Store:  kube.NewCached(store), // the leader writes alone
+		Store:  kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -10,30 +10,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind is that of requests. They have no namespace.
+// Kind is the kind of requests. They are cluster-scoped.
 var Kind = schema.GroupVersionKind{Group: "fairlead.io", Version: "v1alpha1", Kind: "DrainRequest"}
 
-// Spec is what a request asks for.
+// Spec is the spec of a request.
 type Spec struct {
 	NodeName  string        `json:"nodeName"`            // the node; it cannot be changed
-	NodeUID   string        `json:"nodeUID,omitempty"`   // the node that is meant; empty means whichever has the name
-	Requester string        `json:"requester"`           // who asks
-	Why       string        `json:"why,omitempty"`       // in words
+	NodeUID   string        `json:"nodeUID,omitempty"`   // the UID of the node; empty means any node with the name
+	Requester string        `json:"requester"`           // who requests it
+	Why       string        `json:"why,omitempty"`       // the reason, as text
 	Purpose   drain.Purpose `json:"purpose,omitempty"`   // empty means Maintenance
-	Until     *time.Time    `json:"until,omitempty"`     // when it ends by itself
-	Paused    bool          `json:"paused,omitempty"`    // nothing more is done for it, and nothing undone
-	Cancelled bool          `json:"cancelled,omitempty"` // it is taken back; to delete it does the same
-	// Priority has it get slots before requests with a lower one.
+	Until     *time.Time    `json:"until,omitempty"`     // the time when it ends by itself
+	Paused    bool          `json:"paused,omitempty"`    // nothing more is done for it, and nothing is undone
+	Cancelled bool          `json:"cancelled,omitempty"` // it is withdrawn, as by deleting it
+	// Priority makes it get slots before requests with a lower priority.
 	Priority int `json:"priority,omitempty"`
-	// ReplaceFirst has the node replaced before it is drained, where that can be;
-	// see drain.Request.
+	// ReplaceFirst has the node replaced before it is drained, where
+	// possible; see drain.Request.
 	ReplaceFirst bool `json:"replaceFirst,omitempty"`
-	// Fenced vouches that the node is powered off, or cut off from storage and
-	// network, and stays so.
+	// Fenced confirms that the node is powered off, or cut off from storage
+	// and network, and stays that way.
 	Fenced bool `json:"fenced,omitempty"`
 }
 
-// requestOf reads a request, and what its node is called.
+// requestOf decodes a request, and its spec.
 func requestOf(u *unstructured.Unstructured) (drain.Request, Spec, error) {
 	var held struct {
 		Spec   Spec         `json:"spec"`

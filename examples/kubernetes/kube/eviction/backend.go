@@ -15,41 +15,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// NodeIndex is the field by which the cached pods must be indexed: the name of
+// NodeIndex is the field by which cached pods must be indexed: the name of
 // their node. See [IndexPods].
 const NodeIndex = "spec.nodeName"
 
-// leaseNamespace is where the agents of nodes renew their leases.
+// leaseNamespace is the namespace where kubelets renew the leases of their
+// nodes.
 const leaseNamespace = "kube-node-lease"
 
-// Backend is a cluster, as package taints needs it: a [engine.ZoneBackend] and
-// a [engine.BatchBackend]. Its methods may be called from several goroutines.
+// Backend adapts a cluster to package taints: it is an [engine.ZoneBackend]
+// and an [engine.BatchBackend]. Its methods may be called from several
+// goroutines.
 //
-//  1. It observes through Reader, which may be a cache: an eviction decided on
-//     what is old meets its precondition, the UID, and does nothing.
+//  1. It observes through Reader, which may be a cache: an eviction based on
+//     stale data fails its precondition, the UID, and does nothing.
 //  2. An eviction is two requests: the condition DisruptionTarget, then the
-//     deletion; one where the condition is there already. Both name the UID. With
-//     budgets the second goes to the eviction subresource.
-//  3. Taints and conditions of nodes are written with the resourceVersion they
-//     were read at by Reader, and read from the server when that was old. That a node
-//     is silent is not concluded from an old lease: that is read from the server.
+//     deletion; only the latter if the condition is already set. Both name the
+//     UID. With budgets the second goes to the eviction subresource.
+//  3. Taints and conditions of nodes are written with the resourceVersion that Reader
+//     returned; if that was stale, the node is read from the server. Before a node
+//     counts as silent, its lease is read from the server.
 type Backend struct {
-	// Client writes, and reads what a write needs to be decided on again. It must
-	// not read from a cache.
+	// Client writes, and reads what is needed to decide about a write again. It
+	// must not read from a cache.
 	Client client.Client
 	// Reader observes. Its pods must be indexed by NodeIndex.
 	Reader client.Reader
-	// Lifecycle is whether the policy has one; leases are observed for it alone.
+	// Lifecycle is whether the policy has a NodeLifecycle; leases are observed
+	// only for it.
 	Lifecycle bool
 	// Budgets is whether the policy respects disruption budgets; they are observed
-	// for it alone.
+	// only then.
 	Budgets bool
-	// Parallel is how many evictions of one decision are under way at a time.
-	// Zero means 16.
+	// Parallel limits the concurrent evictions of one decision. Zero means
+	// 16.
 	Parallel int
 }
 
-// IndexPods makes a cache able to list the pods of a node.
+// IndexPods adds the index with which a cache can list the pods of a node.
 func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	return indexer.IndexField(ctx, &corev1.Pod{}, NodeIndex, func(o client.Object) []string {
 		if name := o.(*corev1.Pod).Spec.NodeName; name != "" {
@@ -89,7 +92,7 @@ func (b *Backend) Observe(ctx context.Context, node string) (*engine.World, erro
 	return w, b.lease(ctx, b.Reader, w)
 }
 
-// lease fills in when the node renewed its lease.
+// lease fills in when the node last renewed its lease.
 func (b *Backend) lease(ctx context.Context, from client.Reader, w *engine.World) error {
 	if !b.Lifecycle {
 		return nil
@@ -130,7 +133,7 @@ func (b *Backend) Apply(ctx context.Context, _ string, action engine.Action) err
 	case engine.SetConditions:
 		return b.setConditions(ctx, a)
 	}
-	return fmt.Errorf("kube/eviction: there is no action %T", action)
+	return fmt.Errorf("kube/eviction: actions of type %T are not supported", action)
 }
 
 // ApplyAll implements engine.BatchBackend.
@@ -153,6 +156,6 @@ func (b *Backend) ApplyAll(ctx context.Context, node string, actions []engine.Ac
 	return errs
 }
 
-// gone says that an object is not there, or another one of its name is: then
-// there is nothing to do.
+// gone reports whether an error means that the object is gone, or was
+// replaced by another one with its name: then there is nothing to do.
 func gone(err error) bool { return apierrors.IsNotFound(err) || kube.IsAnother(err) }

@@ -29,7 +29,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// cluster is the fake client and what was asked of it.
+// cluster is the fake client and the requests to it.
 type cluster struct {
 	client.WithWatch
 	backend *eviction.Backend
@@ -114,7 +114,7 @@ func (c *cluster) apply(t *testing.T, a engine.Action, wantErr string, want ...s
 	}
 }
 
-// TestFacts fills in every field of the engine's Worlds.
+// TestFacts checks that every field of the engine's Worlds is filled in.
 func TestFacts(t *testing.T) {
 	renewed := metav1.NewMicroTime(noon)
 	c := newCluster(t, pod("p", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
@@ -125,16 +125,16 @@ func TestFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Heard, Zones and Outcomes are the Runner's.
+	// The Runner sets Heard, Zones and Outcomes.
 	if unset := worlds.Unset(w); !slices.Equal(unset, []string{"Heard", "Outcomes", "Zones"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	zones, err := c.backend.ObserveZones(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if unset := worlds.Unset(zones); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("of zones: nobody sets %q", unset)
+		t.Errorf("of zones: unset fields: %q", unset)
 	}
 }
 
@@ -146,7 +146,8 @@ func TestEvict(t *testing.T) {
 	c.apply(t, evict("p", "1"), "")
 }
 
-// What is being deleted is left alone, and who is noted is not noted again.
+// Pods that are being deleted are left alone, and a condition that is set is
+// not set again.
 func TestEvictAgain(t *testing.T) {
 	leaving, noted := pod("leaving", "1"), pod("noted", "2")
 	leaving.Finalizers, leaving.DeletionTimestamp = []string{"a/b"}, &metav1.Time{Time: noon}
@@ -223,7 +224,7 @@ func TestEditTaints(t *testing.T) {
 		Add:    []fairlead.Taint{{Key: "b", Value: "2", Effect: fairlead.NoExecute}, {Key: "c", Effect: fairlead.NoExecute, TimeAdded: &noon}},
 	}
 	c.apply(t, edit, "", `patch n {"metadata":{"resourceVersion":"999"},"spec":{"taints":[{"effect":"NoSchedule","key":"a"},{"effect":"NoExecute","key":"b","value":"2"},{"effect":"NoExecute","key":"c","timeAdded":"2026-03-01T12:00:00Z"}]}}`)
-	c.apply(t, edit, "") // is done
+	c.apply(t, edit, "") // already done
 	edit.UID = "another"
 	edit.Add[0].Value = "3"
 	c.apply(t, edit, "")
@@ -231,7 +232,7 @@ func TestEditTaints(t *testing.T) {
 	c.apply(t, edit, "")
 }
 
-// A write that meets a conflict is decided again on what is there now, twice.
+// After a conflict the write is decided again on current data, twice.
 func TestEditTaintsConflict(t *testing.T) {
 	edit := engine.EditTaints{Node: "n", UID: "u", Add: []fairlead.Taint{{Key: "c", Effect: fairlead.NoExecute}}}
 	for conflicts, want := range map[int]string{1: "", 2: "", 3: "node n: change its taints: "} {
@@ -250,10 +251,10 @@ func TestEditTaintsConflict(t *testing.T) {
 	}
 }
 
-// A node is read from the server only where the cache is behind.
+// A node is read from the server only if the cache is behind.
 func TestEditTaintsFromCache(t *testing.T) {
 	c := newCluster(t, node())
-	old := fake.NewClientBuilder().WithObjects(node()).Build() // a cache that hears of nothing more
+	old := fake.NewClientBuilder().WithObjects(node()).Build() // a cache that gets no more updates
 	gets := 0
 	c.backend.Client = interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 		gets++
@@ -276,7 +277,7 @@ func TestEditTaintsFromCache(t *testing.T) {
 	if got := fmt.Sprint(kube.Node(&n).Spec.Taints); !strings.Contains(got, "c:NoExecute") || !strings.Contains(got, "d:NoExecute") {
 		t.Errorf("taints %s", got)
 	}
-	// Whoever has the name by now is another one.
+	// Another node now has the name.
 	other := node()
 	other.UID = "another"
 	c.backend.Reader = fake.NewClientBuilder().WithObjects(other).Build()
@@ -306,7 +307,7 @@ func TestSetConditions(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lease), lease); err != nil {
 		t.Fatal(err)
 	}
-	lease.Spec.RenewTime = &metav1.MicroTime{Time: noon.Add(time.Second)} // it is back
+	lease.Spec.RenewTime = &metav1.MicroTime{Time: noon.Add(time.Second)} // the node is back
 	if err := c.Update(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}

@@ -22,27 +22,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controllers work.
+// Options configures the controllers.
 type Options struct {
-	// Policy is how the engine decides; nil means the zero one.
+	// Policy is that of the engine; nil means the zero policy.
 	Policy *engine.Policy
-	// Store keeps the state; see [kube.Store]. It must not be nil: evictions
-	// that were decided on must outlive the process.
+	// Store keeps the state; see [kube.Store]. It is required: decided
+	// evictions must outlive the process.
 	Store fairlead.Store
-	// Clock tells the time. Nil means [fairlead.SystemClock].
+	// Clock is the clock. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
-	// Workers is how many nodes are looked at at a time. Zero means 4.
+	// Workers is how many nodes are handled concurrently. Zero means 4.
 	Workers int
-	// Client writes, without a cache. Nil means one that SetupWithManager makes
-	// from the manager's configuration.
+	// Client writes, without a cache. Nil means that SetupWithManager creates
+	// one from the manager's configuration.
 	Client client.Client
 }
 
 // SetupWithManager adds the controllers to a manager: one for nodes and the pods
 // on them, and with a Lifecycle in the policy one for all zones. They run while
-// the manager leads. The Policy's errors are returned.
+// the manager leads. Errors of the Policy are returned.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error {
 	if opts.Store == nil {
 		return fmt.Errorf("kube/eviction: no Store: give it one that outlives the process, such as a kube.Store")
@@ -74,9 +74,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	return setupZones(mgr, runner, &opts)
 }
 
-// setupNodes is the controller for nodes: a node gets a pass when it changes, or
-// a pod on it or a disruption budget in the namespace of one does. Leases are looked at when the engine wakes: that a node is
-// back its conditions tell.
+// setupNodes sets up the controller for nodes: passes over a node are triggered by
+// changes of the node, of its pods, and of disruption budgets in their namespaces.
+// Leases are read when the engine wakes: the conditions of a node show when it is back.
 func setupNodes(mgr ctrl.Manager, runner *engine.Runner, backend *Backend, opts *Options) error {
 	workers := opts.Workers
 	if workers == 0 {
@@ -111,8 +111,9 @@ func setupNodes(mgr ctrl.Manager, runner *engine.Runner, backend *Backend, opts 
 	})
 }
 
-// setupZones is the controller for all zones together: they are looked at when
-// a node comes, goes, or changes what matters to its zone.
+// setupZones sets up the controller for all zones together: passes are
+// triggered by nodes that are added, removed, or changed in a way that matters
+// to their zone.
 func setupZones(mgr ctrl.Manager, runner *engine.Runner, opts *Options) error {
 	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		return []reconcile.Request{kube.RequestOf(engine.AllZones)}
@@ -129,8 +130,8 @@ func setupZones(mgr ctrl.Manager, runner *engine.Runner, opts *Options) error {
 		})
 }
 
-// nodeMatters reports whether a change of a node may change a decision: any but
-// that of its images and of what it can hold.
+// nodeMatters reports whether a change of a node may change a decision: any
+// except those of its images and its capacity.
 func nodeMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
 	return o.UID != n.UID || !slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint) ||
@@ -138,15 +139,15 @@ func nodeMatters(e event.UpdateEvent) bool {
 		o.Spec.Unschedulable != n.Spec.Unschedulable || !maps.Equal(o.Labels, n.Labels) || resync(e)
 }
 
-// zoneMatters is nodeMatters for all zones: heartbeats do not count.
+// zoneMatters is nodeMatters for all zones: it ignores heartbeats.
 func zoneMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
 	return o.UID != n.UID || kube.Readiness(o) != kube.Readiness(n) || !maps.Equal(o.Labels, n.Labels) ||
 		!slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint) || resync(e)
 }
 
-// resync reports whether nothing has changed: the informer says again what it
-// has, and that is taken as an occasion to look.
+// resync reports whether an event is a resync of the informer, without a
+// change; it also triggers a pass.
 func resync(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion()
 }
@@ -155,7 +156,8 @@ func sameTaint(x, y corev1.Taint) bool {
 	return x.MatchTaint(&y) && x.Value == y.Value && (x.TimeAdded == nil) == (y.TimeAdded == nil) && x.TimeAdded.Equal(y.TimeAdded)
 }
 
-// podMatters reports whether a change of a pod may change when it must leave.
+// podMatters reports whether a change of a pod may change when it must be
+// evicted.
 func podMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
 	return o.UID != n.UID || o.Spec.NodeName != n.Spec.NodeName || o.Status.Phase != n.Status.Phase ||
@@ -163,7 +165,7 @@ func podMatters(e event.UpdateEvent) bool {
 		len(o.Spec.Tolerations) != len(n.Spec.Tolerations) || !scheduled(o).Equal(scheduled(n)) || resync(e)
 }
 
-// scheduled is when the pod was bound.
+// scheduled returns when the pod was bound.
 func scheduled(p *corev1.Pod) *metav1.Time {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {

@@ -8,6 +8,6 @@
 // (--controllers=*,-taint-eviction-controller and -node-lifecycle-controller);
 // otherwise both act.
 //
-// An operator needs only [SetupWithManager]; use [Backend] with a driver of your
-// own. The RBAC rules are in config/rbac-eviction.yaml.
+// An operator needs only [SetupWithManager]; use [Backend] with your own driver.
+// The RBAC rules are in config/rbac-eviction.yaml.
 package eviction

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// podEvents asks for a pass over the node of a pod.
+// podEvents triggers a pass over the node of a pod.
 type podEvents struct{}
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -32,7 +32,7 @@ func ask(q queue, o client.Object) {
 	}
 }
 
-// nodesOfNamespace asks for a pass over every node that has a pod in the
+// nodesOfNamespace triggers a pass over every node with a pod in the
 // namespace of an object.
 func nodesOfNamespace(pods client.Reader) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// The whole of an operator that evicts pods by taints, with its state in the
+// A complete operator that evicts pods by taints, with its state in the
 // cluster.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
@@ -33,7 +33,7 @@ func ExampleSetupWithManager() {
 	ctx := ctrl.SetupSignalHandler()
 	err = eviction.SetupWithManager(ctx, mgr, eviction.Options{
 		Policy: &engine.Policy{RespectBudgets: true},
-		Store:  kube.NewCached(store), // the leader writes alone
+		Store:  kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -41,8 +41,8 @@ func ExampleSetupWithManager() {
 	log.Fatal(mgr.Start(ctx))
 }
 
-// A backend can be asked by a Runner of one's own: here what would happen, on a
-// client without a cluster.
+// A backend can be used by your own Runner: here to show what would happen,
+// with a client without a cluster.
 func ExampleBackend() {
 	seconds := int64(300)
 	c := fake.NewClientBuilder().

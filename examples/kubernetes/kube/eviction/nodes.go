@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// editTaints makes the one write that EditTaints asks for.
+// editTaints makes the single write for an EditTaints.
 func (b *Backend) editTaints(ctx context.Context, a engine.EditTaints) error {
 	return b.change(ctx, a.Node, a.UID, "change its taints", false, func(_ context.Context, n *corev1.Node) (bool, error) {
 		before := n.Spec.Taints
@@ -25,7 +25,7 @@ func (b *Backend) editTaints(ctx context.Context, a engine.EditTaints) error {
 	})
 }
 
-// edited is what the taints are to be.
+// edited returns the desired taints.
 func edited(now []corev1.Taint, a engine.EditTaints) []corev1.Taint {
 	next := slices.Clone(now)
 	for _, t := range kube.FromTaints(a.Remove) {
@@ -43,7 +43,8 @@ func edited(now []corev1.Taint, a engine.EditTaints) []corev1.Taint {
 	return next
 }
 
-// setConditions says that nothing is known of a node, unless it has reported.
+// setConditions sets the conditions of a silent node to Unknown, unless it has
+// reported.
 func (b *Backend) setConditions(ctx context.Context, a engine.SetConditions) error {
 	return b.change(ctx, a.Node, a.UID, "set its conditions", true, func(ctx context.Context, n *corev1.Node) (bool, error) {
 		converted := kube.Node(n)
@@ -75,11 +76,11 @@ func setCondition(n *corev1.Node, c fairlead.NodeCondition) {
 	n.Status.Conditions[i] = next
 }
 
-// change reads a node, lets edit change it, and writes the difference, in the node or
-// in its status, on condition that nobody has written meanwhile. It reads from the
-// cache first; if that was old it does all of that again on what the server has, twice
-// at most. It does nothing if the node is another one, or edit says that there is
-// nothing to do.
+// change reads a node, lets edit change it, and writes the difference to the node or
+// its status, provided that nothing else has written meanwhile. It reads from the
+// cache first; if that was stale, it starts over with the node from the server, at
+// most twice. It does nothing if the UID of the node differs, or if edit returns
+// false.
 func (b *Backend) change(ctx context.Context, name, uid, what string, status bool, edit func(context.Context, *corev1.Node) (bool, error)) error {
 	var err error
 	for _, from := range []client.Reader{b.Reader, b.Client, b.Client} {

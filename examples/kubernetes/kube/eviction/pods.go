@@ -46,8 +46,8 @@ func (b *Backend) evict(ctx context.Context, a engine.Evict) error {
 	return nil
 }
 
-// observed returns the pod that is meant, nil if it is gone or another one has
-// its name.
+// observed returns the pod of a reference; nil if it is gone or another pod
+// has its name.
 func (b *Backend) observed(ctx context.Context, ref engine.PodRef) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	err := b.Reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, pod)
@@ -62,7 +62,7 @@ func (b *Backend) observed(ctx context.Context, ref engine.PodRef) (*corev1.Pod,
 	return pod, nil
 }
 
-// noted reports whether the pod has the condition already.
+// noted reports whether the pod already has the condition.
 func noted(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget {
@@ -72,7 +72,7 @@ func noted(pod *corev1.Pod) bool {
 	return false
 }
 
-// askBudget evicts through the API that looks at disruption budgets.
+// askBudget evicts through the eviction API, which respects disruption budgets.
 func (b *Backend) askBudget(ctx context.Context, pod *corev1.Pod) error {
 	err := b.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
@@ -87,7 +87,7 @@ func (b *Backend) askBudget(ctx context.Context, pod *corev1.Pod) error {
 	return fmt.Errorf("pod %s/%s: evict: %w", pod.Namespace, pod.Name, err)
 }
 
-// markNotReady takes a pod out of its services.
+// markNotReady marks a pod as not ready, which removes it from its services.
 func (b *Backend) markNotReady(ctx context.Context, a engine.MarkNotReady) error {
 	pod, err := b.observed(ctx, a.Pod)
 	if err != nil || pod == nil || !ready(pod) {
@@ -97,7 +97,7 @@ func (b *Backend) markNotReady(ctx context.Context, a engine.MarkNotReady) error
 		Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "NodeNotReady", LastTransitionTime: metav1.Now(),
 	})
 	if err != nil && !gone(err) {
-		return fmt.Errorf("pod %s: say that it is not ready: %w", a.Pod, err)
+		return fmt.Errorf("pod %s: mark it as not ready: %w", a.Pod, err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func ready(pod *corev1.Pod) bool {
 }
 
 // patchStatus sets one condition of a pod, whatever the others are. The UID in
-// the patch makes the server refuse it for another pod of the name.
+// the patch makes the server refuse it for another pod with the same name.
 func (b *Backend) patchStatus(ctx context.Context, pod *corev1.Pod, c corev1.PodCondition) error {
 	data, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Apply implements [extension.Backend]. Errors that tell something about the
-// object are those of [kube.Outcome].
+// Apply implements [extension.Backend]. Errors about the object are those of
+// [kube.Outcome].
 func (b *Backend) Apply(ctx context.Context, name string, action extension.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -43,10 +43,10 @@ func (b *Backend) Apply(ctx context.Context, name string, action extension.Actio
 	case extension.DeleteObject:
 		return b.deleteObject(ctx, a)
 	}
-	return fmt.Errorf("kube/extension: an action of type %T is not known: the engine is newer than its backend", action)
+	return fmt.Errorf("kube/extension: actions of type %T are not supported: the engine is newer than its backend", action)
 }
 
-// unpack keeps the objects of a bundle, or why they cannot be had.
+// unpack keeps the objects of a bundle, or the error of getting them.
 func (b *Backend) unpack(ctx context.Context, name string, c *extension.Choice) error {
 	content := extension.Content{Bundle: c.Name, Reference: c.Reference}
 	held, err := b.shelf.bundle(c)
@@ -93,12 +93,12 @@ func (b *Backend) setFinalizer(ctx context.Context, name string, a extension.Set
 	return b.merge(ctx, extensions, name, a.ResourceVersion, "metadata", map[string]any{"finalizers": all})
 }
 
-// mostRevision is how large a revision may be, as JSON: objects of the API that
-// are larger than a megabyte and a half are refused by etcd.
+// mostRevision limits the size of a revision, as JSON: etcd refuses objects
+// larger than a megabyte and a half.
 const mostRevision = 1 << 20
 
-// createRevision makes a revision, unless its extension is gone or on its way out,
-// or one of its name is there already: then it has to have the same objects.
+// createRevision creates a revision, unless its extension is gone or being
+// deleted. If a revision with its name exists, it must have the same spec.
 func (b *Backend) createRevision(ctx context.Context, name string, a extension.CreateRevision) error {
 	r := a.Revision
 	ref := kube.RefOf(revisions, "", r.Name)
@@ -115,7 +115,7 @@ func (b *Backend) createRevision(ctx context.Context, name string, a extension.C
 	}
 	delete(u.Object, "status")
 	if data, err := u.MarshalJSON(); err != nil || len(data) > mostRevision {
-		return fmt.Errorf("%s has %d bytes, and objects of the API may have %d: its bundle is too large to be kept in one; ask for a version with fewer or smaller objects", ref, len(data), mostRevision)
+		return fmt.Errorf("%s has %d bytes, but API objects may have %d at most: its bundle is too large to be kept in one; choose a version with fewer or smaller objects", ref, len(data), mostRevision)
 	}
 	err = b.api.Client.Create(ctx, u, client.FieldOwner(FieldManager))
 	if apierrors.IsAlreadyExists(err) {
@@ -133,7 +133,7 @@ func equal(x, y any) bool {
 	return errA == nil && errC == nil && string(a) == string(c)
 }
 
-// applyObject has the server apply an object for a revision that is active.
+// applyObject applies an object on the server for a revision that is active.
 func (b *Backend) applyObject(ctx context.Context, name string, a extension.ApplyObject) error {
 	set, err := b.activeRevision(ctx, a)
 	if err != nil {
@@ -157,8 +157,8 @@ func (b *Backend) applyObject(ctx context.Context, name string, a extension.Appl
 	return err
 }
 
-// restore applies an object that exists. Fields that others keep are taken from
-// them if the object belongs to the extension already.
+// restore applies an existing object. If the object already belongs to the
+// extension, fields that other managers own are taken over.
 func (b *Backend) restore(ctx context.Context, name string, u *unstructured.Unstructured, a extension.ApplyObject) (metav1.Object, error) {
 	found, err := b.api.At(ctx, u.GroupVersionKind(), u.GetNamespace(), u.GetName(), a.ResourceVersion)
 	if err != nil {
@@ -170,8 +170,9 @@ func (b *Backend) restore(ctx context.Context, name string, u *unstructured.Unst
 	return b.api.Restore(ctx, u, found.UID, a.ResourceVersion)
 }
 
-// activeRevision returns the metadata of the revision that an object is applied
-// for. All of it is read only if it has changed since it was seen to be active.
+// activeRevision returns the metadata of the revision for which an object is
+// applied. The whole revision is read only if it has changed since it was last
+// known to be active.
 func (b *Backend) activeRevision(ctx context.Context, a extension.ApplyObject) (*metav1.PartialObjectMetadata, error) {
 	late := &kube.ChangedError{Object: toRef(a.Ref), Problem: "its revision " + a.Revision + " is gone or archived"}
 	set, err := b.api.Head(ctx, revisions, "", a.Revision)
@@ -197,7 +198,7 @@ func (b *Backend) activeRevision(ctx context.Context, a extension.ApplyObject) (
 	return set, nil
 }
 
-// prepare makes of a manifest what is applied for a revision.
+// prepare turns a manifest into the object to apply for a revision.
 func (b *Backend) prepare(name string, ref extension.Ref, revision string, owners []metav1.OwnerReference, manifest json.RawMessage) (*unstructured.Unstructured, error) {
 	u, err := b.api.Read(manifest, toRef(ref))
 	if err != nil {

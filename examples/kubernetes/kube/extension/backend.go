@@ -21,42 +21,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// BackendOptions say what a [Backend] knows besides the API server. The zero
-// value is useful, and nil counts as that.
+// BackendOptions configures a [Backend]. The zero value is usable, and nil
+// means the same.
 type BackendOptions struct {
-	// Images gives the content of images: of bundles, and of catalogs that nobody
-	// serves. Nil means that catalogs are served, and bundles inline.
+	// Images provides the content of images: of bundles, and of catalogs that are
+	// not served. Nil means that catalogs are served, and bundles inline.
 	Images operators.Images
-	// Services gives the catalogs of services, such as catalogd's: the Client of
-	// package served is one. Nil means that catalogs are images.
+	// Services provides the catalogs of services, such as catalogd; the Client
+	// of package served implements it. Nil means that catalogs are images.
 	Services operators.Services
-	// Resolve says how to resolve. Nil means the zero options.
+	// Resolve configures resolution. Nil means the zero options.
 	Resolve *olm.Options
-	// Together resolves all extensions jointly, with what their bundles require; see
-	// [extension.Together]. All extensions and their revisions are read for it.
+	// Together resolves all extensions jointly, with the requirements of their
+	// bundles; see [extension.Together]. It reads all extensions and their
+	// revisions.
 	Together bool
-	// Certificates is the one of the Policy, which [SetupWithManager] fills in: it
-	// says what objects a bundle with webhooks becomes.
+	// Certificates is that of the Policy, which [SetupWithManager] fills in. The
+	// objects of a bundle with webhooks depend on it.
 	Certificates extension.CertificateProvider
-	// Cache has the metadata of all objects of the kinds Cached, in all namespaces. Of
-	// these it tells what has changed since it was read, and what has not is not read
-	// again; see the package documentation. Nil means that each pass reads all.
-	// [SetupWithManager] fills in the manager's, with the kinds that are watched.
+	// Cache has the metadata of all objects of the kinds Cached, in all namespaces. It
+	// shows which of them have changed since they were read; the others are not read
+	// again, see the package documentation. Nil means that each pass reads everything.
+	// [SetupWithManager] sets the manager's cache, with the kinds that are watched.
 	Cache client.Reader
-	// Cached are the kinds of Cache.
+	// Cached lists the kinds in Cache.
 	Cached []schema.GroupVersionKind
-	// Clock tells when catalogs were read. Nil means [fairlead.SystemClock].
+	// Clock is the clock for the time when catalogs were read. Nil means
+	// [fairlead.SystemClock].
 	Clock fairlead.Clock
 }
 
-// Backend is an [extension.Backend] on an API server, and answers what an
-// extension is to have ([Backend.Resolve]) from the catalogs that are there. Its
-// methods may be called from several goroutines. What it keeps in memory are
-// catalogs, what was unpacked, and which objects it knows to be as they were
-// applied; all else is on the server.
+// Backend is an [extension.Backend] on an API server, and resolves extensions
+// ([Backend.Resolve]) from the catalogs of the cluster. Its methods may be
+// called from several goroutines. It keeps in memory only catalogs, unpacked
+// bundles, and which objects are known to be as they were applied; everything
+// else is on the server.
 type Backend struct {
-	client  *latest.Client // reads from the server, and remembers where it is told to
-	api     *kube.Objects  // writes and reads by client, and remembers nothing
+	client  *latest.Client // reads from the server, and remembers on request
+	api     *kube.Objects  // reads and writes through client, and remembers nothing
 	opts    BackendOptions
 	shelf   *shelf
 	resolve extension.Resolve
@@ -68,8 +70,8 @@ type Backend struct {
 	active map[string]string    // by revision: the resourceVersion at which it was active
 }
 
-// New returns a Backend. The client must read from the server, as those of
-// [kube.Direct] do: the one of a manager does not.
+// New returns a Backend. The client must read from the server, like those of
+// [kube.Direct] and unlike that of a manager.
 func New(c client.Client, opts *BackendOptions) *Backend {
 	b := &Backend{
 		contents: unpacked.New(mostContents, func(x, y *extension.Content) bool { return x.Bundle == y.Bundle && x.Reference == y.Reference }),
@@ -91,7 +93,7 @@ func New(c client.Client, opts *BackendOptions) *Backend {
 	return b
 }
 
-// Resolve implements [extension.Resolve] on the catalogs as they are.
+// Resolve implements [extension.Resolve] with the current catalogs.
 func (b *Backend) Resolve(ctx context.Context, x *extension.ClusterExtension) (*extension.Answer, error) {
 	if err := b.shelf.refresh(ctx); err != nil {
 		return nil, err
@@ -99,7 +101,8 @@ func (b *Backend) Resolve(ctx context.Context, x *extension.ClusterExtension) (*
 	return b.resolve(ctx, x)
 }
 
-// others are all extensions but one, with what their revisions say is installed.
+// others returns all extensions except one, with what is installed according to
+// their revisions.
 func (b *Backend) others(ctx context.Context, name string) ([]extension.ClusterExtension, error) {
 	all, err := decoded[extension.ClusterExtension](ctx, b, extensions)
 	if err != nil {
@@ -126,8 +129,8 @@ func (b *Backend) others(ctx context.Context, name string) ([]extension.ClusterE
 	return others, nil
 }
 
-// list returns the objects of a kind, by namespace and name: as they were read, unless
-// they have changed since. Do not change them.
+// list returns the objects of a kind, by namespace and name, and reads them only if
+// they have changed since the last time. Do not modify them.
 func (b *Backend) list(ctx context.Context, gvk schema.GroupVersionKind, opts ...client.ListOption) ([]unstructured.Unstructured, error) {
 	all, err := latest.List(ctx, b.client, gvk, kube.ListOf(gvk), opts...)
 	if err != nil {
@@ -138,7 +141,7 @@ func (b *Backend) list(ctx context.Context, gvk schema.GroupVersionKind, opts ..
 	}), nil
 }
 
-// decoded is list in the engine's form.
+// decoded returns the objects of list as the engine's types.
 func decoded[T any](ctx context.Context, b *Backend, gvk schema.GroupVersionKind) ([]T, error) {
 	items, err := b.list(ctx, gvk)
 	if err != nil {
@@ -153,6 +156,6 @@ func decoded[T any](ctx context.Context, b *Backend, gvk schema.GroupVersionKind
 	return all, nil
 }
 
-// mostContents is how many bundles are kept unpacked for an extension: the one
-// that it has, the next, and one that somebody tries.
+// mostContents limits how many unpacked bundles are kept for an extension: the
+// installed one, the next one, and one being tried.
 const mostContents = 3

@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pipes are three versions of a package: the second adds a field to its CRD, the
-// third requires it.
+// pipes returns three versions of a package: the second adds a field to its CRD,
+// the third requires it.
 func pipes() []shelf.Version {
 	return []shelf.Version{
 		{Package: "pipes", Number: "1.0.0", Kind: "Pipe", Served: []string{"v1"}, Fields: []string{"length"}},
@@ -30,10 +30,9 @@ func pipes() []shelf.Version {
 	}
 }
 
-// story takes an extension from its installation to its end: installed within a
-// range, updated, kept from an update that would break an object, taken back,
-// deleted as soon as no object is lost by that. After each pass something may
-// happen.
+// story runs the life of an extension: installed within a range, updated, kept
+// from an update that would break an object, rolled back, and deleted as soon
+// as that loses no object. After each pass something may happen.
 func story(w *world, each func()) {
 	w.Helper()
 	all := pipes()
@@ -56,7 +55,7 @@ func story(w *world, each func()) {
 	d := w.run(each)
 	w.wantStatus("pipes.v1.1.0 Installed True Succeeded Progressing True Retrying")
 	if got := messages(d.Blocked); !strings.Contains(got, "material") {
-		w.Errorf("what keeps the update: %s", got)
+		w.Errorf("the block of the update: %s", got)
 	}
 
 	w.annotate(engine.RollbackAnnotation, "1")
@@ -71,7 +70,7 @@ func story(w *world, each func()) {
 	w.must(w.client.Delete(w.Context(), u))
 	d = w.run(each)
 	if got := messages(d.Blocked); !strings.Contains(got, "1 object of it exists") {
-		w.Errorf("what keeps the removal: %s", got)
+		w.Errorf("the block of the removal: %s", got)
 	}
 	w.must(w.client.Delete(w.Context(), pipe))
 	w.run(each)
@@ -91,7 +90,7 @@ func messages(blocked []fairlead.Block) string {
 	return strings.Join(all, "; ")
 }
 
-// The whole life of an extension, with what it may write.
+// The whole life of an extension, with a limit on its writes.
 func TestStory(t *testing.T) {
 	w := newWorld(t)
 	story(w, nil)
@@ -103,15 +102,15 @@ func TestStory(t *testing.T) {
 			t.Errorf("%s: %d times, want %d", write, got, want)
 		}
 	}
-	// The fake server gives UIDs after it has answered, so that one is needed for each
-	// object that is new.
+	// The fake server assigns UIDs only after it has answered, so each new object
+	// needs one.
 	if n := w.count("apply"); w.dry > n {
 		t.Errorf("%d dry runs without a restart, and %d objects applied", w.dry, n)
 	}
 }
 
-// The same with a process that ends after each sixth pass: nothing is written more often,
-// but for state that it asks of the server.
+// The same with a process that ends after every sixth pass: nothing is written more
+// often, and dry runs show whether objects are as applied.
 func TestRestarts(t *testing.T) {
 	w := newWorld(t)
 	passes := 0
@@ -124,12 +123,12 @@ func TestRestarts(t *testing.T) {
 		t.Errorf("a deployment was applied %d times, want 4", got)
 	}
 	if w.dry == 0 {
-		t.Error("the server was never asked what applying would do")
+		t.Error("there was no dry run")
 	}
 }
 
-// The same where the answer to each write is lost the first time, and where each
-// second one fails before it is carried out.
+// The same if the answer to each write is lost the first time, and if every
+// second write fails before it is carried out.
 func TestLostAnswers(t *testing.T) {
 	for _, carriedOut := range []bool{true, false} {
 		w := newWorld(t)
@@ -144,8 +143,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// What somebody changes in what was applied is changed back, also after a restart,
-// and what they add is let be.
+// Manual changes of applied fields are reverted, even after a restart; added
+// fields stay.
 func TestChangedByHand(t *testing.T) {
 	w := newWorld(t)
 	w.publish(pipes()[0])
@@ -194,8 +193,8 @@ func merged(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// An object of somebody else is in the way, and is not touched, also where the cache
-// does not have it yet; which bundle cannot be had is said.
+// An object of another owner is in the way, and is not touched, even if the cache
+// does not have it yet. An unavailable bundle is reported.
 func TestInTheWay(t *testing.T) {
 	w := newWorld(t)
 	w.cache = w.snapshot()
@@ -216,7 +215,7 @@ func TestInTheWay(t *testing.T) {
 	}
 }
 
-// A catalog that cannot be read is told, and read again in time.
+// An unreadable catalog is reported, and read again later.
 func TestCatalogUnread(t *testing.T) {
 	w := newWorld(t)
 	w.publish(pipes()[0])
@@ -237,7 +236,7 @@ func TestCatalogUnread(t *testing.T) {
 
 const retry = 31e9
 
-// What was decided on something older changes nothing.
+// Actions based on stale data change nothing.
 func TestRefused(t *testing.T) {
 	w := newWorld(t)
 	w.publish(pipes()[0])
@@ -287,7 +286,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	w := newWorld(t)
 	w.publish(pipes()[0])
@@ -301,12 +300,12 @@ func TestFacts(t *testing.T) {
 	w.must(w.client.Delete(t.Context(), u))
 	got, err := w.backend.Observe(t.Context(), "pipes")
 	w.must(err)
-	// The rest is the Runner's.
+	// The Runner sets the rest.
 	if unset := worlds.Unset(got); !slices.Equal(unset, []string{"Answer", "Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	if unset := worlds.Unset(&got.Cluster); !slices.Equal(unset, []string{"Existing"}) {
-		t.Errorf("of the cluster nobody sets %q", unset)
+		t.Errorf("of the cluster: unset fields: %q", unset)
 	}
 	for _, o := range got.Objects {
 		if o.Digest == "" || o.Owner != "pipes" || o.Controller != "pipes-1" || !o.Ready || o.UID == "" {
@@ -319,7 +318,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// With Together what a bundle requires is had by another extension.
+// With Together, another extension meets the requirements of a bundle.
 func TestTogether(t *testing.T) {
 	w := newWorld(t)
 	needs := pipes()[0]

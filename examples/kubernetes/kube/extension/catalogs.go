@@ -19,11 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// retryCatalog is how long a catalog that could not be read is left alone, if
+// retryCatalog is the delay before an unreadable catalog is read again, if
 // nothing about it changes.
 const retryCatalog = 30 * time.Second
 
-// place is what a ClusterCatalog says of where its content is.
+// place contains the fields of a ClusterCatalog that locate its content.
 type place struct {
 	Spec struct {
 		Source struct {
@@ -52,28 +52,28 @@ type shelf struct {
 
 	mu       sync.Mutex
 	loaded   map[string]*loaded
-	sources  []olm.Source // what resolver was made of
-	key      string       // names that
+	sources  []olm.Source // the sources of resolver
+	key      string       // identifies them
 	resolver *olm.Resolver
 }
 
-// loaded is one catalog as it was read.
+// loaded is a catalog as it was read.
 type loaded struct {
-	form    string // names the form of the content
-	tag     string // what a service calls it
+	form    string // identifies the version of the content
+	tag     string // identifies the content for a service
 	catalog *catalog.Catalog
 	err     error
 	at      time.Time
 }
 
-// current returns the resolver; there is one after the first refresh.
+// current returns the resolver, which exists after the first refresh.
 func (s *shelf) current() *olm.Resolver {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.resolver
 }
 
-// refresh reads the catalogs, and again the content of those that have changed.
+// refresh reads the catalogs, and the content of those that have changed.
 func (s *shelf) refresh(ctx context.Context) error {
 	items, err := s.backend.list(ctx, catalogs)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *shelf) refresh(ctx context.Context) error {
 	return nil
 }
 
-// source is a catalog as a resolver takes it, with what was read of it; nil where
-// nothing was.
+// source returns a catalog as a source of the resolver, and its loaded content;
+// nil if nothing was loaded.
 func (s *shelf) source(ctx context.Context, u *unstructured.Unstructured) (olm.Source, *loaded) {
 	var c extension.ClusterCatalog
 	var at place
@@ -128,8 +128,8 @@ func (s *shelf) source(ctx context.Context, u *unstructured.Unstructured) (olm.S
 	return src, l
 }
 
-// load returns what a catalog holds: as it was read, unless something names
-// another form of it by now, or its time is over.
+// load returns the content of a catalog. It reads it again if the version of
+// the content has changed, or after the poll interval.
 func (s *shelf) load(ctx context.Context, name string, c *place) *loaded {
 	now := s.backend.opts.Clock.Now()
 	form, read := s.content(c)
@@ -148,13 +148,14 @@ func (s *shelf) load(ctx context.Context, name string, c *place) *loaded {
 	}
 	read(ctx, l)
 	if l.form, l.at = form, now; l.err != nil {
-		l.catalog = nil // what is wrong in it may be what keeps an update away
+		l.catalog = nil // do not resolve from older content: it may lack an update, without anyone noticing
 	}
 	return l
 }
 
-// content returns what names the form of a catalog, and what reads it over one that
-// was read before: from the service that its status names, or else from its image.
+// content returns what identifies the version of a catalog's content, and a
+// function that reads it, given an earlier result: from the service in its status,
+// or else from its image.
 func (s *shelf) content(c *place) (form string, read func(context.Context, *loaded)) {
 	opts, base := &s.backend.opts, c.Status.URLs.Base
 	image := cmp.Or(c.Status.ResolvedSource.Image.Ref, c.Spec.Source.Image.Ref)
@@ -164,7 +165,7 @@ func (s *shelf) content(c *place) (form string, read func(context.Context, *load
 		return form, func(ctx context.Context, l *loaded) {
 			var changed *catalog.Catalog
 			if !strings.HasPrefix(l.form, base+" ") {
-				l.tag = "" // it is another service's
+				l.tag = "" // it is a tag of another service
 			}
 			if changed, l.tag, l.err = opts.Services.Catalog(ctx, base, l.tag); changed != nil {
 				l.catalog = changed
@@ -181,11 +182,11 @@ func (s *shelf) content(c *place) (form string, read func(context.Context, *load
 		}
 	}
 	return form, func(_ context.Context, l *loaded) {
-		l.err = fmt.Errorf("nothing serves it (status.urls.base is empty), and nothing here opens its image %s: run catalogd, or give the controller an Images", image)
+		l.err = fmt.Errorf("nothing serves it (status.urls.base is empty), and its image %s cannot be opened here: run catalogd, or give the controller an Images", image)
 	}
 }
 
-// bundle returns a bundle that was chosen.
+// bundle returns a chosen bundle.
 func (s *shelf) bundle(c *extension.Choice) (*catalog.Bundle, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,5 +199,5 @@ func (s *shelf) bundle(c *extension.Choice) (*catalog.Bundle, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("catalog %s no longer has bundle %s of package %s; another one is chosen at the next look", c.Catalog, c.Name, c.Package)
+	return nil, fmt.Errorf("catalog %s no longer has bundle %s of package %s; the next pass chooses another one", c.Catalog, c.Name, c.Package)
 }

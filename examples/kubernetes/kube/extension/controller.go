@@ -20,31 +20,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controller works.
+// Options configures the controller.
 type Options struct {
 	BackendOptions
-	// Policy is how the engine decides; nil means the zero one.
+	// Policy is that of the engine; nil means the zero policy.
 	Policy *extension.Policy
-	// Store keeps the state; see [kube.Store]. It must not be nil: which numbers
-	// revisions were given must outlive the process.
+	// Store keeps the state; see [kube.Store]. It is required: the numbers given
+	// to revisions must outlive the process.
 	Store fairlead.Store
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
-	// Workers is how many extensions are looked at at a time. Zero means 4.
+	// Workers is how many extensions are handled concurrently. Zero means 4.
 	Workers int
-	// Client reads and writes, without a cache. Nil means one that
-	// SetupWithManager makes from the manager's configuration.
+	// Client reads and writes, without a cache. Nil means that
+	// SetupWithManager creates one from the manager's configuration.
 	Client client.Client
-	// Kinds are those that bundles bring besides what most do; their objects are
-	// watched, so that one that is changed or deleted is noticed at once.
+	// Kinds lists less common kinds in bundles; their objects are also watched,
+	// so that changes and deletions are noticed at once.
 	Kinds []schema.GroupVersionKind
 }
 
 // SetupWithManager adds the controller to a manager. It runs while the manager
-// leads. An extension gets a pass when it, a revision or an object of it changes,
-// and when catalogs do; of objects only the metadata are watched. While objects
-// of its CRDs hold up its removal, which are not watched, it gets one every
-// [RecheckObjects]. The error of Policy.Check is returned.
+// leads. Passes over an extension are triggered by changes of the extension, its
+// revisions, its objects, and catalogs; only the metadata of objects is watched.
+// While objects of its CRDs, which are not watched, block its removal, it gets a
+// pass every [RecheckObjects]. The error of Policy.Check is returned.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if opts.Store == nil {
 		return fmt.Errorf("kube/extension: no Store: give it one that outlives the process, such as a kube.Store")
@@ -91,11 +91,11 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	})
 }
 
-// RecheckObjects is how often it is looked whether objects of a CRD are gone.
+// RecheckObjects is how often to check whether the objects of a CRD are gone.
 const RecheckObjects = 30 * time.Second
 
-// recheck is when to look again: as decided, or earlier where that depends on what
-// is not watched.
+// recheck returns the time of the next pass: as decided, or earlier if it depends
+// on objects that are not watched.
 func (b *Backend) recheck(d *extension.Decision) time.Time {
 	soon := b.opts.Clock.Now().Add(RecheckObjects)
 	waits := slices.ContainsFunc(d.Blocked, func(x fairlead.Block) bool {
@@ -107,7 +107,7 @@ func (b *Backend) recheck(d *extension.Decision) time.Time {
 	return d.Wake
 }
 
-// watches maps what changes to the extensions that it matters to.
+// watches maps changed objects to the affected extensions.
 type watches struct{ backend *Backend }
 
 // watch adds all watches.
@@ -129,7 +129,8 @@ func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
 	}
 }
 
-// objectKinds are those of objects that are watched; kinds are those of Options.
+// objectKinds returns the kinds of objects that are watched; kinds are those of
+// Options.
 func objectKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	all := usual()
 	for _, gvk := range kinds {
@@ -140,12 +141,12 @@ func objectKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	return all
 }
 
-// watchedKinds are all those that are watched.
+// watchedKinds returns all kinds that are watched.
 func watchedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	return append(objectKinds(kinds), extensions, catalogs, revisions)
 }
 
-// labelled is the extension that an object belongs to.
+// labelled returns the extension to which an object belongs.
 func labelled(_ context.Context, o client.Object) []reconcile.Request {
 	if labels := o.GetLabels(); labels[extension.OwnerKindLabel] == extensions.Kind && labels[extension.OwnerNameLabel] != "" {
 		return []reconcile.Request{kube.RequestOf(labels[extension.OwnerNameLabel])}
@@ -153,7 +154,8 @@ func labelled(_ context.Context, o client.Object) []reconcile.Request {
 	return nil
 }
 
-// extension is the one that has changed, or all where they are resolved together.
+// extension returns the changed extension, or all of them if they are resolved
+// together.
 func (w *watches) extension(ctx context.Context, o client.Object) []reconcile.Request {
 	if w.backend.opts.Together {
 		return w.all(ctx, o)
@@ -161,7 +163,7 @@ func (w *watches) extension(ctx context.Context, o client.Object) []reconcile.Re
 	return []reconcile.Request{kube.RequestOf(o.GetName())}
 }
 
-// all are the extensions that there are, and the object's own if it is one.
+// all returns all extensions, including the object itself if it is one.
 func (w *watches) all(ctx context.Context, o client.Object) []reconcile.Request {
 	var list metav1.PartialObjectMetadataList
 	list.SetGroupVersionKind(extensions.GroupVersion().WithKind(extensions.Kind + "List"))

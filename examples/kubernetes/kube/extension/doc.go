@@ -17,42 +17,41 @@
 //     client, or a directory.
 //   - The objects of a bundle are those of its olm.bundle.object properties, or else
 //     those of its image, through the same Images.
-//   - A catalog that cannot be read fails the extensions that see it, and their
-//     conditions say so. It is read again after half a minute, when its status or
-//     spec shows a change, and as often as spec.source.image.pollIntervalMinutes says.
+//   - A catalog that cannot be read fails the extensions that use it, which their
+//     conditions report. It is read again after half a minute, when its status or spec
+//     shows a change, and as often as spec.source.image.pollIntervalMinutes says.
 //
 // # What is read
 //
-// Decisions are based on reads from the server, never on a cache. Every pass reads
-// the extension, its revisions, the objects of CRDs that an update changes or a
-// removal would delete, and permissions if the extension names a service account.
-// Everything else is read again only if a watch (of metadata) reports a change since
-// the last read, or if this controller has written it: the extension's objects, which
-// are found by their label, those that a revision or a bundle names, catalogs, and
-// with Together the other extensions. So each pass sees what earlier passes wrote, and
-// what others wrote as soon as the watches report it. At rest, a pass takes two
-// requests, and one for each CRD in question. Before an object is applied, its revision
-// is checked again.
+// Decisions are based on reads from the server, never on a cache. Every pass reads the
+// extension, its revisions, the objects of CRDs that an update changes or a removal
+// would delete, and permissions if the extension names a service account. Everything
+// else is read again only if a watch (of metadata) reports a change since the last
+// read, or if this controller has written it: the extension's objects, which are found
+// by their label, those that a revision or a bundle names, catalogs, and with Together
+// the other extensions. So each pass sees what earlier passes wrote, and what others
+// wrote as soon as the watches report it. At rest, a pass takes two requests, and one
+// for each of those CRDs. Before an object is applied, its revision is checked again.
 //
 // # What is written
 //
 //   - Each write carries the resourceVersion that the decision was based on; objects
-//     to be created must not exist; deletions carry the UID too. Of two writers, one
-//     gets a [*kube.ChangedError] and decides again.
+//     to be created must not exist; deletions also carry the UID. Of two writers,
+//     one gets a [*kube.ChangedError] and decides again.
 //   - Objects are written by server-side apply with the field manager [FieldManager].
-//     An object that is taken over must not have fields that another manager keeps (a
+//     An object that is taken over must not have fields that another manager owns (a
 //     [*kube.TakenError]). An object that belongs to the extension is restored to its
 //     revision, whoever has changed it; changes show in the fields that the server
 //     assigns to this manager. After a restart the controller asks the server, once per
 //     object, what applying it would change (a dry run).
 //   - Objects are owned by their revision, and revisions by their extension, so all of
-//     them are deleted even if somebody removes the finalizer.
+//     them are deleted even if the finalizer is removed manually.
 //
 // # Limits
 //
 //   - A revision holds its objects inline, at most one megabyte.
 //   - The engine refuses bundles with API services, and bundles with webhooks unless
-//     Policy.Certificates says who issues their certificates.
+//     Policy.Certificates names an issuer of their certificates.
 //   - Objects of kinds that are not watched (see Options.Kinds) are checked only when
-//     something else happens.
+//     something else triggers a pass.
 package extension

@@ -11,8 +11,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that installs cluster extensions from catalogs on its
-// disk, or from catalogd, with its state in the cluster.
+// A complete operator that installs cluster extensions from catalogs on disk, or
+// from catalogd, with its state in the cluster.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -30,10 +30,10 @@ func ExampleSetupWithManager() {
 		BackendOptions: extension.BackendOptions{
 			Services: served.New(nil),
 			Images:   operators.Directory("/var/lib/images"),
-			Together: true, // what one requires another one may have
+			Together: true, // one may meet the requirements of another
 		},
 		Policy: &engine.Policy{KeepRevisions: 3},
-		Store:  kube.NewCached(store), // the leader writes alone
+		Store:  kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -1,4 +1,4 @@
 package extension
 
-// WatchedKinds are those that the controller watches.
+// WatchedKinds returns the kinds that the controller watches.
 var WatchedKinds = watchedKinds

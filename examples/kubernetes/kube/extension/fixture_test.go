@@ -47,10 +47,10 @@ var (
 	deploymentKind = kind("apps", "v1", "Deployment")
 )
 
-// images are catalogs and bundles by their names.
+// images contains catalogs and bundles by name.
 type images map[string]string
 
-// Open is an image that holds one catalog.
+// Open returns an image that contains one catalog.
 func (m images) Open(_ context.Context, image string) (fs.FS, error) {
 	if text, ok := m[image]; ok {
 		return fstest.MapFS{"catalog.json": {Data: []byte(text)}}, nil
@@ -58,8 +58,7 @@ func (m images) Open(_ context.Context, image string) (fs.FS, error) {
 	return nil, fmt.Errorf("image %s: %w", image, fs.ErrNotExist)
 }
 
-// world is a fake API server with the controllers played that it lacks, and the
-// engine on it.
+// world is a fake API server, with simulated controllers, and an engine.
 type world struct {
 	*testing.T
 	client  client.WithWatch // as users and controllers see it
@@ -69,12 +68,13 @@ type world struct {
 	clock   *fairlead.ManualClock
 	store   *fairlead.MemStore
 	uids    int
-	cache   client.Reader // what the backend takes from a cache; by default what the server has
-	writes  []string      // of the backend, in order: verb, kind, name; dry runs are none
-	reads   []string      // the same
-	dry     int           // dry runs
-	// Fail is asked before each write of the backend; what it returns the write
-	// fails with. After true it is carried out all the same.
+	cache   client.Reader // the backend's cache; by default it has what the server has
+	writes  []string      // of the backend, in order: verb, kind, name; without dry runs
+	reads   []string      // likewise
+	dry     int           // the number of dry runs
+	// fail is called before each write of the backend; the write fails with the
+	// error that it returns. If carriedOut is true, the write takes place
+	// anyway.
 	fail func(write string) (err error, carriedOut bool)
 }
 
@@ -113,7 +113,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// restart makes a new Backend, and a new Runner on the state that is saved.
+// restart makes a new Backend, and a new Runner with the saved state.
 func (w *world) restart() {
 	w.Helper()
 	w.backend = extension.New(interceptor.NewClient(w.client, w.intercept()), &extension.BackendOptions{
@@ -124,7 +124,7 @@ func (w *world) restart() {
 	w.must(err)
 }
 
-// cacheOf is the cache of a world, which may be exchanged.
+// cacheOf is the cache of a world, which may be replaced.
 type cacheOf struct{ w *world }
 
 func (c *cacheOf) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -149,8 +149,9 @@ func object(k schema.GroupVersionKind, name string) *unstructured.Unstructured {
 	return u
 }
 
-// intercept counts the writes of the backend, has them fail, and plays what the
-// fake client does not know: dry runs, and patches of a status at a revision.
+// intercept records the writes of the backend, makes them fail, and simulates
+// what the fake client does not support: dry runs, and patches of a status at a
+// revision.
 func (w *world) intercept() interceptor.Funcs {
 	do := func(verb string, o client.Object, carryOut func() error) error {
 		write := verb + " " + o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetName()
@@ -223,14 +224,15 @@ func (w *world) intercept() interceptor.Funcs {
 	}
 }
 
-// would answers a dry run: what there is, if all that is applied is in it.
+// would answers a dry run: the existing object, if it contains all that is
+// applied.
 func (w *world) would(u *unstructured.Unstructured, into any) error {
 	is := object(u.GroupVersionKind(), "")
 	if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(u), is); err != nil {
 		return err
 	}
 	if !within(u.Object, is.Object) {
-		is.SetAnnotations(nil) // another one
+		is.SetAnnotations(nil) // a different object
 	}
 	text, err := is.MarshalJSON()
 	w.must(err)
@@ -256,7 +258,7 @@ func within(part, whole any) bool {
 	return fmt.Sprint(part) == fmt.Sprint(whole)
 }
 
-// publish has the catalog hold these versions.
+// publish sets the versions in the catalog.
 func (w *world) publish(versions ...shelf.Version) {
 	w.Helper()
 	image := fmt.Sprintf("example.com/plumbing:%d", len(w.images))
@@ -272,7 +274,7 @@ func (w *world) publish(versions ...shelf.Version) {
 	w.must(w.client.Update(w.Context(), u))
 }
 
-// ask makes an extension for pipes, or changes the version that it asks for.
+// ask creates an extension for pipes, or changes its requested version.
 func (w *world) ask(version string) {
 	w.Helper()
 	u := object(extensionKind, "pipes")
@@ -288,7 +290,8 @@ func (w *world) ask(version string) {
 	w.must(w.client.Update(w.Context(), u))
 }
 
-// annotate sets an annotation of the extension, or with "" takes it away.
+// annotate sets an annotation of the extension, or removes it if the value is
+// "".
 func (w *world) annotate(key, value string) {
 	w.Helper()
 	u := w.get(extensionKind, "", "pipes")
@@ -304,7 +307,7 @@ func (w *world) annotate(key, value string) {
 	w.must(w.client.Update(w.Context(), u))
 }
 
-// run makes passes until nothing changes any more.
+// run makes passes until nothing changes.
 func (w *world) run(each func()) engine.Decision {
 	w.Helper()
 	quiet := 0
@@ -332,7 +335,7 @@ func (w *world) run(each func()) engine.Decision {
 	return last
 }
 
-// play is what the server and its controllers do: UIDs, established CRDs, ready
+// play simulates the server and its controllers: UIDs, established CRDs, ready
 // deployments, and the garbage collector.
 func (w *world) play() {
 	w.Helper()
@@ -365,7 +368,7 @@ func (w *world) play() {
 	}
 }
 
-// kinds are those of revisions and of what is in them.
+// kinds returns the kinds of revisions and of the objects in them.
 func (w *world) kinds() []schema.GroupVersionKind {
 	const rbac = "rbac.authorization.k8s.io"
 	return []schema.GroupVersionKind{
@@ -390,7 +393,7 @@ func (w *world) get(k schema.GroupVersionKind, namespace, name string) *unstruct
 	return u
 }
 
-// made is all that there is, as "Kind name".
+// made returns all objects, as "Kind name".
 func (w *world) made() []string {
 	w.Helper()
 	var all []string
@@ -402,7 +405,8 @@ func (w *world) made() []string {
 	return all
 }
 
-// status is "bundle: Installed Progressing" of the extension, with the reasons.
+// status returns "bundle: Installed Progressing" of the extension, with the
+// reasons.
 func (w *world) status() string {
 	w.Helper()
 	u := w.get(extensionKind, "", "pipes")
@@ -423,7 +427,7 @@ func (w *world) wantStatus(want string) {
 	}
 }
 
-// count is how many writes were one of those.
+// count returns how many writes begin with write.
 func (w *world) count(write string) int {
 	n := 0
 	for _, x := range w.writes {

@@ -21,8 +21,8 @@ var (
 	accounts = schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}
 )
 
-// usual are the kinds of the objects that bundles become. Their objects are
-// found by their label, also where no revision names them any more.
+// usual returns the common kinds of bundle objects. Their objects are found
+// by their label, even if no revision names them any more.
 func usual() []schema.GroupVersionKind {
 	const rbac, admission = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
 	return []schema.GroupVersionKind{
@@ -34,10 +34,10 @@ func usual() []schema.GroupVersionKind {
 	}
 }
 
-// toRef is the name that package kube has for an object.
+// toRef converts a reference to that of package kube.
 func toRef(r extension.Ref) kube.Ref { return kube.Ref(r) }
 
-// refOf is the engine's name for an object.
+// refOf returns the engine's reference to an object.
 func refOf(u *unstructured.Unstructured) extension.Ref {
 	return extension.Ref(kube.RefOf(u.GroupVersionKind(), u.GetNamespace(), u.GetName()))
 }

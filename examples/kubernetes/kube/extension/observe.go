@@ -24,7 +24,8 @@ import (
 )
 
 // Observe implements [extension.Backend]. The extension is read first and its
-// revisions next, so that no object is taken for one that nothing names.
+// revisions next, so that no object is wrongly taken for one that nothing
+// refers to.
 func (b *Backend) Observe(ctx context.Context, name string) (*extension.World, error) {
 	o := &observation{Backend: b, ctx: ctx, name: name, w: &extension.World{}, named: map[extension.Ref]*wanted{}, as: map[extension.Ref]extension.Ref{}}
 	for _, read := range []func() error{o.extension, o.revisions, o.contents, o.objects, o.definitions, o.access} {
@@ -45,15 +46,15 @@ type observation struct {
 	ctx   context.Context
 	name  string
 	w     *extension.World
-	named map[extension.Ref]*wanted       // by the engine's names: what revisions and contents speak of
-	as    map[extension.Ref]extension.Ref // the engine's name for an object of the cluster, where it is another
+	named map[extension.Ref]*wanted       // by the engine's references: the objects in revisions and contents
+	as    map[extension.Ref]extension.Ref // the engine's reference to an object of the cluster, if it differs
 	found map[extension.Ref]*unstructured.Unstructured
 }
 
-// wanted is an object that a revision or a bundle speaks of.
+// wanted is an object in a revision or a bundle.
 type wanted struct {
 	gvk       schema.GroupVersionKind
-	digests   []string                   // of all that it is to be
+	digests   []string                   // of all its desired contents
 	manifests map[string]json.RawMessage // by the revision that has it
 }
 
@@ -84,7 +85,7 @@ func (o *observation) revisions() error {
 	return nil
 }
 
-// notice notes what a revision has, and whether it is active.
+// notice records the objects of a revision, and whether it is active.
 func (o *observation) notice(r *extension.Revision) error {
 	o.mu.Lock()
 	delete(o.active, r.Name)
@@ -104,7 +105,7 @@ func (o *observation) notice(r *extension.Revision) error {
 	return nil
 }
 
-// want notes what a revision, or with "" a bundle, speaks of.
+// want records an object of a revision, or of a bundle if that is "".
 func (o *observation) want(x extension.Object, gvk schema.GroupVersionKind, revision string) {
 	w := o.named[x.Ref]
 	if w == nil {
@@ -117,9 +118,9 @@ func (o *observation) want(x extension.Object, gvk schema.GroupVersionKind, revi
 	}
 }
 
-// contents are what was unpacked. The objects that a bundle would become are
-// looked for, too: one of somebody else may be in the way. What keeps a bundle
-// from becoming objects is for the engine to say.
+// contents adds the unpacked bundles. The objects of a bundle are also looked
+// up, because objects of others may be in the way. If a bundle cannot be
+// rendered, the engine reports why.
 func (o *observation) contents() error {
 	o.w.Contents = o.Backend.contents.Of(o.name)
 	settings, err := extension.ReadSettings(o.w.Extension.Spec.Config)
@@ -146,8 +147,8 @@ func (o *observation) contents() error {
 	return nil
 }
 
-// objects reads what has the label of the extension, and what is named besides:
-// it may be somebody else's.
+// objects reads all objects with the label of the extension, and the other ones
+// that are named: they may belong to others.
 func (o *observation) objects() error {
 	kinds := usual()
 	names := make([]extension.Ref, 0, len(o.named))
@@ -163,7 +164,7 @@ func (o *observation) objects() error {
 	for _, gvk := range kinds {
 		_, namespaced, err := o.api.KindOf(kube.RefOf(gvk, "", ""), gvk.Version)
 		if meta.IsNoMatchError(err) {
-			continue // then none of it exists; to apply it says so
+			continue // then none of its objects exists; applying one reports this
 		}
 		if err != nil {
 			return err
@@ -207,8 +208,8 @@ func (o *observation) objects() error {
 	return nil
 }
 
-// engines is the engine's name for an object: it may have a namespace there that
-// its kind has not.
+// engines returns the engine's reference to an object: it may have a namespace
+// although the kind has none.
 func (o *observation) engines(u *unstructured.Unstructured) extension.Ref {
 	r := refOf(u)
 	if as, ok := o.as[r]; ok {
@@ -226,7 +227,7 @@ func sortedRefs(m map[extension.Ref]*unstructured.Unstructured) []extension.Ref 
 	return all
 }
 
-// observed is an object as the engine sees it.
+// observed returns an object as the engine sees it.
 func (o *observation) observed(r extension.Ref, u *unstructured.Unstructured) (extension.Observed, error) {
 	data, err := u.MarshalJSON()
 	if err != nil {
@@ -249,10 +250,10 @@ func (o *observation) observed(r extension.Ref, u *unstructured.Unstructured) (e
 	return seen, nil
 }
 
-// whole reports whether nobody has changed a field of an object since it was
-// applied. The server keeps who set which field; the fields of this manager are
-// all that were applied as long as they are those that it had then. After a
-// restart that is not known, and the server is asked what applying it would do.
+// whole reports whether no applied field of an object has been changed since.
+// The server records who set which field: nothing was changed as long as this
+// manager owns the same fields as after applying. After a restart those are not
+// known, and a dry run shows what applying it would change.
 func (o *observation) whole(r extension.Ref, u *unstructured.Unstructured, sum, controller string) bool {
 	is := shape(u, sum)
 	o.mu.Lock()
@@ -263,21 +264,21 @@ func (o *observation) whole(r extension.Ref, u *unstructured.Unstructured, sum, 
 	}
 	w := o.named[r]
 	if w == nil || w.manifests[controller] == nil {
-		return true // nothing is to be applied there
+		return true // there is nothing to apply
 	}
 	next, err := o.prepare(o.name, r, controller, u.GetOwnerReferences(), w.manifests[controller])
 	if err != nil || next.GetAnnotations()[kube.DigestAnnotation] != sum {
-		return true // another form of it is to be applied in any case, or nothing can be
+		return true // something else will be applied anyway, or nothing can be
 	}
 	would, err := o.api.Restore(o.ctx, next, u.GetUID(), u.GetResourceVersion(), client.DryRunAll)
 	if err != nil || shape(would, sum) != is || !sameContent(would, u) {
-		return false // applying it tells what is wrong
+		return false // applying it will report what is wrong
 	}
 	o.remember(u.GetUID(), is)
 	return true
 }
 
-// shape names the fields of an object that are ours, and what was applied.
+// shape identifies the fields of an object that we own, and what was applied.
 func shape(u metav1.Object, sum string) string {
 	h := sha256.New()
 	for _, f := range u.GetManagedFields() {
@@ -289,8 +290,8 @@ func shape(u metav1.Object, sum string) string {
 	return sum + hex.EncodeToString(h.Sum(nil))
 }
 
-// sameContent reports whether two forms of an object differ in their
-// resourceVersion and the notes about fields at most.
+// sameContent reports whether two versions of an object differ at most in
+// their resourceVersion, generation and managed fields.
 func sameContent(a, b *unstructured.Unstructured) bool {
 	plain := func(u *unstructured.Unstructured) string {
 		u = u.DeepCopy()
@@ -312,8 +313,8 @@ func (b *Backend) remember(uid types.UID, shape string) {
 	b.intact[uid] = shape
 }
 
-// definitions are the CRDs among the objects, and the objects of those that may
-// be changed or go.
+// definitions adds the CRDs among the objects, and the objects of those that
+// may be changed or deleted.
 func (o *observation) definitions() error {
 	for _, r := range sortedRefs(o.found) {
 		u := o.found[r]
@@ -347,8 +348,8 @@ func (o *observation) definitions() error {
 	return nil
 }
 
-// stays reports whether a CRD is as everything wants it that speaks of it, so that
-// its objects do not matter.
+// stays reports whether a CRD equals its definition in all revisions and
+// bundles that contain it, so that its objects do not matter.
 func (o *observation) stays(r extension.Ref, u *unstructured.Unstructured) bool {
 	w, sum := o.named[r], u.GetAnnotations()[kube.DigestAnnotation]
 	if o.w.Extension.DeletionTimestamp != nil || w == nil {
@@ -370,7 +371,7 @@ func established(u *unstructured.Unstructured) bool {
 	return err == nil && ready
 }
 
-// access is read only where the extension names a service account.
+// access adds permissions, only if the extension names a service account.
 func (o *observation) access() error {
 	x := o.w.Extension
 	if x.Spec.ServiceAccount.Name == "" {

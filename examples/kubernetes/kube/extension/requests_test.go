@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// byKind counts requests by verb and kind, for people.
+// byKind formats the counts of requests by verb and kind.
 func byKind(all []string) string {
 	count := map[string]int{}
 	for _, r := range all {
@@ -29,9 +29,8 @@ func byKind(all []string) string {
 	return b.String()
 }
 
-// TestRequests bounds how many requests it takes to install an extension, to update it
-// and to remove it. In passes that follow from nothing that has changed only what
-// decides is read.
+// TestRequests limits the requests for installing, updating and removing an extension.
+// Passes without any change read only the objects that decide.
 func TestRequests(t *testing.T) {
 	w := newWorld(t)
 	within := func(what string, reads, writes int) {
@@ -60,7 +59,8 @@ func TestRequests(t *testing.T) {
 	within("removed", 53, 13)
 }
 
-// snapshot is a cache that has what the server has now, and hears of nothing more.
+// snapshot returns a cache with the current objects of the server that gets no
+// more updates.
 func (w *world) snapshot() client.Reader {
 	w.Helper()
 	b := fake.NewClientBuilder().WithScheme(w.client.Scheme()).WithRESTMapper(w.client.RESTMapper())
@@ -75,8 +75,8 @@ func (w *world) snapshot() client.Reader {
 	return b.Build()
 }
 
-// TestLaggingCache is the whole life of an extension with a cache that is behind by two
-// passes, again and again: nothing is written more often than with one that is not.
+// TestLaggingCache runs the whole life of an extension with a cache that is repeatedly
+// behind by two passes: nothing is written more often than with a current one.
 func TestLaggingCache(t *testing.T) {
 	w := newWorld(t)
 	passes := 0

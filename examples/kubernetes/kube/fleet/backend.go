@@ -27,44 +27,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The kinds that are read, of the group of machines. Those of the Cluster API have the
-// same names.
+// The kinds that are read, in the API group of machines. Those of the Cluster API have
+// the same names.
 var (
 	HealthCheckKind = machines.Kind.GroupVersion().WithKind("MachineHealthCheck") // of health checks
 	SetKind         = machines.Kind.GroupVersion().WithKind("MachineSet")         // of sets
 )
 
-// Backend is the machines of a cluster. Its methods may be called from several
-// goroutines, for different objects.
+// Backend accesses the machines of a cluster. Its methods may be called from
+// several goroutines, for different objects.
 //
-// All is read from the server: that a machine is not healthy, or that few are, must
-// not be concluded from what is old. A deletion names the UID that it was decided on,
-// other writes the resourceVersion. What the server refuses is returned as a
+// Everything is read from the server: conclusions about unhealthy machines, or how
+// many there are, must not be based on stale data. A deletion names the observed UID,
+// other writes the resourceVersion. If the server refuses a write, the error is a
 // [*fairlead.RefusedError].
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
-	// Kind is that of machines; empty means machines.Kind. Those of the Cluster API
-	// ([machines.KindClusterAPI]) are not deleted by a health check: it tells by their
-	// conditions HealthCheckSucceeded and OwnerRemediated that they are to be replaced,
-	// and their owner does.
+	// Kind is the kind of machines; empty means machines.Kind. A health check does not
+	// delete machines of the Cluster API ([machines.KindClusterAPI]): it sets their
+	// conditions HealthCheckSucceeded and OwnerRemediated, and their owner replaces
+	// them.
 	Kind schema.GroupVersionKind
-	// Nodes reads the nodes of the machines, where they are of another cluster. Nil
+	// Nodes reads the nodes of the machines, if they belong to another cluster. Nil
 	// means Client.
 	Nodes client.Reader
 }
 
-// kind is that of the machines.
+// kind returns the kind of the machines.
 func (b *Backend) kind() schema.GroupVersionKind { return cmp.Or(b.Kind, machines.Kind) }
 
-// beside is a kind of the same group and version as the machines.
+// beside returns a kind in the same group and version as the machines.
 func (b *Backend) beside(kind schema.GroupVersionKind) schema.GroupVersionKind {
 	return b.kind().GroupVersion().WithKind(kind.Kind)
 }
 
-// Check evaluates a health check, "namespace/name", at an instant; it has machines
-// replaced as that says, and writes its status where it has changed. The report is nil
-// if there is none of the name. Machines that cannot be deleted do not keep the others;
-// the errors are joined.
+// Check evaluates a health check, "namespace/name", at a time; it has machines
+// replaced accordingly, and writes the status if it has changed. The report is nil if
+// there is no health check with the name. A machine that cannot be deleted does not
+// affect the others; the errors are joined.
 func (b *Backend) Check(ctx context.Context, name string, now time.Time) (*fleet.HealthReport, error) {
 	u, err := b.get(ctx, b.beside(HealthCheckKind), name)
 	if apierrors.IsNotFound(err) {
@@ -128,7 +128,7 @@ func (b *Backend) read(u *unstructured.Unstructured) (*fleet.HealthCheck, error)
 	return check, kube.Decode(u, check)
 }
 
-// machines reads those of a namespace.
+// machines reads the machines of a namespace.
 func (b *Backend) machines(ctx context.Context, namespace string) ([]lifecycle.Machine, error) {
 	list := kube.ListOf(b.kind())
 	if err := b.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
@@ -148,8 +148,8 @@ func (b *Backend) machines(ctx context.Context, namespace string) ([]lifecycle.M
 	return all, nil
 }
 
-// targets are the machines of a namespace with their nodes. Machines are read first,
-// so that the node of each is there if it exists.
+// targets returns the machines of a namespace with their nodes. Machines are read
+// first, so that the node of each is found if it exists.
 func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target, error) {
 	all, err := b.machines(ctx, namespace)
 	if err != nil {
@@ -169,7 +169,7 @@ func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target
 	return targets, nil
 }
 
-// nodes are those of the machines, by name.
+// nodes returns the nodes of the machines, by name.
 func (b *Backend) nodes(ctx context.Context) (map[string]*lifecycle.Node, error) {
 	var list corev1.NodeList
 	from := b.Nodes
@@ -187,7 +187,7 @@ func (b *Backend) nodes(ctx context.Context) (map[string]*lifecycle.Node, error)
 	return named, nil
 }
 
-// remedy deletes a machine, or makes the remediation that a template asks for.
+// remedy deletes a machine, or creates a remediation from the template.
 func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifecycle.Machine) error {
 	template := check.Spec.RemediationTemplate
 	if template == nil {
@@ -214,7 +214,7 @@ func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifec
 // remediationAllowed is the condition that says whether machines may be replaced.
 const remediationAllowed = "RemediationAllowed"
 
-// status writes what a report says, if the check does not have it yet.
+// status writes a report to the status of the check, if it has changed.
 func (b *Backend) status(ctx context.Context, u *unstructured.Unstructured, r *fleet.HealthReport, now time.Time) error {
 	condition := map[string]any{"type": remediationAllowed, "status": "True", "lastTransitionTime": now.UTC().Format(time.RFC3339)}
 	for _, k := range r.Blocked {
@@ -222,7 +222,7 @@ func (b *Backend) status(ctx context.Context, u *unstructured.Unstructured, r *f
 			condition["status"], condition["severity"], condition["reason"], condition["message"] = "False", "Warning", k.Reason, k.Message
 		}
 	}
-	if b.clusterAPI() { // its conditions are those of Kubernetes
+	if b.clusterAPI() { // its conditions have the form of Kubernetes
 		delete(condition, "severity")
 		if condition["status"] == "True" {
 			condition["reason"], condition["message"] = remediationAllowed, ""
@@ -260,10 +260,11 @@ func (b *Backend) status(ctx context.Context, u *unstructured.Unstructured, r *f
 	return b.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{}))
 }
 
-// ScaleDown has a MachineSet, "namespace/name", give up n machines, chosen as
-// fleet.ScaleDown says. They are marked by an annotation first, then the set is asked
-// for n machines fewer; if it has changed since it was read, that is refused, and the
-// marks stay: they delete nothing. The picks are those of the whole call, in order.
+// ScaleDown makes a MachineSet, "namespace/name", remove n machines, chosen by
+// fleet.ScaleDown. First the machines are marked by an annotation, then the replicas
+// of the set are reduced by n; if the set has changed since it was read, that is
+// refused, and the marks stay: by themselves they delete nothing. The picks are those
+// of the whole call, in order.
 func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Time) ([]fleet.Pick, error) {
 	u, err := b.get(ctx, b.beside(SetKind), set)
 	if err != nil {
@@ -281,12 +282,12 @@ func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Tim
 	if err := kube.Decode(u, &is); err != nil {
 		return nil, err
 	}
-	replicas := 1 // of a set that does not say
+	replicas := 1 // the default
 	if is.Spec.Replicas != nil {
 		replicas = *is.Spec.Replicas
 	}
 	if n < 1 || n > replicas {
-		return nil, fmt.Errorf("MachineSet %s: it cannot give up %d of %d machines", set, n, replicas)
+		return nil, fmt.Errorf("MachineSet %s: it cannot remove %d of %d machines", set, n, replicas)
 	}
 	all, err := b.machines(ctx, u.GetNamespace())
 	if err != nil {
@@ -327,7 +328,8 @@ func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Tim
 	return picks, nodes.Refused(b.Client.Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{})))
 }
 
-// preconditions are that it is the same machine as was looked at.
+// preconditions returns the precondition that the machine is the one that was
+// observed.
 func preconditions(m *lifecycle.Machine) client.Preconditions {
 	uid := types.UID(m.UID)
 	return client.Preconditions{UID: &uid, ResourceVersion: &m.ResourceVersion}

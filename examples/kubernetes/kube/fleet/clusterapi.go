@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What the Cluster API calls things.
+// Names of the Cluster API.
 const (
 	labelCluster          = "cluster.x-k8s.io/cluster-name"
 	infrastructureReady   = "InfrastructureReady"
@@ -58,9 +58,9 @@ type unhealthyCondition struct {
 	TimeoutSeconds int64                     `json:"timeoutSeconds"`
 }
 
-// readCluster reads a check of the Cluster API. One with expressions is an error: what
-// they say of a machine is not worked out here, and without it too little would count
-// as unhealthy.
+// readCluster decodes a check of the Cluster API. A check with expressions is an
+// error: they are not evaluated here, and without them too few machines would count as
+// unhealthy.
 func readCluster(u *unstructured.Unstructured) (*fleet.HealthCheck, error) {
 	var c clusterCheck
 	if err := kube.Decode(u, &c); err != nil {
@@ -68,7 +68,7 @@ func readCluster(u *unstructured.Unstructured) (*fleet.HealthCheck, error) {
 	}
 	if len(c.Spec.Checks.UnhealthyExpressions) > 0 {
 		return nil, fmt.Errorf("health check %s: %w", c.ObjectMeta, &fairlead.FieldError{
-			Path: "spec.checks.unhealthyExpressions", Problem: "expressions are not evaluated; say the same by unhealthyNodeConditions and unhealthyMachineConditions",
+			Path: "spec.checks.unhealthyExpressions", Problem: "expressions are not evaluated; use unhealthyNodeConditions and unhealthyMachineConditions instead",
 		})
 	}
 	h := &fleet.HealthCheck{ObjectMeta: c.ObjectMeta}
@@ -99,7 +99,8 @@ func conditions(of []unhealthyCondition) []fleet.UnhealthyCondition {
 
 func seconds(n int64) fleet.Duration { return fleet.Duration(time.Duration(n) * time.Second) }
 
-// paused reports whether the cluster of a check is: then nothing of it is touched.
+// paused reports whether the cluster of a check is paused: then nothing of it
+// is touched.
 func (b *Backend) paused(ctx context.Context, check *fleet.HealthCheck) (bool, error) {
 	u, err := b.get(ctx, b.kind().GroupVersion().WithKind("Cluster"), check.Namespace+"/"+check.Spec.Selector.MatchLabels[labelCluster])
 	if err != nil {
@@ -109,8 +110,8 @@ func (b *Backend) paused(ctx context.Context, check *fleet.HealthCheck) (bool, e
 	return is, nil
 }
 
-// waitsForNode sets since when a machine may be expected to have a node: since its
-// infrastructure is ready, and it is there.
+// waitsForNode sets since when a machine is expected to have a node: since its
+// infrastructure is ready, and it exists.
 func waitsForNode(m *lifecycle.Machine) {
 	since := m.CreationTimestamp
 	if c := lifecycle.FindCondition(m.Status.Conditions, infrastructureReady); c != nil && c.Status == "True" && c.LastTransitionTime.After(since) {
@@ -119,9 +120,9 @@ func waitsForNode(m *lifecycle.Machine) {
 	m.Status.LastUpdated = &since
 }
 
-// mark tells by conditions of a machine what a check has found, and whether its owner,
-// or whoever the template is of, is to replace it. Who replaces it changes the
-// condition then, so it is not written while it is False.
+// mark sets conditions of a machine: the result of a check, and whether its owner, or
+// the controller of the template, should replace it. The one that replaces it changes
+// the condition then, so it is not written while it is False.
 func (b *Backend) mark(ctx context.Context, m *lifecycle.Machine, v *fleet.Health, remediate, external bool, now time.Time) error {
 	var want []map[string]any
 	add := func(kind, status, reason, message string) {
@@ -157,7 +158,7 @@ func (b *Backend) mark(ctx context.Context, m *lifecycle.Machine, v *fleet.Healt
 	case err != nil:
 		return err
 	case u.GetResourceVersion() != m.ResourceVersion:
-		return apierrors.NewConflict(schema.GroupResource{Group: b.kind().Group, Resource: "machines"}, m.Name, errors.New("it has changed since it was looked at"))
+		return apierrors.NewConflict(schema.GroupResource{Group: b.kind().Group, Resource: "machines"}, m.Name, errors.New("it has changed since it was observed"))
 	}
 	after := u.DeepCopy()
 	all, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")

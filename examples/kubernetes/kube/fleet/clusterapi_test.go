@@ -21,8 +21,8 @@ func clusterKind(kind string) schema.GroupVersionKind {
 	return machines.KindClusterAPI.GroupVersion().WithKind(kind)
 }
 
-// clusterWorld is a cluster of the Cluster API with a check of its workers, and as many
-// machines as there are statuses of nodes; an empty one is of a machine without a node.
+// clusterWorld is a cluster of the Cluster API with a check for its workers, and one
+// machine for each given node status; an empty status means a machine without a node.
 func clusterWorld(t *testing.T, edit func(check, cluster *unstructured.Unstructured), statuses ...corev1.ConditionStatus) *world {
 	c, cluster := object(clusterKind("MachineHealthCheck"), "c"), object(clusterKind("Cluster"), "prod")
 	c.Object["spec"] = map[string]any{
@@ -49,7 +49,7 @@ func clusterWorld(t *testing.T, edit func(check, cluster *unstructured.Unstructu
 		}
 		all = append(all, pair...)
 	}
-	other := object(machines.KindClusterAPI, "other") // of another cluster, and sick
+	other := object(machines.KindClusterAPI, "other") // of another cluster, and unhealthy
 	other.SetLabels(map[string]string{"role": "worker", "cluster.x-k8s.io/cluster-name": "test"})
 	w := newWorld(t, append(all, other)...)
 	w.backend.Kind = machines.KindClusterAPI
@@ -82,8 +82,8 @@ func (w *world) says(kind, name string, want ...string) {
 	}
 }
 
-// TestClusterAPI tells the owner of a sick machine to replace it, by conditions, deletes
-// nothing, and writes nothing again that has not changed.
+// TestClusterAPI asks the owner of an unhealthy machine to replace it, by conditions;
+// it deletes nothing, and does not write unchanged conditions again.
 func TestClusterAPI(t *testing.T) {
 	w := clusterWorld(t, nil, "Unknown", "True", "True")
 	r := w.check()
@@ -100,7 +100,7 @@ func TestClusterAPI(t *testing.T) {
 	if w.writes = nil; len(w.check().Remediate) != 1 || len(w.writes) > 0 {
 		t.Errorf("at rest: writes %q", w.writes)
 	}
-	// Its node is heard again before the owner has begun.
+	// Its node reports again before the owner has begun.
 	n := &corev1.Node{}
 	if err := w.Get(t.Context(), client.ObjectKey{Name: "n0"}, n); err != nil {
 		t.Fatal(err)
@@ -110,11 +110,11 @@ func TestClusterAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.check()
-	w.says("Machine", "m0", "HealthCheckSucceeded True HealthCheckSucceeded", "OwnerRemediated False WaitingForRemediation") // the owner takes that back
+	w.says("Machine", "m0", "HealthCheckSucceeded True HealthCheckSucceeded", "OwnerRemediated False WaitingForRemediation") // the owner removes that
 }
 
-// TestClusterAPIChanged writes nothing on a machine that has changed since it was
-// judged.
+// TestClusterAPIChanged writes nothing to a machine that has changed since it was
+// observed.
 func TestClusterAPIChanged(t *testing.T) {
 	w := clusterWorld(t, nil, "Unknown", "True", "True")
 	w.changes = "m0"
@@ -127,8 +127,8 @@ func TestClusterAPIChanged(t *testing.T) {
 	w.says("Machine", "m0")
 }
 
-// TestClusterAPIHolds replaces nothing when too much is sick, while a node may still
-// come, or while the cluster is paused.
+// TestClusterAPIHolds replaces nothing when too many machines are unhealthy, while a
+// node may still appear, or while the cluster is paused.
 func TestClusterAPIHolds(t *testing.T) {
 	w := clusterWorld(t, nil, "Unknown", "Unknown", "True")
 	if r := w.check(); len(r.Remediate) > 0 || len(r.Blocked) != 1 || r.Blocked[0].Reason != "TooManyUnhealthy" {
@@ -159,7 +159,8 @@ func TestClusterAPIHolds(t *testing.T) {
 	}
 }
 
-// TestClusterAPITemplate asks whoever the template is of.
+// TestClusterAPITemplate leaves the replacement to the controller of the
+// template.
 func TestClusterAPITemplate(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "infrastructure.example.com", Version: "v1", Kind: "RebootTemplate"}
 	w := clusterWorld(t, func(c, _ *unstructured.Unstructured) {

@@ -18,26 +18,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controller works.
+// Options configures the controller.
 type Options struct {
-	// Client reads and writes, without a cache. Nil means one that SetupWithManager
-	// makes from the manager's configuration.
+	// Client reads and writes, without a cache. Nil means that SetupWithManager
+	// creates one from the manager's configuration.
 	Client client.Client
-	// Kind is that of machines, see Backend.Kind.
+	// Kind is the kind of machines, see Backend.Kind.
 	Kind schema.GroupVersionKind
-	// Nodes reads the nodes, see Backend.Nodes. Of nodes of another cluster nothing is
-	// heard: then each health check is looked at once a minute.
+	// Nodes reads the nodes, see Backend.Nodes. Nodes of another cluster are not
+	// watched: then each health check is evaluated once a minute.
 	Nodes client.Reader
-	// Clock tells the time; nil means [fairlead.SystemClock].
+	// Clock is the clock; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Workers is how many health checks, or sets, are looked at at a time. Zero means 1.
+	// Workers is how many health checks, or sets, are handled concurrently.
+	// Zero means 1.
 	Workers int
 }
 
 // SetupWithManager adds the controller of MachineHealthChecks to a manager. It runs
-// while the manager leads. A check is looked at when it changes, when a machine of its
-// namespace does or the readiness of any node, and when time makes a machine unhealthy.
-// Why machines are not replaced is told by events on the check.
+// while the manager leads. Passes over a check are triggered by changes of the check,
+// of machines in its namespace, and of the readiness of any node, and when a machine
+// becomes unhealthy by the passing of time. Events on the check report why machines are
+// not replaced.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	return opts.setup(mgr, "fairlead-fleet", HealthCheckKind, func(ctx context.Context, b *Backend, name string, now time.Time) fairlead.Pass {
 		r, err := b.Check(ctx, name, now)
@@ -49,9 +51,10 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 }
 
 // SetupControlPlaneWithManager adds the controller of ControlPlaneMachineSets, see
-// [Backend.Replace]. It runs while the manager leads. A set is looked at when it changes,
-// when a machine of its namespace does or the readiness of any node, and every few
-// seconds while it waits for a machine. What it waits for is told by events on the set.
+// [Backend.Replace]. It runs while the manager leads. Passes over a set are triggered
+// by changes of the set, of machines in its namespace, and of the readiness of any
+// node, and every few seconds while it waits for a machine. Events on the set report
+// what it waits for.
 func SetupControlPlaneWithManager(mgr ctrl.Manager, opts Options) error {
 	return opts.setup(mgr, "fairlead-control-plane", ControlPlaneKind, func(ctx context.Context, b *Backend, name string, now time.Time) fairlead.Pass {
 		r, err := b.Replace(ctx, name, now)
@@ -66,7 +69,7 @@ func SetupControlPlaneWithManager(mgr ctrl.Manager, opts Options) error {
 	})
 }
 
-// setup adds a controller of objects of a kind that machines are replaced for.
+// setup adds a controller for objects of a kind that replace machines.
 func (opts Options) setup(mgr ctrl.Manager, controller string, kind schema.GroupVersionKind, pass func(ctx context.Context, b *Backend, name string, now time.Time) fairlead.Pass) error {
 	b := &Backend{Client: opts.Client, Kind: opts.Kind, Nodes: opts.Nodes}
 	if b.Client == nil {
@@ -126,8 +129,8 @@ func (opts Options) setup(mgr ctrl.Manager, controller string, kind schema.Group
 		})
 }
 
-// conditionsChanged reports whether a condition of a node has: heartbeats alone say
-// nothing.
+// conditionsChanged reports whether a condition of a node has changed, other than
+// by a heartbeat.
 func conditionsChanged(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
 	if o.UID != n.UID || len(o.Status.Conditions) != len(n.Status.Conditions) {

@@ -28,8 +28,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ControlPlaneKind is the kind of sets of machines of a control plane
-// (openshift/api 034b6bc).
+// ControlPlaneKind is the kind of control plane machine sets (openshift/api
+// 034b6bc).
 var ControlPlaneKind = schema.GroupVersionKind{Group: machines.Kind.Group, Version: "v1", Kind: "ControlPlaneMachineSet"}
 
 // Labels of machines and nodes of a control plane.
@@ -61,18 +61,19 @@ type planeSet struct {
 }
 
 // Replace takes the next step of a ControlPlaneMachineSet, "namespace/name", towards
-// machines that all are as it wants them: it makes at most one machine, or deletes one,
-// as fleet.Replace says, and writes the status of the set. A set whose state is Inactive
-// is left alone. The result is nil if there is no set of the name.
+// machines that all match its template: it creates at most one machine, or deletes one,
+// as fleet.Replace decides, and writes the status of the set. A set whose state is
+// Inactive is left alone. The result is nil if there is no set with the name.
 //
-// A machine is outdated if its providerSpec differs from the template's, whose failure
-// domains are those of AWS, Azure and GCP; those of other platforms are an error. A new
-// machine goes where the last one of its place was, or else where the fewest are. Its
-// name ends with its place; what is between is drawn from the machines that are there,
-// so that two who decide the same make one machine. Machines that have no controller
-// count as the set's, and are not adopted.
+// A machine is outdated if its providerSpec differs from the template's. Failure
+// domains of AWS, Azure and GCP are supported; those of other platforms are an error. A
+// new machine gets the failure domain of the last machine with its index, or else the
+// one with the fewest machines. Its name ends with its index; the part before is
+// derived from the existing machines, so that two processes that make the same decision
+// create a single machine. Machines without a controller count as the set's, but are
+// not adopted.
 //
-// Do not let it drive a set that OpenShift's own operator drives.
+// Do not use it for a set that OpenShift's own operator manages.
 func (b *Backend) Replace(ctx context.Context, name string, now time.Time) (*fleet.Replacement, error) {
 	u, err := b.get(ctx, ControlPlaneKind, name)
 	if apierrors.IsNotFound(err) {
@@ -114,13 +115,13 @@ func (b *Backend) Replace(ctx context.Context, name string, now time.Time) (*fle
 	return &r, errors.Join(all...)
 }
 
-// check says why no machine could be made by the set.
+// check reports why the set could create no machine.
 func (s *planeSet) check() error {
 	t := &s.Spec.Template.Machine
 	labels := "spec.template.machines_v1beta1_machine_openshift_io.metadata.labels"
 	switch {
 	case !s.Spec.Selector.Matches(t.Metadata.Labels):
-		return &fairlead.FieldError{Path: labels, Problem: "the selector of the set does not match them, so its machines would not be its own; add what spec.selector asks for"}
+		return &fairlead.FieldError{Path: labels, Problem: "the selector of the set does not match them, so new machines would not belong to it; add the labels that spec.selector requires"}
 	case s.Spec.MachineNamePrefix == "" && (t.Metadata.Labels[labelClusterID] == "" || t.Metadata.Labels[labelMachineRole] == ""):
 		return &fairlead.FieldError{Path: labels, Problem: "machines are named after " + labelClusterID + " and " + labelMachineRole + "; add both, or spec.machineNamePrefix"}
 	}
@@ -128,8 +129,8 @@ func (s *planeSet) check() error {
 	return err
 }
 
-// plane reads the machines of a set, and returns them beside what is decided on, in
-// the same order.
+// plane reads the machines of a set, and returns them together with the input of
+// the decision, in the same order.
 func (b *Backend) plane(ctx context.Context, set *planeSet) (*fleet.ControlPlane, []*lifecycle.Machine, error) {
 	all, err := b.machines(ctx, set.Namespace)
 	if err != nil {
@@ -171,8 +172,8 @@ func (b *Backend) plane(ctx context.Context, set *planeSet) (*fleet.ControlPlane
 	return plane, own, nil
 }
 
-// read says what counts of a machine. One whose name does not end with a place has
-// none.
+// read returns the properties of a machine that decisions use. If its name does
+// not end with an index, it has none.
 func (s *planeSet) read(m *lifecycle.Machine, node *lifecycle.Node) (fleet.ControlPlaneMachine, error) {
 	is := fleet.ControlPlaneMachine{Name: m.Name, Index: -1, Created: m.CreationTimestamp, Deleting: m.Deleting()}
 	if n, err := strconv.Atoi(m.Name[strings.LastIndexByte(m.Name, '-')+1:]); err == nil {
@@ -213,7 +214,7 @@ func provided(m *lifecycle.Machine) (map[string]any, error) {
 	return spec.Value, nil
 }
 
-// machine returns the new machine of a place.
+// machine returns the new machine for an index.
 func (s *planeSet) machine(u *unstructured.Unstructured, plane *fleet.ControlPlane, own []*lifecycle.Machine, place int) (*unstructured.Unstructured, error) {
 	t := &s.Spec.Template.Machine
 	domain, err := t.domainFor(plane, own, place)
@@ -249,7 +250,7 @@ func (s *planeSet) machine(u *unstructured.Unstructured, plane *fleet.ControlPla
 	return m, nil
 }
 
-// planeStatus writes the status of a set where it has changed.
+// planeStatus writes the status of a set if it has changed.
 func (b *Backend) planeStatus(ctx context.Context, u *unstructured.Unstructured, set *planeSet, plane *fleet.ControlPlane, r *fleet.Replacement, now time.Time) error {
 	ready, updated := 0, 0
 	for _, m := range plane.Machines {

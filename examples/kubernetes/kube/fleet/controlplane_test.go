@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// providerSpec is that of a machine in a zone of AWS.
+// providerSpec returns that of a machine in an AWS zone.
 func providerSpec(size, zone string) map[string]any {
 	placement := map[string]any{"region": "r"}
 	value := map[string]any{"instanceType": size, "blockDevices": []any{map[string]any{"size": int64(120)}}, "placement": placement}
@@ -28,7 +28,7 @@ func providerSpec(size, zone string) map[string]any {
 	return map[string]any{"value": value}
 }
 
-// planeSet wants three machines of a size in the zones a, b and c.
+// planeSet returns a set of three machines of a size in the zones a, b and c.
 func planeSet(size string) *unstructured.Unstructured {
 	u := object(fleet.ControlPlaneKind, "cluster")
 	u.SetGeneration(4)
@@ -52,7 +52,7 @@ func planeSet(size string) *unstructured.Unstructured {
 	return u
 }
 
-// master is a machine of the set at a place, and its node, which is ready.
+// master returns a machine of the set, and its ready node.
 func master(name, size, zone string) []client.Object {
 	m := object(machines.Kind, name)
 	m.SetLabels(map[string]string{"machine.openshift.io/cluster-api-machine-role": "master"})
@@ -109,7 +109,7 @@ func (w *world) planeStatus() string {
 	return text
 }
 
-// become has the newest machine of a place run, with a node that is ready.
+// become makes the newest machine of an index run, with a ready node.
 func (w *world) become(name string) {
 	w.Helper()
 	u := kube.Stub(machines.Kind, "fleet", name)
@@ -127,8 +127,8 @@ func (w *world) become(name string) {
 	}
 }
 
-// TestReplace brings three machines to a new size: each place in turn gets a machine in
-// the zone that it was in, and loses the old one when the new one is ready.
+// TestReplace changes the size of three machines: each index in turn gets a machine in
+// the same zone, and loses the old one when the new one is ready.
 func TestReplace(t *testing.T) {
 	w := newWorld(t, append(masters("small"), planeSet("large"))...)
 	before, zones := w.machines()
@@ -168,7 +168,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceHolds leaves control planes alone that it cannot handle, and says why.
+// TestReplaceHolds leaves control planes alone that it cannot handle, and
+// reports why.
 func TestReplaceHolds(t *testing.T) {
 	other := master("c1-master-0", "small", "b")
 	yes := true
@@ -204,7 +205,7 @@ func TestReplaceHolds(t *testing.T) {
 	}
 }
 
-// TestReplaceRefuses meets templates that cannot be followed: the error names the field,
+// TestReplaceRefuses uses templates that cannot be followed: the error names the field,
 // and nothing is done.
 func TestReplaceRefuses(t *testing.T) {
 	template := []string{"spec", "template", "machines_v1beta1_machine_openshift_io"}
@@ -213,7 +214,7 @@ func TestReplaceRefuses(t *testing.T) {
 		at    []string
 		want  string
 	}{
-		{"VSphere", []string{"failureDomains", "platform"}, "failureDomains.platform: what failure domains of VSphere mean"},
+		{"VSphere", []string{"failureDomains", "platform"}, "failureDomains.platform: failure domains of VSphere are not supported"},
 		{"worker", []string{"metadata", "labels", "machine.openshift.io/cluster-api-machine-role"}, "metadata.labels: the selector of the set does not match"},
 		{"", []string{"metadata", "labels", "machine.openshift.io/cluster-api-cluster"}, "metadata.labels: machines are named after"},
 	} {
@@ -232,10 +233,10 @@ func TestReplaceRefuses(t *testing.T) {
 	}
 }
 
-// TestReplaceLost makes a machine for an empty place where the fewest are, and two who
-// decide the same make one.
+// TestReplaceLost creates a machine for an empty index in the zone with the fewest
+// machines; two processes with the same decision create only one.
 func TestReplaceLost(t *testing.T) {
-	w := newWorld(t, append(masters("large")[2:], planeSet("large"))...) // those in c and a are left
+	w := newWorld(t, append(masters("large")[2:], planeSet("large"))...) // the ones in c and a are left
 	w.replace()
 	names, zones := w.machines()
 	i := slices.IndexFunc(names, func(n string) bool { return strings.HasSuffix(n, "-0") })

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// planeTemplate is what machines of a control plane are made from.
+// planeTemplate is the template for machines of a control plane.
 type planeTemplate struct {
 	FailureDomains failureDomains `json:"failureDomains"`
 	Metadata       struct {
@@ -22,7 +22,8 @@ type planeTemplate struct {
 	Spec map[string]any `json:"spec"`
 }
 
-// failureDomains are where machines of a control plane are to be, of one platform.
+// failureDomains are the failure domains for machines of a control plane, on
+// one platform.
 type failureDomains struct {
 	Platform string      `json:"platform"`
 	AWS      []awsDomain `json:"aws"`
@@ -44,7 +45,7 @@ type awsDomain struct {
 
 type zone struct {
 	Zone   string `json:"zone"`
-	Subnet string `json:"subnet"` // of Azure
+	Subnet string `json:"subnet"` // on Azure
 }
 
 // overlays returns what each domain sets in a providerSpec, in order; none if there are
@@ -75,24 +76,24 @@ func (f *failureDomains) overlays() ([]map[string]any, error) {
 	default:
 		return nil, &fairlead.FieldError{
 			Path:    "spec.template.machines_v1beta1_machine_openshift_io.failureDomains.platform",
-			Problem: fmt.Sprintf("what failure domains of %s mean for a machine is not known here; leave the set to OpenShift's operator", f.Platform),
+			Problem: fmt.Sprintf("failure domains of %s are not supported here; leave the set to OpenShift's operator", f.Platform),
 		}
 	}
 	return all, nil
 }
 
-// value returns the providerSpec of a machine in a domain.
+// value returns the providerSpec for a machine in a domain.
 func (t *planeTemplate) value(domain map[string]any) map[string]any {
 	spec, _ := t.Spec["providerSpec"].(map[string]any)
 	value, _ := spec["value"].(map[string]any)
 	return within(value, domain)
 }
 
-// within returns a providerSpec with what a domain sets in it.
+// within returns a providerSpec with the settings of a domain.
 func within(value, domain map[string]any) map[string]any {
 	value = runtime.DeepCopyJSON(value)
 	for k, v := range domain {
-		if old, ok := value[k].(map[string]any); ok && k == "placement" { // which has other things, too
+		if old, ok := value[k].(map[string]any); ok && k == "placement" { // which also has other fields
 			maps.Copy(old, v.(map[string]any))
 			continue
 		}
@@ -107,7 +108,7 @@ func within(value, domain map[string]any) map[string]any {
 // domainOf returns the domain that a providerSpec is in, and its position; nil and -1 if
 // it is in none.
 func (t *planeTemplate) domainOf(value map[string]any) (map[string]any, int) {
-	all, _ := t.FailureDomains.overlays() // checked before
+	all, _ := t.FailureDomains.overlays() // checked earlier
 	for i, d := range all {
 		if equality.Semantic.DeepEqual(within(value, d), value) {
 			return d, i
@@ -116,8 +117,8 @@ func (t *planeTemplate) domainOf(value map[string]any) (map[string]any, int) {
 	return nil, -1
 }
 
-// domainFor returns the domain of the new machine of a place: where the last one there
-// was, else where the fewest are, the first of them.
+// domainFor returns the domain for the new machine of an index: that of the last
+// machine with the index, or else the first one with the fewest machines.
 func (t *planeTemplate) domainFor(plane *fleet.ControlPlane, own []*lifecycle.Machine, place int) (map[string]any, error) {
 	all, err := t.FailureDomains.overlays()
 	if err != nil || len(all) == 0 {

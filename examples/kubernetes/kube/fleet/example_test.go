@@ -7,8 +7,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that has machines replaced as MachineHealthChecks ask for.
-// It keeps no state.
+// A complete operator that replaces machines as MachineHealthChecks specify. It keeps
+// no state.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -20,8 +20,8 @@ func ExampleSetupWithManager() {
 	log.Fatal(mgr.Start(ctrl.SetupSignalHandler()))
 }
 
-// The whole of an operator that brings a control plane to new machines, where the set
-// changes or somebody deletes one. It keeps no state.
+// A complete operator that replaces the machines of a control plane when the set
+// changes or a machine is deleted. It keeps no state.
 func ExampleSetupControlPlaneWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {

@@ -33,7 +33,7 @@ type world struct {
 	backend *fleet.Backend
 	writes  []string
 	fail    error
-	changes string // the object that somebody else changes whenever it is read by name
+	changes string // the object that another client changes whenever it is read by name
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
@@ -90,8 +90,8 @@ func object(kind schema.GroupVersionKind, name string) *unstructured.Unstructure
 	return u
 }
 
-// pair is a machine of set s, with a node whose condition Ready is of a status for ten
-// minutes.
+// pair returns a machine of set s, with a node whose condition Ready has had a status
+// for ten minutes.
 func pair(i int, status corev1.ConditionStatus) []client.Object {
 	m, is := object(machines.Kind, fmt.Sprint("m", i)), true
 	m.SetLabels(map[string]string{"role": "worker"})
@@ -103,7 +103,8 @@ func pair(i int, status corev1.ConditionStatus) []client.Object {
 	return []client.Object{m, n}
 }
 
-// check replaces workers that are silent for more than five minutes, at most so many.
+// check returns a health check that replaces workers silent for more than five
+// minutes, unless more than most are unhealthy.
 func check(most string) *unstructured.Unstructured {
 	u := object(fleet.HealthCheckKind, "c")
 	u.Object["spec"] = map[string]any{
@@ -137,8 +138,8 @@ func condition(status map[string]any) string {
 	return fmt.Sprint(c["type"], " ", c["status"], " ", c["reason"])
 }
 
-// TestCheck deletes the machine of a silent node, says so in the status, and writes
-// nothing again that has not changed.
+// TestCheck deletes the machine of a silent node, reports it in the status, and
+// does not write an unchanged status again.
 func TestCheck(t *testing.T) {
 	w := newWorld(t, slices.Concat([]client.Object{check("40%")}, pair(1, corev1.ConditionUnknown), pair(2, corev1.ConditionTrue), pair(3, corev1.ConditionTrue))...)
 	if r := w.check(); !slices.Equal(r.Remediate, []string{"fleet/m1"}) {
@@ -161,7 +162,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestTooMany replaces nothing when too much is unhealthy, and says why.
+// TestTooMany replaces nothing when too many machines are unhealthy, and
+// reports why.
 func TestTooMany(t *testing.T) {
 	w := newWorld(t, slices.Concat([]client.Object{check("1")}, pair(1, corev1.ConditionUnknown), pair(2, corev1.ConditionUnknown), pair(3, corev1.ConditionTrue))...)
 	if r := w.check(); len(r.Remediate) > 0 || len(r.Blocked) != 1 || r.Blocked[0].Reason != "TooManyUnhealthy" {
@@ -172,7 +174,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestTemplate makes what a template asks for in place of a deletion, once.
+// TestTemplate creates a remediation from the template instead of deleting the
+// machine, once.
 func TestTemplate(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "infrastructure.example.com", Version: "v1", Kind: "RebootTemplate"}
 	template := object(kind, "reboot")
@@ -195,7 +198,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestRefused tells what the server refuses with its code, and looks at the others.
+// TestRefused reports refusals of the server with their code, and handles the
+// other machines.
 func TestRefused(t *testing.T) {
 	w := newWorld(t, slices.Concat([]client.Object{check("100%")}, pair(1, corev1.ConditionUnknown), pair(2, corev1.ConditionUnknown))...)
 	w.fail = apierrors.NewConflict(schema.GroupResource{Resource: "machines"}, "m", errors.New("uid"))
@@ -212,11 +216,12 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestScaleDown marks the machines that a set is to give up, and asks it for fewer.
+// TestScaleDown marks the machines that a set should remove, and reduces its
+// replicas.
 func TestScaleDown(t *testing.T) {
 	set := object(fleet.SetKind, "s")
 	set.Object["spec"] = map[string]any{"replicas": int64(3), "deletePolicy": "Oldest"}
-	other := object(machines.Kind, "other") // of no set
+	other := object(machines.Kind, "other") // belongs to no set
 	w := newWorld(t, slices.Concat([]client.Object{set, other}, pair(1, "True"), pair(2, "True"), pair(3, "True"))...)
 	picks, err := w.backend.ScaleDown(t.Context(), "fleet/s", 2, now)
 	if err != nil {
@@ -234,7 +239,7 @@ func TestScaleDown(t *testing.T) {
 	if n, _, _ := unstructured.NestedInt64(set.Object, "spec", "replicas"); n != 1 {
 		t.Errorf("the set is asked for %d machines", n)
 	}
-	w.writes = nil // those that are marked go next, and are not written again
+	w.writes = nil // the marked machines are removed next, and are not written again
 	if picks, err = w.backend.ScaleDown(t.Context(), "fleet/s", 1, now); err != nil || len(picks) != 3 || !slices.Equal(w.writes, []string{"patch m1", "patch s"}) {
 		t.Errorf("%v, %v, writes %q", picks, err, w.writes)
 	}

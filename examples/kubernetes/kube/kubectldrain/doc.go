@@ -11,11 +11,11 @@
 //     ([*NeverError]), and nothing is evicted, unless [Helper].TryNever is set.
 //  2. It limits its requests. An eviction that a budget does not allow at present is
 //     not requested; one that the server refuses is retried with exponential backoff,
-//     starting at EvictErrorRetryDelay. Pods are watched with one list per node, not
+//     starting at EvictErrorRetryDelay. Pods are polled with one list per node, not
 //     one by one. At most a hundred evictions are in flight.
 //  3. It reports progress: after each change, how many pods are left, and why.
-//  4. A node is cordoned, and a pod evicted, by UID: another object of the same name is
-//     left alone.
+//  4. A node is cordoned, and a pod evicted, by UID: another object with the same name
+//     is left alone.
 //
-// DryRunStrategy takes kubectl's own constants, or those of this package.
+// DryRunStrategy accepts kubectl's own constants, or those of this package.
 package kubectldrain

@@ -27,7 +27,7 @@ import (
 )
 
 // server is a fake API server with evictions: those of pods in refuse are refused
-// that often, with 429; those in forbid for good.
+// that many times, with 429; those in forbid always.
 type server struct {
 	*fake.Clientset
 	mu      sync.Mutex
@@ -86,7 +86,7 @@ func pod(name string, edit func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// budget is one of all pods of app web.
+// budget returns a budget for all pods of app web.
 func budget(least intstr.IntOrString, status policyv1.PodDisruptionBudgetStatus) *policyv1.PodDisruptionBudget {
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 1}}
 	b.Spec.MinAvailable, b.Spec.Selector = &least, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
@@ -122,7 +122,7 @@ func TestFilters(t *testing.T) {
 		name string
 		edit func(*corev1.Pod)
 		set  func(*drain.Helper)
-		want string // pods to go, warnings, errors
+		want string // pods to delete, warnings, errors
 	}{
 		{"plain", nil, nil, "1 pods; ; "},
 		{"DaemonSet", daemon, nil, "0 pods; ; cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): shop/p"},
@@ -166,7 +166,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestDrain evicts the pods of a node, and tells so.
+// TestDrain evicts the pods of a node, and reports it.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	s := newServer(pod("a", nil), pod("b", nil), pod("far", func(p *corev1.Pod) { p.Spec.NodeName = "n2" }))
@@ -180,7 +180,7 @@ func TestDrain(t *testing.T) {
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	pods := slices.DeleteFunc(list.Pods(), func(p corev1.Pod) bool { return p.Spec.NodeName != "n1" }) // the fake server does not go by fields
+	pods := slices.DeleteFunc(list.Pods(), func(p corev1.Pod) bool { return p.Spec.NodeName != "n1" }) // the fake server ignores field selectors
 	if err := d.DeleteOrEvictPods(pods); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestNever evicts nothing when a pod can never be evicted, and says so at once.
+// TestNever evicts nothing when a pod can never be evicted, and reports that at
+// once.
 func TestNever(t *testing.T) {
 	t.Parallel()
 	never := budget(intstr.FromString("100%"), policyv1.PodDisruptionBudgetStatus{ExpectedPods: 1, DesiredHealthy: 1, CurrentHealthy: 1})
@@ -219,7 +220,7 @@ func TestNever(t *testing.T) {
 	}
 }
 
-// TestBudget asks for one eviction at a time where the budget allows one: none is
+// TestBudget requests one eviction at a time if the budget allows one: none is
 // refused.
 func TestBudget(t *testing.T) {
 	t.Parallel()
@@ -237,7 +238,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestRefused asks again for what is refused, and evicts the others meanwhile.
+// TestRefused retries refused evictions, and evicts the other pods meanwhile.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(pod("a", nil), pod("b", nil))
@@ -254,7 +255,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestForbidden ends with the error of a pod that cannot go, and evicts the others.
+// TestForbidden ends with the error of a pod that cannot be evicted, and evicts
+// the others.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	s := newServer(pod("a", nil), pod("b", nil))
@@ -275,7 +277,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestReplaced takes another pod of the name for another pod.
+// TestReplaced leaves another pod with the same name alone.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	s := newServer(pod("db-0", nil))
@@ -294,8 +296,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestWithoutEvictions deletes pods where the server has no evictions, or the
-// helper is told to; and nothing is done that is only tried.
+// TestWithoutEvictions deletes pods if the server does not support evictions,
+// or if DisableEviction is set; dry runs change nothing.
 func TestWithoutEvictions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -324,7 +326,7 @@ func TestWithoutEvictions(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := newServer(pod("a", nil))
-	s.evicted = func(string) {} // it does not go
+	s.evicted = func(string) {} // the pod stays
 	d, _ := helper(s)
 	var cancel context.CancelFunc
 	d.Ctx, cancel = context.WithCancel(t.Context())

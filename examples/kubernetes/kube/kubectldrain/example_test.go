@@ -12,8 +12,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// A program that drains the node it is given, as written for k8s.io/kubectl/pkg/drain:
-// the import alone has changed.
+// A program that drains a node, as written for k8s.io/kubectl/pkg/drain: only the
+// import has changed.
 func ExampleRunNodeDrain() {
 	client, err := kubernetes.NewForConfig(ctrl.GetConfigOrDie())
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 
 // The reasons of a [PodDeleteStatus].
 const (
-	PodDeleteStatusTypeOkay    = "Okay"    // it is to go
+	PodDeleteStatusTypeOkay    = "Okay"    // it will be deleted
 	PodDeleteStatusTypeSkip    = "Skip"    // it stays
-	PodDeleteStatusTypeWarning = "Warning" // something is to be told about it
-	PodDeleteStatusTypeError   = "Error"   // it must not go, so the node cannot be drained
+	PodDeleteStatusTypeWarning = "Warning" // there is a warning about it
+	PodDeleteStatusTypeError   = "Error"   // it must not be deleted, so the node cannot be drained
 )
 
-// PodDelete is a pod, and what becomes of it.
+// PodDelete is a pod, and what happens to it.
 type PodDelete struct {
 	Pod    corev1.Pod      // as it was read
-	Status PodDeleteStatus // what becomes of it
+	Status PodDeleteStatus // what happens to it
 }
 
-// PodDeleteList are the pods of a node with what becomes of them.
+// PodDeleteList contains the pods of a node and what happens to them.
 type PodDeleteList struct{ items []PodDelete }
 
-// Pods are those that are to go.
+// Pods returns the pods to delete.
 func (l *PodDeleteList) Pods() []corev1.Pod {
 	pods := []corev1.Pod{}
 	for i := range l.items {
@@ -41,12 +41,12 @@ func (l *PodDeleteList) Pods() []corev1.Pod {
 	return pods
 }
 
-// Warnings are what is to be told, in one line; "" if nothing is.
+// Warnings returns all warnings, in one line; "" if there are none.
 func (l *PodDeleteList) Warnings() string {
 	return strings.Join(l.grouped(PodDeleteStatusTypeWarning), "; ")
 }
 
-// errors are why the node cannot be drained.
+// errors returns why the node cannot be drained.
 func (l *PodDeleteList) errors() []error {
 	var errs []error
 	for _, text := range l.grouped(PodDeleteStatusTypeError) {
@@ -55,7 +55,7 @@ func (l *PodDeleteList) errors() []error {
 	return errs
 }
 
-// grouped are the messages of pods of a reason, each with its pods.
+// grouped returns the messages of pods with a reason, each with its pods.
 func (l *PodDeleteList) grouped(reason string) []string {
 	pods := map[string][]string{}
 	for i := range l.items {
@@ -76,37 +76,38 @@ func (l *PodDeleteList) grouped(reason string) []string {
 	return out
 }
 
-// PodDeleteStatus is what a filter says of a pod.
+// PodDeleteStatus is the verdict of a filter on a pod.
 type PodDeleteStatus struct {
-	Delete  bool   // whether it is to go
+	Delete  bool   // whether to delete it
 	Reason  string // one of the PodDeleteStatusType constants
-	Message string // for people
+	Message string // a text for users
 }
 
 // PodFilter judges one pod.
 type PodFilter func(corev1.Pod) PodDeleteStatus
 
-// MakePodDeleteStatusOkay is of a pod that is to go.
+// MakePodDeleteStatusOkay returns the status of a pod to delete.
 func MakePodDeleteStatusOkay() PodDeleteStatus {
 	return PodDeleteStatus{Delete: true, Reason: PodDeleteStatusTypeOkay}
 }
 
-// MakePodDeleteStatusSkip is of a pod that stays.
+// MakePodDeleteStatusSkip returns the status of a pod that stays.
 func MakePodDeleteStatusSkip() PodDeleteStatus {
 	return PodDeleteStatus{Reason: PodDeleteStatusTypeSkip}
 }
 
-// MakePodDeleteStatusWithWarning is of a pod about which something is to be told.
+// MakePodDeleteStatusWithWarning returns the status of a pod with a warning.
 func MakePodDeleteStatusWithWarning(delete bool, message string) PodDeleteStatus {
 	return PodDeleteStatus{Delete: delete, Reason: PodDeleteStatusTypeWarning, Message: message}
 }
 
-// MakePodDeleteStatusWithError is of a pod that must not go.
+// MakePodDeleteStatusWithError returns the status of a pod that must not be
+// deleted.
 func MakePodDeleteStatusWithError(message string) PodDeleteStatus {
 	return PodDeleteStatus{Reason: PodDeleteStatusTypeError, Message: message}
 }
 
-// What is told of pods; kubectl's flags are named for those who know them.
+// Messages about pods; they name kubectl's flags, which users know.
 const (
 	textDaemonSet      = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
 	textDaemonSetLeft  = "ignoring DaemonSet-managed Pods"
@@ -118,8 +119,8 @@ const (
 	annotationMirrored = corev1.MirrorPodAnnotationKey
 )
 
-// GetPodsForDeletion lists the pods of a node with what becomes of them. With
-// errors the list holds them, too.
+// GetPodsForDeletion lists the pods of a node and what happens to them. Pods
+// with errors are also in the list.
 func (d *Helper) GetPodsForDeletion(nodeName string) (*PodDeleteList, []error) {
 	selector, err := labels.Parse(d.PodSelector)
 	if err != nil {
@@ -134,8 +135,8 @@ func (d *Helper) GetPodsForDeletion(nodeName string) (*PodDeleteList, []error) {
 	for _, pod := range pods {
 		status := PodDeleteStatus{}
 		for _, filter := range filters {
-			// The first one that does not want it gone decides; what is to be told
-			// before is not lost to one that wants it gone.
+			// The first filter that does not delete the pod decides; warnings of
+			// earlier ones are kept otherwise.
 			s := filter(pod)
 			if status.Reason == "" || !s.Delete || s.Reason != PodDeleteStatusTypeOkay {
 				status = s
@@ -152,7 +153,7 @@ func (d *Helper) GetPodsForDeletion(nodeName string) (*PodDeleteList, []error) {
 	return l, nil
 }
 
-// list reads the pods of a node, in portions.
+// list reads the pods of a node, in pages.
 func (d *Helper) list(nodeName string, selector labels.Selector) ([]corev1.Pod, error) {
 	options := metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("spec.nodeName", nodeName).String(), LabelSelector: selector.String(), Limit: d.ChunkSize,
@@ -170,7 +171,7 @@ func (d *Helper) list(nodeName string, selector labels.Selector) ([]corev1.Pod, 
 	}
 }
 
-// over reports whether a pod has run to its end.
+// over reports whether a pod has completed.
 func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
@@ -182,7 +183,8 @@ func (d *Helper) ending(pod corev1.Pod) PodDeleteStatus {
 	return MakePodDeleteStatusOkay()
 }
 
-// endless reports whether a pod is being deleted for longer than is waited for.
+// endless reports whether a pod has been terminating for longer than the Helper
+// waits.
 func (d *Helper) endless(pod *corev1.Pod, now time.Time) bool {
 	most := time.Duration(d.SkipWaitForDeleteTimeoutSeconds) * time.Second
 	return most > 0 && !pod.DeletionTimestamp.IsZero() && now.Sub(pod.DeletionTimestamp.Time) > most

@@ -18,59 +18,61 @@ import (
 const (
 	// EvictionKind is the kind of evictions.
 	EvictionKind = "Eviction"
-	// EvictionSubresource is where they are asked for.
+	// EvictionSubresource is the subresource for evictions.
 	EvictionSubresource = "pods/eviction"
 )
 
-// What is only tried, in [Helper].DryRunStrategy.
+// Values of [Helper].DryRunStrategy.
 const (
-	DryRunNone   = 0 // nothing: all is done
-	DryRunClient = 1 // all: nothing is asked for
-	DryRunServer = 2 // the server is asked, and does nothing
+	DryRunNone   = 0 // no dry run
+	DryRunClient = 1 // no requests for changes
+	DryRunServer = 2 // requests that the server does not carry out
 )
 
-// Helper says how to drain. Its fields are those of kubectl's.
+// Helper configures a drain. Its fields are those of kubectl's Helper.
 type Helper struct {
-	Ctx    context.Context      // nil means the background
-	Client kubernetes.Interface // must not be nil
-	Force  bool                 // evict pods that no controller replaces, too
-	// GracePeriodSeconds is how long each pod may take to end. 0 is not a time at all;
-	// a negative number means the pod's own.
+	Ctx    context.Context      // nil means context.Background
+	Client kubernetes.Interface // required
+	Force  bool                 // also evict pods without a controller
+	// GracePeriodSeconds is the grace period of each pod. 0 means immediately; a
+	// negative number means the pod's own.
 	GracePeriodSeconds  int
-	IgnoreAllDaemonSets bool          // leave pods of DaemonSets alone; or else they are an error
-	Timeout             time.Duration // how long it may take in all; 0 means forever
-	DeleteEmptyDirData  bool          // evict pods with an emptyDir, too
+	IgnoreAllDaemonSets bool          // leave pods of DaemonSets alone; otherwise they are an error
+	Timeout             time.Duration // for the whole drain; 0 means no limit
+	DeleteEmptyDirData  bool          // also evict pods with an emptyDir
 	Selector            string        // of nodes; for the caller
 	PodSelector         string        // of pods, by their labels; the others stay
-	ChunkSize           int64         // how many objects a list may have; 0 means all
-	DisableEviction     bool          // delete pods instead, whatever their budgets say
-	// SkipWaitForDeleteTimeoutSeconds is how long after its deletion timestamp a pod
-	// is waited for; 0 means forever.
+	ChunkSize           int64         // the page size of lists; 0 means no limit
+	DisableEviction     bool          // delete pods instead, regardless of their budgets
+	// SkipWaitForDeleteTimeoutSeconds is how long to wait for a pod after its
+	// deletion timestamp; 0 means no limit.
 	SkipWaitForDeleteTimeoutSeconds int
-	// EvictErrorRetryDelay is how long after an eviction that was refused it is asked
-	// for again first. 0 means five seconds.
+	// EvictErrorRetryDelay is the delay before the first retry of a refused eviction.
+	// 0 means five seconds.
 	EvictErrorRetryDelay time.Duration
-	// AdditionalFilters come behind those that there are. The first filter that
-	// does not want a pod gone decides.
+	// AdditionalFilters run after the built-in ones. The first filter that does
+	// not delete a pod decides.
 	AdditionalFilters []PodFilter
 
-	Out    io.Writer // is told what happens; nil for nobody
-	ErrOut io.Writer // is warned; nil for nobody
+	Out    io.Writer // receives progress messages; may be nil
+	ErrOut io.Writer // receives warnings; may be nil
 
-	// DryRunStrategy is how much is only tried: a number of this package, or of
+	// DryRunStrategy is the kind of dry run: a constant of this package, or of
 	// k8s.io/kubectl/pkg/cmd/util. Nil means DryRunNone.
 	DryRunStrategy any
 
 	// OnPodDeletedOrEvicted is called when a pod is gone.
 	OnPodDeletedOrEvicted func(pod *corev1.Pod, usingEviction bool)
-	// OnPodDeletionOrEvictionFinished is called when a pod is gone, or will not go.
+	// OnPodDeletionOrEvictionFinished is called when a pod is gone, or could
+	// not be removed.
 	OnPodDeletionOrEvictionFinished func(pod *corev1.Pod, usingEviction bool, err error)
-	// OnPodDeletionOrEvictionStarted is called when a pod is first told to go.
+	// OnPodDeletionOrEvictionStarted is called when the deletion or eviction of
+	// a pod is first requested.
 	OnPodDeletionOrEvictionStarted func(pod *corev1.Pod, usingEviction bool)
 
-	// TryNever has pods that no waiting helps waited for like others: somebody may
-	// change their budgets meanwhile. Kubectl's helper has no such field, and always
-	// does.
+	// TryNever makes the Helper wait even for pods that can never be evicted: their
+	// budgets may be changed meanwhile. Kubectl's Helper does not have this field,
+	// and always waits.
 	TryNever bool
 }
 
@@ -95,8 +97,8 @@ func (d *Helper) tell(format string, args ...any) {
 	}
 }
 
-// CheckEvictionSupport returns the version of evictions that the server has, and
-// the empty one if it has none.
+// CheckEvictionSupport returns the version of the server's eviction API; empty
+// if it has none.
 func CheckEvictionSupport(clientset kubernetes.Interface) (schema.GroupVersion, error) {
 	resources, err := clientset.Discovery().ServerResourcesForGroupVersion("v1")
 	if err != nil {
@@ -110,8 +112,8 @@ func CheckEvictionSupport(clientset kubernetes.Interface) (schema.GroupVersion, 
 	return schema.GroupVersion{}, nil
 }
 
-// options are those of a deletion. uid is of the pod that is meant; "" for
-// whichever has the name.
+// options returns the options of a deletion. The UID of the pod, if it is
+// set, is a precondition.
 func (d *Helper) options(pod *corev1.Pod) metav1.DeleteOptions {
 	var o metav1.DeleteOptions
 	if d.GracePeriodSeconds >= 0 {
@@ -128,12 +130,12 @@ func (d *Helper) options(pod *corev1.Pod) metav1.DeleteOptions {
 	return o
 }
 
-// DeletePod deletes a pod, whatever its budgets say.
+// DeletePod deletes a pod, regardless of its budgets.
 func (d *Helper) DeletePod(pod corev1.Pod) error {
 	return d.Client.CoreV1().Pods(pod.Namespace).Delete(d.context(), pod.Name, d.options(&pod))
 }
 
-// EvictPod asks for the eviction of a pod, once.
+// EvictPod requests the eviction of a pod, once.
 func (d *Helper) EvictPod(pod corev1.Pod, evictionGroupVersion schema.GroupVersion) error {
 	options := d.options(&pod)
 	meta := metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}

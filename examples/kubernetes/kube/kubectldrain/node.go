@@ -15,7 +15,7 @@ import (
 )
 
 // RunNodeDrain evicts the pods of a node, or deletes them, and returns when they
-// are gone. Cordon the node before, or new ones come.
+// are gone. Cordon the node first; otherwise new pods may be scheduled to it.
 func RunNodeDrain(drainer *Helper, nodeName string) error {
 	list, errs := drainer.GetPodsForDeletion(nodeName)
 	if errs != nil {
@@ -27,7 +27,7 @@ func RunNodeDrain(drainer *Helper, nodeName string) error {
 	return drainer.DeleteOrEvictPods(list.Pods())
 }
 
-// RunCordonOrUncordon marks a node as unschedulable, or as schedulable.
+// RunCordonOrUncordon marks a node as unschedulable or schedulable.
 func RunCordonOrUncordon(drainer *Helper, node *corev1.Node, desired bool) error {
 	c := NewCordonHelper(node)
 	if !c.UpdateIfRequired(desired) || drainer.dryRun() == DryRunClient {
@@ -40,16 +40,16 @@ func RunCordonOrUncordon(drainer *Helper, node *corev1.Node, desired bool) error
 	return err
 }
 
-// CordonHelper marks one node.
+// CordonHelper cordons or uncordons one node.
 type CordonHelper struct {
 	node    *corev1.Node
 	desired bool
 }
 
-// NewCordonHelper is of a node as it was read.
+// NewCordonHelper returns a CordonHelper for a node as it was read.
 func NewCordonHelper(node *corev1.Node) *CordonHelper { return &CordonHelper{node: node} }
 
-// NewCordonHelperFromRuntimeObject is NewCordonHelper of an object that is to be
+// NewCordonHelperFromRuntimeObject is NewCordonHelper for an object that must be
 // a Node.
 func NewCordonHelperFromRuntimeObject(nodeObject runtime.Object, scheme *runtime.Scheme, gvk schema.GroupVersionKind) (*CordonHelper, error) {
 	converted, err := scheme.ConvertToVersion(nodeObject, gvk.GroupVersion())
@@ -63,7 +63,8 @@ func NewCordonHelperFromRuntimeObject(nodeObject runtime.Object, scheme *runtime
 	return NewCordonHelper(node), nil
 }
 
-// UpdateIfRequired reports whether the node is to be changed to be as desired.
+// UpdateIfRequired sets the desired state, and reports whether the node must be
+// changed.
 func (c *CordonHelper) UpdateIfRequired(desired bool) bool {
 	c.desired = desired
 	return c.node.Spec.Unschedulable != desired
@@ -74,9 +75,9 @@ func (c *CordonHelper) PatchOrReplace(clientset kubernetes.Interface, serverDryR
 	return c.PatchOrReplaceWithContext(context.Background(), clientset, serverDryRun)
 }
 
-// PatchOrReplaceWithContext changes the node, unless another one has its name by
-// now. The second error is of the change that was tried: there is one way here,
-// so it is always nil.
+// PatchOrReplaceWithContext changes the node, unless another node has its name
+// by now. The second error, which kubectl returns for the patch, is always nil
+// here.
 func (c *CordonHelper) PatchOrReplaceWithContext(clientCtx context.Context, clientset kubernetes.Interface, serverDryRun bool) (error, error) {
 	change := map[string]any{"spec": map[string]any{"unschedulable": c.desired}}
 	if c.node.UID != "" {

@@ -21,13 +21,13 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
-// NeverError says that pods cannot be evicted however long one waits. Nothing was
-// evicted.
+// NeverError reports that pods cannot be evicted, no matter how long one waits.
+// Nothing was evicted.
 type NeverError struct {
 	Blocks []fairlead.Block // one for each pod: why, who can change that, and how
 }
 
-// Error names the pods, why they stay, and the way out.
+// Error names the pods, why they stay, and what to do.
 func (e *NeverError) Error() string {
 	var texts []string
 	for _, b := range e.Blocks {
@@ -36,13 +36,13 @@ func (e *NeverError) Error() string {
 	return fmt.Sprintf("the node cannot be drained, and waiting does not help; no pod was evicted: %s", strings.Join(texts, ". "))
 }
 
-// interval is how often the pods of a node are listed, but for the first times: pods
-// that end at once are seen at once.
+// interval is how often the pods of a node are listed, except at first: pods that
+// end at once are noticed at once.
 const interval = time.Second
 
-// DeleteOrEvictPods evicts pods, or deletes them where the server has no evictions
-// or the Helper says so, and returns when they are gone. The errors of pods that
-// cannot go are collected; the others are evicted all the same.
+// DeleteOrEvictPods evicts pods, or deletes them if the server does not support
+// evictions or DisableEviction is set, and returns when they are gone. The errors
+// of pods that cannot be removed are collected; the others are evicted anyway.
 func (d *Helper) DeleteOrEvictPods(pods []corev1.Pod) error {
 	if len(pods) == 0 || d.dryRun() == DryRunClient {
 		return nil
@@ -69,7 +69,8 @@ func (d *Helper) DeleteOrEvictPods(pods []corev1.Pod) error {
 	return r.drain()
 }
 
-// keyOf tells pods apart. Those that were made up have no UID.
+// keyOf returns a unique key of a pod. Pods constructed by a caller may have no
+// UID.
 func keyOf(pod *corev1.Pod) string {
 	if pod.UID != "" {
 		return string(pod.UID)
@@ -81,24 +82,24 @@ func keyOf(pod *corev1.Pod) string {
 type run struct {
 	*Helper
 	begin   time.Time
-	version schema.GroupVersion // of evictions; empty if pods are deleted
+	version schema.GroupVersion // of the eviction API; empty if pods are deleted
 	nodes   map[string]*node    // by name
-	started map[string]bool     // pods that were told to go, by key
+	started map[string]bool     // pods whose removal was requested, by key
 	total   int
 	errs    []error
-	told    string // what was said last of how far it is
+	told    string // the last reported progress
 }
 
 // node is one of the nodes of the pods.
 type node struct {
-	left     map[string]corev1.Pod // that are to go, by key
+	left     map[string]corev1.Pod // pods to remove, by key
 	progress drain.Progress
 	outcomes []fairlead.Outcome
 }
 
 func (r *run) evicts() bool { return !r.version.Empty() }
 
-// try asks the server what it would do.
+// try makes a dry run on the server.
 func (r *run) try(pods []corev1.Pod) error {
 	for i := range pods {
 		r.start(&pods[i])
@@ -109,7 +110,7 @@ func (r *run) try(pods []corev1.Pod) error {
 	return utilerrors.NewAggregate(r.errs)
 }
 
-// drain goes on until no pod is left.
+// drain continues until no pod is left.
 func (r *run) drain() error {
 	ctx := r.context()
 	if r.Timeout > 0 {
@@ -137,7 +138,7 @@ func (r *run) drain() error {
 	}
 }
 
-// stopped says why it was given up.
+// stopped returns why the drain was given up.
 func (r *run) stopped(ctx context.Context) error {
 	err := ctx.Err()
 	if r.context().Err() == nil && errors.Is(err, context.DeadlineExceeded) {
@@ -154,8 +155,8 @@ func (r *run) stopped(ctx context.Context) error {
 	return utilerrors.NewAggregate(append(r.errs, err))
 }
 
-// pass looks at all nodes once. Before anything is done in the first pass it must
-// be known that nothing stays for good.
+// pass handles all nodes once. The first pass does nothing if a pod can never be
+// evicted.
 func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bool, err error) {
 	var actions []drain.Action
 	var never []fairlead.Block
@@ -194,8 +195,8 @@ func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bo
 	return waits, len(left) == 0, nil
 }
 
-// policy is what the engine is told. What the filters have said of pods is done:
-// those that are here go.
+// policy returns the policy for the engine. The filters have already chosen the
+// pods: all of them are removed.
 func (r *run) policy() *drain.Policy {
 	p := &drain.Policy{
 		DisableEviction: !r.evicts(), UnreachableGraceSeconds: -1, SkipWaitForDeleteTimeoutSeconds: int64(max(0, r.SkipWaitForDeleteTimeoutSeconds)),
@@ -205,7 +206,7 @@ func (r *run) policy() *drain.Policy {
 	return p
 }
 
-// look reads what is left of the pods of a node, and finishes those that are gone.
+// look reads the remaining pods of a node, and finishes those that are gone.
 func (r *run) look(ctx context.Context, name string, n *node) (*drain.View, error) {
 	bounded := *r.Helper
 	bounded.Ctx = ctx
@@ -230,8 +231,8 @@ func (r *run) look(ctx context.Context, name string, n *node) (*drain.View, erro
 		p := kube.Pod(now)
 		p.UID, p.Spec.NodeName = keyOf(now), name
 		p.Labels, p.Annotations = maps.Clone(p.Labels), maps.Clone(p.Annotations)
-		delete(p.Labels, drain.Label)                 // not kubectl's
-		delete(p.Annotations, drain.MirrorAnnotation) // the filters have judged it
+		delete(p.Labels, drain.Label)                 // kubectl does not respect it
+		delete(p.Annotations, drain.MirrorAnnotation) // the filters have decided about it
 		view.Pods = append(view.Pods, p)
 		if !namespaces[p.Namespace] && r.evicts() {
 			namespaces[p.Namespace] = true
@@ -241,8 +242,8 @@ func (r *run) look(ctx context.Context, name string, n *node) (*drain.View, erro
 	return view, nil
 }
 
-// budgets adds those of a namespace. Who may not read them goes by the server's
-// answers.
+// budgets adds the budgets of a namespace. Without the permission to read them,
+// only the server's answers count.
 func (r *run) budgets(ctx context.Context, namespace string, view *drain.View) {
 	all, err := r.Client.PolicyV1().PodDisruptionBudgets(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -253,14 +254,14 @@ func (r *run) budgets(ctx context.Context, namespace string, view *drain.View) {
 	}
 }
 
-// sorted are the pods that are left on a node.
+// sorted returns the remaining pods of a node, sorted.
 func (r *run) sorted(name string) []corev1.Pod {
 	return slices.SortedFunc(maps.Values(r.nodes[name].left), func(a, b corev1.Pod) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
 }
 
-// do carries out one action, and keeps what came of it.
+// do carries out one action, and records the outcome.
 func (r *run) do(a drain.Action) {
 	var name, key string
 	switch a := a.(type) {
@@ -295,9 +296,8 @@ func (r *run) do(a drain.Action) {
 	n.outcomes = append(n.outcomes, o)
 }
 
-// passing reports whether what a request failed with may be otherwise later: a
-// budget, a server that is busy, a namespace that is going, a pod that has
-// changed.
+// passing reports whether the cause of a failed request may be temporary: a
+// budget, a busy server, a terminating namespace, a pod that has changed.
 func passing(err error) bool {
 	return apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsForbidden(err) && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
@@ -318,7 +318,7 @@ func (r *run) problem(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("error when %s pods/%q -n %q: %w", what, pod.Name, pod.Namespace, err)
 }
 
-// start tells that a pod is told to go, once.
+// start reports that the removal of a pod is requested, once.
 func (r *run) start(pod *corev1.Pod) {
 	if r.started[keyOf(pod)] {
 		return
@@ -337,7 +337,7 @@ func (r *run) start(pod *corev1.Pod) {
 	}
 }
 
-// finish tells that a pod is gone, or will not go.
+// finish reports that a pod is gone, or could not be removed.
 func (r *run) finish(pod *corev1.Pod, err error) {
 	switch {
 	case r.OnPodDeletionOrEvictionFinished != nil:
@@ -347,7 +347,7 @@ func (r *run) finish(pod *corev1.Pod, err error) {
 	}
 }
 
-// report says how far it is, when that has changed.
+// report reports the progress, if it has changed.
 func (r *run) report(waits []drain.Wait) {
 	left := 0
 	for _, n := range r.nodes {

@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A program that says how far the update of a cluster is, and what stands in its way.
+// A program that reports the progress of a cluster's update, and what blocks
+// it.
 func ExampleInspect() {
 	c, err := client.New(ctrl.GetConfigOrDie(), client.Options{})
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cluster is what was read of a cluster.
+// Cluster is the data read from a cluster.
 type Cluster struct {
 	plan.Situation
 	Gaps []cvo.Gap // what could not be read: why, and how to get it; in the order of reading
 }
 
-// Read reads what a plan is made from. Its updates are those that the ClusterVersion
-// lists; catalogs, by minor version of the cluster, say where the installed operators can
-// go. The error is that of ctx, of a server that does not answer, or of a catalog. It takes
-// a request for every 500 objects of each of [Kinds].
+// Read reads the data for a plan. Its updates are those in the ClusterVersion;
+// catalogs, by minor version of the cluster, contain the possible versions of the
+// installed operators. The error is that of ctx, of a server that does not answer, or
+// of a catalog. It takes one request for every 500 objects of each of [Kinds].
 func Read(ctx context.Context, c client.Reader, catalogs map[string]*catalog.Catalog, now time.Time) (*Cluster, error) {
 	s, gaps, err := Objects(ctx, c)
 	if err == nil {
@@ -34,7 +34,8 @@ func Read(ctx context.Context, c client.Reader, catalogs map[string]*catalog.Cat
 	return &Cluster{s.Situation, gaps}, nil
 }
 
-// Objects reads what Read reads, for whoever completes it in another way.
+// Objects reads the same objects as Read, for callers that complete the
+// situation in another way.
 func Objects(ctx context.Context, c client.Reader) (*situation.Situation, []cvo.Gap, error) {
 	r := &reader{client: c, into: &situation.Situation{}}
 	err := r.read(ctx, Kinds())
@@ -47,9 +48,9 @@ func Objects(ctx context.Context, c client.Reader) (*situation.Situation, []cvo.
 // Alerts returns the alerts of a cluster's monitoring, as promql.Evaluator.Alerts does.
 type Alerts func(context.Context) ([]cvo.Alert, error)
 
-// Inspect reads how far the update of a cluster is, and what stands in its way, by
-// cvo.Inspect. Without alerts, and where they cannot be had, they are unknown. The error
-// is that of ctx, or of a server that does not answer.
+// Inspect reports the progress of a cluster's update and what blocks it, using
+// cvo.Inspect. Alerts are unknown if alerts is nil or fails. The error is that of ctx,
+// or of a server that does not answer.
 func Inspect(ctx context.Context, c client.Reader, alerts Alerts, now time.Time) (*cvo.Report, error) {
 	r := &reader{client: c, into: &situation.Situation{}}
 	if err := r.read(ctx, statusKinds()); err != nil {
@@ -64,7 +65,7 @@ func Inspect(ctx context.Context, c client.Reader, alerts Alerts, now time.Time)
 				return nil, ctx.Err()
 			}
 			d.Alerts = nil
-			r.gaps = append(r.gaps, cvo.Gap{What: err.Error(), How: "make sure that the Prometheus can be reached and queried, or look at the console's page of alerts"})
+			r.gaps = append(r.gaps, cvo.Gap{What: err.Error(), How: "make sure that Prometheus can be reached and queried, or look at the alerts page of the console"})
 		}
 	}
 	report := cvo.Inspect(d, now)

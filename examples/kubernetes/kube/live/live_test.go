@@ -32,13 +32,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// server answers as an API server does: in pages, which it may forget.
+// server answers as an API server does: in pages, which may expire.
 type server struct {
 	objects map[string][]map[string]any // by kind
-	fails   map[string]error            // what it answers for a kind
-	most    int                         // how many objects a page has
-	forgets bool                        // the second page of a list is gone
-	pages   int                         // how many were asked for
+	fails   map[string]error            // the error for a kind
+	most    int                         // the number of objects per page
+	forgets bool                        // the second page of a list has expired
+	pages   int                         // the number of requested pages
 }
 
 func (s *server) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -87,7 +87,7 @@ func decode(from any, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// serverOf has the objects of files.
+// serverOf returns a server with the objects in files.
 func serverOf(t *testing.T, files ...string) *server {
 	t.Helper()
 	s := &server{objects: map[string][]map[string]any{}, fails: map[string]error{}, most: 3}
@@ -112,7 +112,7 @@ func serverOf(t *testing.T, files ...string) *server {
 	return s
 }
 
-// status is what the program says of a dump.
+// status returns the report of the program on a dump.
 func status(t *testing.T, prefix string) *cvo.Report {
 	t.Helper()
 	var out, problems bytes.Buffer
@@ -126,8 +126,8 @@ func status(t *testing.T, prefix string) *cvo.Report {
 	return r
 }
 
-// A live cluster is told of as the dump of its objects is, in pages or not, on every
-// recorded cluster.
+// For every recorded cluster, the report on the live cluster equals that on the dump
+// of its objects, in pages or not.
 func TestInspectAsDump(t *testing.T) {
 	dir := samples.Data(t, "updates", "status")
 	files, _ := filepath.Glob(filepath.Join(dir, "*-cv.yaml"))
@@ -157,7 +157,7 @@ func TestInspectAsDump(t *testing.T) {
 	}
 }
 
-// through is a report as it is read back.
+// through returns a report after encoding and decoding it.
 func through(t *testing.T, r *cvo.Report) *cvo.Report {
 	t.Helper()
 	back := new(cvo.Report)
@@ -169,8 +169,8 @@ func through(t *testing.T, r *cvo.Report) *cvo.Report {
 
 const small = "../../../internal/situation/testdata/beside/cluster.yaml"
 
-// What the server refuses is unknown, with the reason and a way to get it, for each kind;
-// what was read before the refusal is not taken for the whole list.
+// For each kind, data that the server refuses is unknown, with the reason and how to
+// get it; a list that was partly read does not count as complete.
 func TestRefused(t *testing.T) {
 	all := serverOf(t, small)
 	server := func() *server { return &server{objects: maps.Clone(all.objects), fails: map[string]error{}, most: 1} }
@@ -184,7 +184,7 @@ func TestRefused(t *testing.T) {
 			err error
 			how string
 		}{
-			"forbidden": {apierrors.NewForbidden(resource, "", errors.New("user x cannot list")), "grant the right"},
+			"forbidden": {apierrors.NewForbidden(resource, "", errors.New("user x cannot list")), "grant the permission"},
 			"no kind":   {&meta.NoKindMatchError{GroupKind: k.GroupKind()}, "does not have this kind"},
 			"internal":  {apierrors.NewInternalError(errors.New("etcd is slow")), "try again"},
 		} {
@@ -214,7 +214,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// known tells which lists are.
+// known returns which lists are known.
 func known(c *live.Cluster) map[string]bool {
 	return map[string]bool{
 		"ClusterVersion": c.Cluster != nil, "ClusterOperator": c.ClusterOperators != nil, "MachineConfigPool": c.Pools != nil, "Node": c.Nodes != nil,
@@ -256,7 +256,7 @@ func TestGates(t *testing.T) {
 }
 
 // A server that does not answer, and a context that ends, are errors after one request.
-// Alerts that cannot be had are a gap.
+// Unavailable alerts are a gap.
 func TestNoAnswer(t *testing.T) {
 	s := serverOf(t, small)
 	s.fails["ClusterVersion"] = &net.OpError{Op: "dial", Err: io.EOF}
@@ -274,7 +274,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// Machine configurations are large: only their metadata is asked for.
+// Machine configurations are large: only their metadata is requested.
 func TestHeads(t *testing.T) {
 	s := &watched{server: serverOf(t, small)}
 	if _, err := live.Read(t.Context(), s, nil, time.Time{}); err != nil || s.heads != "MachineConfigList" {

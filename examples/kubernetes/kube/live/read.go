@@ -20,15 +20,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kind is a kind of objects that is read.
+// Kind is a kind that is read.
 type Kind struct {
 	schema.GroupVersionKind
-	Resource string // as requests name it
-	heads    bool   // only metadata is read: the rest is large, and nothing asks for it
-	optional bool   // a cluster without the kind has none of it
+	Resource string // the name in requests
+	heads    bool   // only metadata is read: the rest is large and unused
+	optional bool   // a cluster may lack the kind, and then has no objects of it
 }
 
-// statusKinds are those that a status is made from.
+// statusKinds returns the kinds that are read for a status.
 func statusKinds() []Kind {
 	config := schema.GroupVersion{Group: "config.openshift.io", Version: "v1"}
 	machine := schema.GroupVersion{Group: "machineconfiguration.openshift.io", Version: "v1"}
@@ -41,7 +41,8 @@ func statusKinds() []Kind {
 	}
 }
 
-// Kinds returns those that a plan is made from, in the order in which they are read.
+// Kinds returns the kinds that are read for a plan, in the order in which they
+// are read.
 func Kinds() []Kind {
 	apps := schema.GroupVersion{Group: "apps", Version: "v1"}
 	olm := schema.GroupVersion{Group: "operators.coreos.com", Version: "v1alpha1"}
@@ -57,7 +58,8 @@ func Kinds() []Kind {
 	}...)
 }
 
-// configMaps are those of gates and their acknowledgements.
+// configMaps returns the names of the ConfigMaps with gates and their
+// acknowledgements.
 func configMaps() []client.ObjectKey {
 	return []client.ObjectKey{{Namespace: "openshift-config-managed", Name: "admin-gates"}, {Namespace: "openshift-config", Name: "admin-acks"}}
 }
@@ -69,16 +71,16 @@ type reader struct {
 	gaps   []cvo.Gap // what could not be read
 }
 
-// pageSize is how many objects are asked for at a time.
+// pageSize is the number of objects per request.
 const pageSize = 500
 
-// read reads kinds. What the server refuses is a gap; the error is one that the rest
-// would meet, too.
+// read reads kinds. Refusals by the server are gaps; an error is one that all
+// further requests would also get.
 func (r *reader) read(ctx context.Context, kinds []Kind) error {
 	for _, k := range kinds {
 		before := *r.into
 		err := r.pages(ctx, k, pageSize)
-		if apierrors.IsResourceExpired(err) { // the server forgot the list between two pages
+		if apierrors.IsResourceExpired(err) { // the list expired between two pages
 			*r.into = before
 			err = r.pages(ctx, k, 0)
 		}
@@ -86,7 +88,7 @@ func (r *reader) read(ctx context.Context, kinds []Kind) error {
 			err = r.into.Add(dump.Object{Kind: k.Kind + "List"})
 		}
 		if err != nil {
-			*r.into = before // half a list would look like all of it
+			*r.into = before // a partial list would look complete
 		}
 		if err := r.miss(ctx, k.Resource, "oc get "+schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()+" -A -o yaml", err); err != nil {
 			return err
@@ -95,7 +97,7 @@ func (r *reader) read(ctx context.Context, kinds []Kind) error {
 	return nil
 }
 
-// unknown reports whether the server has no such kind.
+// unknown reports whether the server does not have a kind.
 func unknown(err error) bool {
 	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
 }
@@ -113,7 +115,7 @@ func (r *reader) pages(ctx context.Context, k Kind, size int64) error {
 	}
 }
 
-// page reads a part of a list. It returns where the next one begins.
+// page reads one page of a list. It returns where the next one begins.
 func (r *reader) page(ctx context.Context, k Kind, opts ...client.ListOption) (next string, err error) {
 	var list client.ObjectList = kube.ListOf(k.GroupVersionKind)
 	if k.heads {
@@ -142,12 +144,13 @@ func (r *reader) take(kind string, object runtime.Object) error {
 	return nil
 }
 
-// contentError is an object that cannot be read as what it claims to be.
+// contentError is the error of an object that cannot be decoded as its kind.
 type contentError struct{ error }
 
 func (e *contentError) Unwrap() error { return e.error }
 
-// gates reads gates and acknowledgements. A ConfigMap that is not there has none.
+// gates reads gates and acknowledgements. A ConfigMap that does not exist
+// contains none.
 func (r *reader) gates(ctx context.Context) error {
 	for _, key := range configMaps() {
 		m := kube.Stub(corev1.SchemeGroupVersion.WithKind("ConfigMap"), key.Namespace, key.Name)
@@ -162,8 +165,8 @@ func (r *reader) gates(ctx context.Context) error {
 	return nil
 }
 
-// miss notes what could not be read, if there is an error. It returns an error that
-// everything else would meet, too: the context's, or that of a server that does not
+// miss records a gap, if there is an error. It returns an error that all further
+// requests would also get: that of the context, or of a server that does not
 // answer.
 func (r *reader) miss(ctx context.Context, what, command string, err error) error {
 	var content *contentError
@@ -174,9 +177,9 @@ func (r *reader) miss(ctx context.Context, what, command string, err error) erro
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsForbidden(err):
-		g.How = "have somebody who may read it run " + command + ", or grant the right to get and list it (the ClusterRole cluster-reader of OpenShift has it)"
+		g.How = "ask someone with permission to run " + command + ", or grant the permission to get and list it (OpenShift's ClusterRole cluster-reader has it)"
 	case unknown(err):
-		g.How = "the server does not have this kind; read a cluster of OpenShift, or see what serves it: oc get apiservices"
+		g.How = "the server does not have this kind; use an OpenShift cluster, or see what serves it: oc get apiservices"
 	case errors.As(err, &content):
 		g.How = "see what is wrong with the object: " + command
 	case unreachable(err):

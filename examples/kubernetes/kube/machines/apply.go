@@ -42,19 +42,19 @@ func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Ac
 	if known, err := nodes.Apply(ctx, b.Client, b.Cache, action); known {
 		return err
 	}
-	return fmt.Errorf("kube/machines: an action of type %T is not known: the engine is newer than its backend", action)
+	return fmt.Errorf("kube/machines: actions of type %T are not supported: the engine is newer than its backend", action)
 }
 
-// updateStatus writes what the engine says of the status, and leaves the rest.
-// The resourceVersion in the patch makes the server refuse it when the machine
-// has changed.
+// updateStatus writes the status fields that the engine sets, and leaves the
+// rest. The resourceVersion in the patch makes the server refuse it if the
+// machine has changed.
 func (b *Backend) updateStatus(ctx context.Context, machine string, a lifecycle.UpdateStatus) error {
-	if b.clusterAPI() { // whose conditions have fields that the engine does not know
+	if b.clusterAPI() { // its conditions have fields that the engine does not know
 		return b.mergeStatus(ctx, machine, a)
 	}
 	word := func(s string) any {
 		if s == "" {
-			return nil // takes it away
+			return nil // removes the field
 		}
 		return s
 	}
@@ -84,7 +84,7 @@ func (b *Backend) record(ctx context.Context, machine string, a lifecycle.Record
 	return nil
 }
 
-// mergeStatus writes the status into the one that is there.
+// mergeStatus merges the status into the existing one.
 func (b *Backend) mergeStatus(ctx context.Context, machine string, a lifecycle.UpdateStatus) error {
 	u, err := b.object(ctx, b.Client, machine)
 	if err != nil {
@@ -100,7 +100,7 @@ func (b *Backend) mergeStatus(ctx context.Context, machine string, a lifecycle.U
 	return b.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{}))
 }
 
-// removeHook removes a hook in its owner's stead.
+// removeHook removes a hook on behalf of its owner.
 func (b *Backend) removeHook(ctx context.Context, machine string, a lifecycle.RemoveHook) error {
 	return b.change(ctx, machine, func(u *unstructured.Unstructured) (bool, error) {
 		var removed bool
@@ -130,16 +130,16 @@ func (b *Backend) removeHook(ctx context.Context, machine string, a lifecycle.Re
 func (b *Backend) removeFinalizer(ctx context.Context, machine string, a lifecycle.RemoveFinalizer) error {
 	return b.change(ctx, machine, func(u *unstructured.Unstructured) (bool, error) {
 		if u.GetDeletionTimestamp() == nil {
-			return false, nil // another one of its name
+			return false, nil // a new machine with the same name
 		}
 		return controllerutil.RemoveFinalizer(u, a.Finalizer), nil
 	})
 }
 
-// change reads a machine, lets edit change it, and writes the difference on condition
-// that nobody has written meanwhile. It reads from the cache first, and from the
-// server if that was old. It does nothing when the machine is gone or edit changes
-// nothing.
+// change reads a machine, lets edit change it, and writes the difference, provided
+// that nothing else has written meanwhile. It reads from the cache first, and from
+// the server if that was stale. It does nothing if the machine is gone or edit
+// changes nothing.
 func (b *Backend) change(ctx context.Context, machine string, edit func(*unstructured.Unstructured) (bool, error)) error {
 	err := b.changeFrom(ctx, b.Cache, machine, edit)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
@@ -167,16 +167,16 @@ func (b *Backend) deleteInstance(ctx context.Context, machine string) error {
 		return err
 	}
 	if b.Cloud == nil {
-		return fmt.Errorf("machine %s: nobody can delete its instance: it refers to no object of the infrastructure, and there is no Cloud", machine)
+		return fmt.Errorf("machine %s: its instance cannot be deleted: it refers to no infrastructure object, and there is no Cloud", machine)
 	}
 	return b.Cloud.Delete(ctx, m)
 }
 
-// deleting returns a machine whose deletion was decided on; nil if it is gone.
+// deleting returns a machine that must be under deletion; nil if it is gone.
 func (b *Backend) deleting(ctx context.Context, machine string) (*lifecycle.Machine, error) {
 	m, err := b.machine(ctx, b.Cache, machine)
 	if err == nil && m != nil && !m.Deleting() {
-		return nil, &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is a different one of the same name"}
+		return nil, &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is a different one with the same name"}
 	}
 	return m, err
 }

@@ -22,47 +22,48 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kind is that of machines.
+// Kind is the kind of machines.
 var Kind = schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1beta1", Kind: "Machine"}
 
-// Backend is a cluster with its cloud, as package lifecycle needs it. Machines
-// are named "namespace/name". Its methods may be called from several goroutines,
-// for different machines.
+// Backend adapts a cluster and its cloud to package lifecycle. Machines are
+// named "namespace/name". Its methods may be called from several goroutines, for
+// different machines.
 //
-//  1. What is observed comes from Cache as long as all that can follow from it is
-//     guarded by what it names, so that an old view does no harm: an eviction names
-//     the pod's UID. What would be concluded for good, that a node is empty, gone or
-//     not there, or that the instance may go, is not concluded from a cache that
-//     lags: then machine, node and pods are read from the server, in this order.
-//  2. Each write names what it was decided on: the resourceVersion for changes of
-//     the machine, the UID for nodes and pods. What the server refuses is
-//     returned as a [*fairlead.RefusedError].
-//  3. The finalizer is removed alone, by a patch on the resourceVersion.
+//  1. Observations come from Cache as long as every possible action has a
+//     precondition, so that stale data does no harm: an eviction names the pod's
+//     UID. Conclusions that cannot be undone, that a node is empty, gone or missing,
+//     or that the instance may be deleted, are not based on a cache that may lag
+//     behind: then machine, node and pods are read from the server, in this order.
+//  2. Each write names what its decision was based on: the resourceVersion for
+//     changes of the machine, the UID for nodes and pods. If the server refuses
+//     it, the error is a [*fairlead.RefusedError].
+//  3. The finalizer is removed separately, by a patch with the resourceVersion.
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
 	Cache  client.Reader // a cache of machines, nodes, pods by [NodeIndex], disruption budgets, DaemonSets and namespaces
-	// Kind is that of the machines; empty means [Kind]. Those of the Cluster API, see
-	// [KindClusterAPI], are observed with their cluster and the objects of providers
-	// that they refer to, which are deleted in place of an instance.
+	// Kind is the kind of the machines; empty means [Kind]. Machines of the Cluster
+	// API, see [KindClusterAPI], are observed with their cluster and the provider
+	// objects that they refer to, which are deleted in place of an instance.
 	Kind schema.GroupVersionKind
-	// Cloud has the instances. It may be nil in the Cluster API, where the object of
-	// the infrastructure stands for the instance.
+	// Cloud accesses the instances. It may be nil with the Cluster API, where the
+	// infrastructure object represents the instance.
 	Cloud Cloud
-	// Gate bounds how many machines are drained at a time, by their labels; nil bounds
-	// nothing.
+	// Gate limits how many machines are drained at a time, by their labels; nil means
+	// no limit.
 	Gate *drain.Gate
-	// Clock tells the Gate the time; nil means [fairlead.SystemClock].
+	// Clock is the clock; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Recorder records events on machines. Nil tells nobody.
+	// Recorder records events on machines. It may be nil.
 	Recorder events.EventRecorder
 	// Owners returns the last heartbeats of owners of hooks, as far as they are
-	// known; see lifecycle.Policy.OwnerTimeout. Nil means that none is.
+	// known; see lifecycle.Policy.OwnerTimeout. Nil means that none is known.
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
-	// Policy is the Runner's: it says what is observed, and when a node counts as empty.
+	// Policy is that of the Runner: it determines what is observed, and when a
+	// node counts as empty.
 	Policy *lifecycle.Policy
-	// Facts adds to the World of a machine that is being deleted what only you
-	// know: Own, and for machines of the Machine API Cluster and ClusterLabels. It may
-	// be called twice for one observation. Nil means nothing.
+	// Facts adds to the World of a machine that is being deleted what only you know:
+	// Own, and for machines of the Machine API Cluster and ClusterLabels. It may be
+	// called twice for one observation. It may be nil.
 	Facts func(ctx context.Context, w *lifecycle.World) error
 }
 
@@ -74,7 +75,7 @@ const NodeIndex = "fairlead.io/node-of-pod"
 func (b *Backend) Observe(ctx context.Context, machine string) (*lifecycle.World, error) {
 	m, err := b.machine(ctx, b.Cache, machine)
 	if err != nil || m == nil || !m.Deleting() {
-		return &lifecycle.World{Machine: m}, err // there is nothing to decide
+		return &lifecycle.World{Machine: m}, err // nothing to decide
 	}
 	around := lifecycle.World{Machine: m}
 	if err := b.around(ctx, &around); err != nil {
@@ -97,8 +98,8 @@ func (b *Backend) Observe(ctx context.Context, machine string) (*lifecycle.World
 	return &w, nil
 }
 
-// final reports whether more can follow from what the cache has than writes that
-// name what they were decided on: the drain is over, or the instance goes.
+// final reports whether the cached observation can lead to more than writes with
+// preconditions: that the drain is over, or that the instance is deleted.
 func (b *Backend) final(w *lifecycle.World) bool {
 	if drained(w.Machine) {
 		return w.Instance != lifecycle.InstanceGone
@@ -106,13 +107,14 @@ func (b *Backend) final(w *lifecycle.World) bool {
 	return w.Node == nil || drain.Pods(drain.Progress{}, &w.View, w.Machine.Labels, b.now(), b.policy()).Done
 }
 
-// drained reports whether a machine says that its drain is over.
+// drained reports whether the drain of a machine is over, according to its
+// status.
 func drained(m *lifecycle.Machine) bool {
 	c := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained)
 	return c != nil && c.Status == "True"
 }
 
-// policy is that of the drain.
+// policy returns the policy of the drain.
 func (b *Backend) policy() *drain.Policy {
 	if b.Policy == nil {
 		return nil
@@ -129,7 +131,7 @@ func (b *Backend) now() time.Time {
 	return b.Clock.Now()
 }
 
-// around fills in what is not of the node.
+// around fills in everything that is not about the node.
 func (b *Backend) around(ctx context.Context, w *lifecycle.World) (err error) {
 	if b.Cloud != nil {
 		if w.Instance, err = b.Cloud.Instance(ctx, w.Machine); err != nil {
@@ -157,7 +159,7 @@ func (b *Backend) around(ctx context.Context, w *lifecycle.World) (err error) {
 	return nil
 }
 
-// look fills in the node and what is on it, as one of Cache and Client has them.
+// look fills in the node and what is on it, from either Cache or Client.
 func (b *Backend) look(ctx context.Context, from client.Reader, w *lifecycle.World) error {
 	if err := b.node(ctx, from, w); err != nil {
 		return err
@@ -165,7 +167,7 @@ func (b *Backend) look(ctx context.Context, from client.Reader, w *lifecycle.Wor
 	if w.Node != nil {
 		read := nodes.Reader{Client: b.Client, Cache: b.Cache, Namespaces: nodes.NeedsNamespaces(b.policy())}
 		pods, on := b.Cache, client.ListOption(client.MatchingFields{NodeIndex: w.Node.Name})
-		if from == b.Client && (!drained(w.Machine) || b.waitsForVolumes()) { // behind the drain pods decide only about these
+		if from == b.Client && (!drained(w.Machine) || b.waitsForVolumes()) { // after the drain, pods decide only about volumes
 			pods, on = b.Client, nodes.On(w.Node.Name)
 		}
 		if err := read.Pods(ctx, pods, on, &w.View); err != nil {
@@ -181,7 +183,7 @@ func (b *Backend) look(ctx context.Context, from client.Reader, w *lifecycle.Wor
 	return nil
 }
 
-// machine reads a machine, nil if there is none.
+// machine reads a machine; nil if there is none.
 func (b *Backend) machine(ctx context.Context, from client.Reader, name string) (*lifecycle.Machine, error) {
 	u, err := b.object(ctx, from, name)
 	if apierrors.IsNotFound(err) {
@@ -197,7 +199,7 @@ func (b *Backend) machine(ctx context.Context, from client.Reader, name string) 
 	return &d.Machine, nil
 }
 
-// kind is that of the machines.
+// kind returns the kind of the machines.
 func (b *Backend) kind() schema.GroupVersionKind { return cmp.Or(b.Kind, Kind) }
 
 func (b *Backend) object(ctx context.Context, from client.Reader, name string) (*unstructured.Unstructured, error) {
@@ -220,8 +222,8 @@ func owners(m *lifecycle.Machine) []string {
 }
 
 // node fills in the machine's node: the one that it names, unless that is gone or
-// runs on another instance; then the one on its instance. What the cache does not
-// have is asked for at the server, but for nodes of an instance that is gone.
+// runs on another instance; then the one on its instance. Nodes that the cache
+// lacks are read from the server, except those of an instance that is gone.
 func (b *Backend) node(ctx context.Context, from client.Reader, w *lifecycle.World) error {
 	provider := w.Machine.Spec.ProviderID
 	if ref := w.Machine.Status.NodeRef; ref != nil {

@@ -28,13 +28,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// cluster is the fake client and the writes that were asked of it.
+// cluster is the fake client and the writes to it.
 type cluster struct {
 	client.WithWatch
 	backend *machines.Backend
 	cloud   *cloud
 	asked   []string
-	fail    error // what the next write fails with
+	fail    error // the error of the next write
 }
 
 type cloud struct {
@@ -162,7 +162,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// Nobody asks a cloud about machines that stay.
+// The cloud is not asked about machines that stay.
 func TestObserveMachinesThatStay(t *testing.T) {
 	c := newCluster(t, machine(func(o map[string]any) {
 		delete(o["metadata"].(map[string]any), "deletionTimestamp")
@@ -206,7 +206,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// The finalizer of another machine of the name is not the engine's to remove.
+// The engine must not remove the finalizer of another machine with the same
+// name.
 func TestFinalizerOfAMachineThatStays(t *testing.T) {
 	c := newCluster(t, machine(func(o map[string]any) { delete(o["metadata"].(map[string]any), "deletionTimestamp") }))
 	if err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.RemoveFinalizer{Finalizer: lifecycle.Finalizer}); err != nil || c.asked != nil {
@@ -236,7 +237,7 @@ func TestUpdateStatusKeepsTheRest(t *testing.T) {
 	}
 }
 
-// What the server refuses the engine is told with its code.
+// Refusals by the server are reported to the engine with their code.
 func TestRefusals(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for _, r := range []struct {
@@ -274,7 +275,7 @@ func TestDeleteInstance(t *testing.T) {
 func TestMachineOfAnotherForm(t *testing.T) {
 	c := newCluster(t, machine(func(o map[string]any) { o["spec"] = map[string]any{"providerID": int64(1)} }))
 	_, err := c.backend.Observe(t.Context(), "fleet/m")
-	if err == nil || !strings.HasPrefix(err.Error(), "Machine fleet/m: is not of the form that is expected: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "Machine fleet/m: does not have the expected form: ") {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// lagging has the backend's cache hold these objects, whatever the server has.
+// lagging makes the backend's cache contain these objects, whatever the server
+// has.
 func (c *cluster) lagging(objects ...client.Object) *cluster {
 	kind := &unstructured.Unstructured{}
 	kind.SetGroupVersionKind(machines.Kind)
@@ -29,7 +30,7 @@ func cordoned() *corev1.Node {
 	return n
 }
 
-// after is the machine behind its drain.
+// after returns the machine after its drain.
 func after(hooks ...any) *unstructured.Unstructured {
 	return machine(func(o map[string]any) {
 		o["spec"].(map[string]any)["lifecycleHooks"] = map[string]any{"preTerminate": hooks}
@@ -37,7 +38,7 @@ func after(hooks ...any) *unstructured.Unstructured {
 	})
 }
 
-// While there is something to evict the server is asked nothing.
+// While there is something to evict, nothing is read from the server.
 func TestCachedWhileDraining(t *testing.T) {
 	c := newCluster(t).lagging(machine(nil), cordoned(), pod("shop", "p", "n")) // the server has nothing
 	w, err := c.backend.Observe(t.Context(), "fleet/m")
@@ -51,7 +52,7 @@ func TestCachedWhileDraining(t *testing.T) {
 	}
 }
 
-// What is concluded for good is not concluded from a cache that lags.
+// Conclusions that cannot be undone are not based on a cache that lags behind.
 func TestServerBeforeConclusions(t *testing.T) {
 	see := func(c *cluster) *lifecycle.World {
 		t.Helper()
@@ -88,15 +89,15 @@ func TestServerBeforeConclusions(t *testing.T) {
 	}
 	c = newCluster(t, after(map[string]any{"name": "copy", "owner": "x"}), cordoned())
 	if w := see(c.lagging(after(), cordoned())); len(w.Machine.Spec.LifecycleHooks.PreTerminate) != 1 {
-		t.Error("the instance goes although a hook was set")
+		t.Error("the instance is deleted although a hook was set")
 	}
 	stays := machine(func(o map[string]any) { delete(o["metadata"].(map[string]any), "deletionTimestamp") })
 	if w := see(newCluster(t, stays, node()).lagging(after(), cordoned())); w.Machine.Deleting() || w.Node != nil {
-		t.Error("another machine of the name is taken for the one that goes")
+		t.Error("another machine with the same name is taken for the deleted one")
 	}
 }
 
-// Writes that a cache was too old for are made on what the server has.
+// Writes refused because of a stale cache are made again based on the server.
 func TestWritesOnOldViews(t *testing.T) {
 	c := newCluster(t, machine(nil), node()).lagging(machine(nil), node())
 	for _, o := range []client.Object{machine(nil), node()} {
@@ -121,7 +122,7 @@ func TestWritesOnOldViews(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || slices.Contains(m.GetFinalizers(), lifecycle.Finalizer) || m.GetLabels()["changed"] == "" {
 		t.Error(m.Object, err)
 	}
-	if len(c.asked) != 4 { // each a second time
+	if len(c.asked) != 4 { // each one twice
 		t.Errorf("asked %q", c.asked)
 	}
 }

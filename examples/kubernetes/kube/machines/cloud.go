@@ -12,36 +12,39 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// Cloud is where the instances of machines run. Its methods may be called from
+// Cloud accesses the instances of machines. Its methods may be called from
 // several goroutines, for different machines.
 type Cloud interface {
-	// Instance says whether the cloud has the machine's instance, also one that is
-	// going. The empty Instance, or an error, means that it cannot tell now.
+	// Instance reports whether the cloud has the machine's instance, including one
+	// that is being deleted. The empty Instance, or an error, means that this is
+	// not known now.
 	Instance(ctx context.Context, m *lifecycle.Machine) (lifecycle.Instance, error)
 
-	// Delete has the cloud delete the instance. It need not wait until that is
-	// done. An instance that is gone, or going, is no error.
+	// Delete requests the deletion of the instance. It need not wait until
+	// that is done. It is not an error if the instance is gone, or being
+	// deleted.
 	Delete(ctx context.Context, m *lifecycle.Machine) error
 }
 
-// Stopper is a Cloud that can tell whether an instance that exists runs; see
-// drain.Policy.ForceStopped.
+// Stopper is a Cloud that can tell whether an existing instance is running;
+// see drain.Policy.ForceStopped.
 type Stopper interface {
-	// Stopped reports whether the instance is known not to run. Where nobody knows
-	// the answer is false.
+	// Stopped reports whether the instance is known not to be running; false if
+	// that is unknown.
 	Stopped(ctx context.Context, m *lifecycle.Machine) (bool, error)
 }
 
-// Program is a Cloud on a program of yours, which is called as
+// Program is a Cloud that calls your program as
 //
 //	program exists|delete PROVIDER-ID NAMESPACE/NAME
 //
 // "exists" prints yes or no and exits with 0; "delete" exits with 0 once the
-// deletion was asked for. Any other exit is an error, told with what it printed
-// to its standard error. A machine without a providerID has the empty one.
+// deletion was requested. Any other exit is an error, reported with the
+// program's standard error. For a machine without a providerID, PROVIDER-ID is
+// empty.
 type Program struct {
 	Path    string        // the program
-	Timeout time.Duration // how long one call may take; zero means 30 seconds
+	Timeout time.Duration // for one call; zero means 30 seconds
 }
 
 // Instance implements Cloud.
@@ -74,7 +77,7 @@ func (p *Program) call(ctx context.Context, verb string, m *lifecycle.Machine) (
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("it took longer than %v", most))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Path, verb, m.Spec.ProviderID, m.ObjectMeta.String())
-	cmd.WaitDelay = time.Second // for children that hold its output open
+	cmd.WaitDelay = time.Second // for child processes that keep its output open
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -87,7 +90,7 @@ func (p *Program) call(ctx context.Context, verb string, m *lifecycle.Machine) (
 	return "", fmt.Errorf("%s %s %s: %w: %s", p.Path, verb, m.Spec.ProviderID, err, shorten(strings.TrimSpace(said.String())))
 }
 
-// shorten keeps what a program prints from filling events.
+// shorten limits the output of a program in events.
 func shorten(s string) string {
 	const most = 300
 	if len(s) > most {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// KindClusterAPI is that of machines of the Cluster API. Its version v1beta1 is
-// read as well.
+// KindClusterAPI is the kind of machines of the Cluster API. Its version
+// v1beta1 can also be read.
 var KindClusterAPI = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Machine"}
 
 // Labels of machines of the Cluster API.
@@ -27,7 +27,7 @@ const (
 
 func (b *Backend) clusterAPI() bool { return b.kind().Group == KindClusterAPI.Group }
 
-// refs are the objects of providers that a machine refers to.
+// refs returns the references of a machine to provider objects.
 func refs(m *lifecycle.Machine) []*lifecycle.ObjectRef {
 	var all []*lifecycle.ObjectRef
 	if ref := m.Spec.InfrastructureRef; ref != nil {
@@ -39,7 +39,7 @@ func refs(m *lifecycle.Machine) []*lifecycle.ObjectRef {
 	return all
 }
 
-// provided fills in the objects of providers that the machine refers to.
+// provided fills in the provider objects that the machine refers to.
 func (b *Backend) provided(ctx context.Context, w *lifecycle.World) error {
 	for _, ref := range refs(w.Machine) {
 		found := &metav1.PartialObjectMetadata{}
@@ -54,9 +54,9 @@ func (b *Backend) provided(ctx context.Context, w *lifecycle.World) error {
 	return nil
 }
 
-// refer reads an object that another one of its namespace refers to, and says
-// whether it is there: empty where the server does not know its kind, for that may
-// be known again.
+// refer reads an object that another one in its namespace refers to, and returns
+// whether it exists: empty if the server does not have its kind, because that may
+// come back.
 func (b *Backend) refer(ctx context.Context, namespace string, ref *lifecycle.ObjectRef, into client.Object) (lifecycle.Instance, error) {
 	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	if ref.APIVersion == "" {
@@ -128,7 +128,7 @@ func (b *Backend) cluster(ctx context.Context, w *lifecycle.World) error {
 	return nil
 }
 
-// deleteObject deletes an object that the machine refers to.
+// deleteObject deletes an object to which the machine refers.
 func (b *Backend) deleteObject(ctx context.Context, machine string, a lifecycle.DeleteObject) error {
 	m, err := b.deleting(ctx, machine)
 	if err != nil || m == nil {
@@ -143,7 +143,7 @@ func (b *Backend) deleteObject(ctx context.Context, machine string, a lifecycle.
 			return err
 		}
 		if string(found.UID) != a.UID {
-			return &fairlead.RefusedError{Code: 409, Message: fmt.Sprintf("%s %s/%s has another UID than %s: it is another one", a.Kind, m.Namespace, a.Name, a.UID)}
+			return &fairlead.RefusedError{Code: 409, Message: fmt.Sprintf("%s %s/%s has another UID than %s: it was created again", a.Kind, m.Namespace, a.Name, a.UID)}
 		}
 		uid := found.UID
 		return client.IgnoreNotFound(b.Client.Delete(ctx, found, client.Preconditions{UID: &uid}))

@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// capi is a cluster of the Cluster API as a server has it, with an engine on it.
+// capi is a cluster of the Cluster API on a server, with an engine.
 type capi struct {
 	*testing.T
 	client.WithWatch
@@ -43,7 +43,7 @@ var (
 	clusterKind   = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Cluster"}
 )
 
-// yaml is an object, written as JSON.
+// yaml returns an object, given as JSON.
 func yaml(kind schema.GroupVersionKind, name, text string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	if err := json.Unmarshal([]byte(text), &u.Object); err != nil {
@@ -85,7 +85,8 @@ func newCAPI(t *testing.T, objects ...client.Object) *capi {
 	return c
 }
 
-// member is a machine of the control plane, on node n, that is being deleted.
+// member returns a machine of the control plane, on node n, that is being
+// deleted.
 func member() *unstructured.Unstructured {
 	return yaml(machines.KindClusterAPI, "m", `{
 		"metadata": {"deletionTimestamp": "2026-03-01T12:00:00Z", "finalizers": ["machine.cluster.x-k8s.io"],
@@ -98,7 +99,7 @@ func member() *unstructured.Unstructured {
 			{"type": "Ready", "status": "True", "observedGeneration": 7, "reason": "Ready", "message": "", "lastTransitionTime": "2026-03-01T11:00:00Z"}]}}`)
 }
 
-// others are what the machine belongs to.
+// others returns the objects to which the machine belongs.
 func others() []client.Object {
 	other := member()
 	other.SetName("m2")
@@ -141,7 +142,8 @@ func (c *capi) there(kind schema.GroupVersionKind, name string) bool {
 	return err == nil
 }
 
-// passes makes passes until nothing is done any more, and returns why.
+// passes makes passes until there is nothing left to do, and returns the
+// reasons.
 func (c *capi) passes() (reasons []string) {
 	c.Helper()
 	for range 20 {
@@ -164,16 +166,17 @@ func (c *capi) edit(kind schema.GroupVersionKind, name string, change func(*unst
 	c.must(c.Update(c.Context(), u))
 }
 
-// TestFactsClusterAPI fills in what only machines of the Cluster API have.
+// TestFactsClusterAPI checks the fields that only machines of the Cluster API
+// have.
 func TestFactsClusterAPI(t *testing.T) {
 	objects := append(others(), member(), pod("shop", "p", "n"), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "b"}})
 	c := newCAPI(t, objects...)
 	w := c.observe()
-	// Instance is the Cloud's, which the object of the infrastructure stands for; the
-	// others are those of TestFacts.
+	// The infrastructure object takes the place of Instance; the others are checked
+	// by TestFacts.
 	want := []string{"Attachments", "DaemonSets", "Instance", "Namespaces", "Outcomes", "Own", "Owners", "PersistentVolumes", "Slots", "Stopped"}
 	if unset := worlds.Unset(w); !slices.Equal(unset, want) {
-		t.Errorf("nobody sets %q, want %q", unset, want)
+		t.Errorf("unset fields: %q, want %q", unset, want)
 	}
 	if *w.Cluster != (lifecycle.Cluster{ControlPlanes: 1}) || w.ClusterLabels["env"] != "prod" || !w.Machine.UpdatingInPlace() {
 		t.Errorf("cluster %+v, %v", w.Cluster, w.ClusterLabels)
@@ -210,9 +213,9 @@ func TestFactsClusterAPI(t *testing.T) {
 }
 
 // TestClusterAPI takes a machine of the Cluster API through its deletion: paused
-// with its cluster, held by a hook that is an annotation, drained, and then the
-// object of the infrastructure before the bootstrap configuration, the node and the
-// finalizer. Conditions of others keep what the engine does not know of them.
+// with its cluster, blocked by a hook in an annotation, drained, and then the
+// infrastructure object before the bootstrap configuration, the node and the
+// finalizer. Conditions of others keep the fields that the engine does not know.
 func TestClusterAPI(t *testing.T) {
 	c := newCAPI(t, append(others(), member())...)
 	c.edit(clusterKind, "c", func(u *unstructured.Unstructured) { u.Object["spec"].(map[string]any)["paused"] = true })
@@ -232,7 +235,7 @@ func TestClusterAPI(t *testing.T) {
 		case !there || k["reason"] == "" || k["reason"] == nil || k["severity"] != nil || k["lastTransitionTime"] == nil:
 			t.Errorf("condition %v (%v) is not one of metav1", k, message)
 		case k["type"] == "Ready" && k["observedGeneration"] != int64(7):
-			t.Errorf("a condition of somebody else has lost a field: %v", k)
+			t.Errorf("a condition of another writer has lost a field: %v", k)
 		}
 	}
 	if len(conditions) != 3 {
@@ -267,7 +270,7 @@ func TestClusterAPI(t *testing.T) {
 	}
 }
 
-// TestDeleteObject refuses what is not what was decided on.
+// TestDeleteObject refuses objects other than the observed ones.
 func TestDeleteObject(t *testing.T) {
 	c := newCAPI(t, append(others(), member())...)
 	c.must(c.backend.Apply(t.Context(), "fleet/m", lifecycle.DeleteObject{Kind: "Secret", Name: "m", UID: "uid-x"}))
@@ -277,12 +280,13 @@ func TestDeleteObject(t *testing.T) {
 	if err := c.backend.Apply(t.Context(), "fleet/m2", lifecycle.DeleteObject{Kind: "KubeadmConfig", Name: "m", UID: "uid-x"}); err == nil || !c.there(kubeadmConfig, "m") {
 		t.Errorf("of a machine that is not being deleted: %v", err)
 	}
-	if err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.DeleteInstance{}); err == nil || !strings.Contains(err.Error(), "nobody can delete its instance") {
+	if err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.DeleteInstance{}); err == nil || !strings.Contains(err.Error(), "its instance cannot be deleted") {
 		t.Errorf("without a Cloud: %v", err)
 	}
 }
 
-// TestLimits: one machine at a time is drained, and the other is told who is.
+// TestLimits drains one machine at a time; the status of the other one names
+// it.
 func TestLimits(t *testing.T) {
 	second := member()
 	second.SetName("m2")
@@ -291,7 +295,7 @@ func TestLimits(t *testing.T) {
 	gate, err := drain.NewGate(&fairlead.MemStore{}, "slots", []drain.Limit{{Name: "one", Max: fairlead.IntOrString{Int: 1}}})
 	c.must(err)
 	c.backend.Gate = gate
-	for _, name := range []string{"m", "m2"} { // whose drain no hook holds up
+	for _, name := range []string{"m", "m2"} { // no hook blocks their drain
 		c.edit(machines.KindClusterAPI, name, func(u *unstructured.Unstructured) { u.SetAnnotations(nil) })
 	}
 	if w := c.observe(); len(w.Slots) > 0 {

@@ -23,50 +23,54 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controller works.
+// Options configures the controller.
 type Options struct {
-	// Policy is how the engine decides; nil means the zero one.
+	// Policy is that of the engine; nil means the zero policy.
 	Policy *lifecycle.Policy
-	// Store keeps the state; see [kube.Store]. It must not be nil.
+	// Store keeps the state; see [kube.Store]. It is required.
 	Store fairlead.Store
-	// Kind is that of the machines; empty means [Kind]. See [KindClusterAPI].
+	// Kind is the kind of the machines; empty means [Kind]. See
+	// [KindClusterAPI].
 	Kind schema.GroupVersionKind
-	// Cloud has the instances. It may be nil for machines of the Cluster API alone.
+	// Cloud accesses the instances. It may be nil only for machines of the
+	// Cluster API.
 	Cloud Cloud
-	// Limits bound how many machines are drained at a time. Nil bounds nothing.
+	// Limits limit how many machines are drained at a time. Nil means no
+	// limits.
 	Limits []drain.Limit
-	// Owners are the heartbeats of owners of hooks; see [Backend].
+	// Owners returns the heartbeats of owners of hooks; see [Backend].
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
-	// Clock tells the time. Nil means [fairlead.SystemClock].
+	// Clock is the clock. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Facts adds what only you know of a machine; see [Backend].
+	// Facts adds facts about a machine that only you know; see [Backend].
 	Facts func(ctx context.Context, w *lifecycle.World) error
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
-	// Workers is how many machines are looked at at a time. Zero means 4.
+	// Workers is how many machines are handled concurrently. Zero means 4.
 	Workers int
-	// Client reads and writes, without a cache. Nil means one that
-	// SetupWithManager makes from the manager's configuration.
+	// Client reads and writes, without a cache. Nil means that
+	// SetupWithManager creates one from the manager's configuration.
 	Client client.Client
 }
 
-// deletingOn is the field by which the cached machines that are being deleted
-// are indexed: the name of their node. All of them are also under anyNode.
+// deletingOn is the field by which cached machines under deletion are
+// indexed: the name of their node. All of them are also indexed under
+// anyNode.
 const (
 	deletingOn = "fairlead.io/deleting-on"
 	anyNode    = "*"
 )
 
 // SetupWithManager adds the controller to a manager. It runs while the manager
-// leads. A machine gets a pass when it changes; one that is being deleted also
-// when its node does, or a pod on that, or any disruption budget. The error of
-// Policy.Check is returned.
+// leads. Passes over a machine are triggered by its changes; while it is being
+// deleted also by changes of its node, the pods on it, and all disruption
+// budgets. The error of Policy.Check is returned.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error {
 	switch {
 	case opts.Store == nil:
 		return fmt.Errorf("kube/machines: no Store: give it one that outlives the process, such as a kube.Store")
 	case opts.Cloud == nil && opts.Kind.Group != KindClusterAPI.Group:
-		return fmt.Errorf("kube/machines: no Cloud: it has to say which instances exist, and to delete them; a Program can")
+		return fmt.Errorf("kube/machines: no Cloud: one is needed to look up and delete instances, such as a Program")
 	}
 	if opts.Client == nil {
 		c, err := kube.Direct(mgr)
@@ -115,7 +119,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.NodeMatters})).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.PodMatters})).
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
-		Watches(machine, handler.EnqueueRequestsFromMapFunc(enqueue.all), builder.WithPredicates(predicate.Funcs{ // its slot is free
+		Watches(machine, handler.EnqueueRequestsFromMapFunc(enqueue.all), builder.WithPredicates(predicate.Funcs{ // its slot is free now
 			CreateFunc: never[event.CreateEvent], UpdateFunc: never[event.UpdateEvent], GenericFunc: never[event.GenericEvent],
 		})).
 		WithOptions(kube.Options(workers)).
@@ -132,7 +136,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 
 func never[E any](E) bool { return false }
 
-// nodesOfDeleting is the index of machines that are being deleted.
+// nodesOfDeleting returns the index values of machines under deletion.
 func nodesOfDeleting(o client.Object) []string {
 	if o.GetDeletionTimestamp() == nil {
 		return nil
@@ -146,10 +150,10 @@ func nodesOfDeleting(o client.Object) []string {
 	return out
 }
 
-// enqueuer finds the machines that an event concerns.
+// enqueuer maps events to machines.
 type enqueuer struct {
 	machines client.Reader
-	kind     schema.GroupVersionKind // theirs
+	kind     schema.GroupVersionKind // of the machines
 }
 
 func (e *enqueuer) ofNode(ctx context.Context, o client.Object) []reconcile.Request {

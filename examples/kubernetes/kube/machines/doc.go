@@ -5,14 +5,13 @@
 //
 // Machines are custom resources of machine.openshift.io/v1beta1; their CRD, as
 // far as the engine reads it, is config/crd/machine.yaml. Instances are accessed
-// through a [Cloud] that you provide; [Program] is one that calls a program of
-// yours.
+// through a [Cloud] that you provide; [Program] is one that calls your program.
 //
 // Machines can also be those of the Cluster API, see [KindClusterAPI]. There, hooks
 // are annotations, and the infrastructure object is deleted instead of the
 // instance, followed by the bootstrap configuration. The controller replaces the
 // Cluster API's own for machines that are being deleted.
 //
-// An operator needs only [SetupWithManager]; use [Backend] with a driver of your
-// own. The RBAC rules are in config/rbac-machines.yaml.
+// An operator needs only [SetupWithManager]; use [Backend] with your own driver.
+// The RBAC rules are in config/rbac-machines.yaml.
 package machines

@@ -11,7 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that takes machines of the Cluster API through their
+// A complete operator that takes machines of the Cluster API through their
 // deletion, two at a time.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
@@ -28,10 +28,10 @@ func ExampleSetupWithManager() {
 	}
 	ctx := ctrl.SetupSignalHandler()
 	err = machines.SetupWithManager(ctx, mgr, machines.Options{
-		Kind:   machines.KindClusterAPI, // the object of the infrastructure stands for the instance
+		Kind:   machines.KindClusterAPI, // the infrastructure object represents the instance
 		Policy: &lifecycle.Policy{DrainTimeout: time.Hour},
 		Limits: []drain.Limit{{Name: "at-a-time", Max: lifecycle.IntOrString{Int: 2}}},
-		Store:  kube.NewCached(store), // the leader writes alone
+		Store:  kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

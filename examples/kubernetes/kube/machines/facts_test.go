@@ -17,12 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// stopped is a cloud that knows that its instances do not run.
+// stopped is a cloud whose instances are known not to run.
 type stopped struct{ cloud }
 
 func (*stopped) Stopped(context.Context, *lifecycle.Machine) (bool, error) { return true, nil }
 
-// everything is a cluster in which there is something of all that is observed.
+// everything returns a cluster with at least one object for everything that is
+// observed.
 func everything() []client.Object {
 	is, volume := true, "pv"
 	agent := pod("shop", "agent-1", "n")
@@ -37,7 +38,7 @@ func everything() []client.Object {
 	}
 }
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	c := newCluster(t, everything()...)
 	c.backend.Cloud = &stopped{cloud{there: lifecycle.InstanceExists}}
@@ -52,14 +53,14 @@ func TestFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Outcomes are the Runner's; Objects are those of the Cluster API: see
+	// The Runner sets Outcomes; only the Cluster API has Objects: see
 	// TestFactsClusterAPI.
 	if unset := worlds.Unset(w); !slices.Equal(unset, []string{"Objects", "Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }
 
-// front is a rule that leaves pods of some namespaces alone.
+// front returns a rule that leaves pods of some namespaces alone.
 func front() drain.Rule {
 	rule := drain.Rule{ObjectMeta: drain.ObjectMeta{Name: "front"}}
 	rule.Spec.Drain.Behavior = drain.BehaviorSkip
@@ -67,8 +68,7 @@ func front() drain.Rule {
 	return rule
 }
 
-// TestNamespaceSelector drains a machine by a rule that goes by the labels of
-// namespaces.
+// TestNamespaceSelector drains a machine with a rule on labels of namespaces.
 func TestNamespaceSelector(t *testing.T) {
 	policy := &drain.Policy{Rules: []drain.Rule{front()}}
 	c := newCluster(t, everything()...)

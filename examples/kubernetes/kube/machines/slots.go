@@ -12,12 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// slotsKey is where the controller keeps the slots of its limits.
+// slotsKey is the key under which the controller stores the slots of its
+// limits.
 const slotsKey = "slots"
 
-// slots fills in what the machine waits for of the limits. Machines are read from
-// the server, for one that is missing gives its slots back; whether their nodes are
-// down, from the cache. One whose drain has begun has its slots.
+// slots fills in the slots that the machine waits for. Machines are read from the
+// server, because a missing one would lose its slots; whether their nodes are down
+// is read from the cache. A machine whose drain has begun has its slots.
 func (b *Backend) slots(ctx context.Context, w *lifecycle.World) error {
 	if b.Gate == nil || lifecycle.FindCondition(w.Machine.Status.Conditions, lifecycle.ConditionDrained) != nil {
 		return nil
@@ -26,7 +27,7 @@ func (b *Backend) slots(ctx context.Context, w *lifecycle.World) error {
 	if err := b.Client.List(ctx, list); err != nil {
 		return fmt.Errorf("list machines: %w", err)
 	}
-	all := []lifecycle.Machine{*w.Machine} // as it is decided on
+	all := []lifecycle.Machine{*w.Machine} // as it was observed
 	for i := range list.Items {
 		d, err := document.Read(&list.Items[i])
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// attachments fills in the volumes that are attached to the node, and the
-// volumes that they are.
+// attachments fills in the volume attachments of the node, and the persistent
+// volumes.
 func (b *Backend) attachments(ctx context.Context, w *lifecycle.World) error {
 	if !b.waitsForVolumes() {
 		return nil

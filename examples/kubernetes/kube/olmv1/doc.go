@@ -1,6 +1,6 @@
 // Package olmv1 is for operator-controller, OLM v1's own controller: [Resolver] is a
 // Resolver of its package resolve, and [Preflight] a Preflight of its package applier,
-// both as of df2c201d. So operator-controller can choose bundles, and judge what it is
+// both as of df2c201d. So operator-controller can choose bundles, and check what it is
 // about to apply, as fairlead does, and keep everything else.
 //
 // The types of operator-controller and operator-registry are type parameters; their

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/olmv1"
 )
 
-// These stand for ClusterExtension, BundleMetadata, Bundle, VersionRelease and
-// Deprecation of operator-controller and operator-registry.
+// These types represent ClusterExtension, BundleMetadata, Bundle,
+// VersionRelease and Deprecation of operator-controller and operator-registry.
 type (
 	extensionLike   map[string]any
 	metadataLike    struct{ Name, Version string }
@@ -17,7 +17,7 @@ type (
 	deprecationLike struct{ Package string }
 )
 
-// The newest bundle that a channel allows, out of one catalog.
+// The newest bundle in a channel of one catalog.
 func ExampleResolver() {
 	bundle := func(n string) any {
 		return map[string]any{"schema": "olm.bundle", "package": "ferry", "name": "ferry.v" + n, "image": "example.com/ferry:" + n,

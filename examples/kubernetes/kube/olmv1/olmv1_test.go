@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/olmv1"
 )
 
-// These stand for the types of operator-controller and operator-registry: they have
-// the members of their JSON that the test looks at.
+// These represent the types of operator-controller and operator-registry: they have
+// the JSON members that the test uses.
 type (
 	clusterExtension map[string]any
 	bundleMetadata   struct {
@@ -56,7 +56,7 @@ func ferry(n string) map[string]any {
 }
 
 func TestResolver(t *testing.T) {
-	packages := []any{map[string]any{"name": "ferry", "defaultChannel": "stable"}} // read from no file: no schema
+	packages := []any{map[string]any{"name": "ferry", "defaultChannel": "stable"}} // not read from a file: no schema
 	channels := []any{
 		map[string]any{"schema": "olm.channel", "package": "ferry", "name": "stable", "entries": []any{
 			map[string]any{"name": "ferry.v1.0.0"}, map[string]any{"name": "ferry.v1.1.0", "replaces": "ferry.v1.0.0"}, map[string]any{"name": "ferry.v2.0.0"},
@@ -116,7 +116,7 @@ func TestResolver(t *testing.T) {
 	}
 }
 
-// TestQuestionFirst says what is wrong with an extension without asking a catalog.
+// TestQuestionFirst reports an error of an extension without reading a catalog.
 func TestQuestionFirst(t *testing.T) {
 	r := &olmv1.Resolver[clusterExtension, bundleMetadata, bundleOf, number, deprecation]{}
 	ext := &clusterExtension{"metadata": map[string]any{"name": "ferry"}, "spec": map[string]any{"source": map[string]any{"sourceType": "Catalog", "catalog": map[string]any{"packageName": "ferry", "version": "foobar"}}}}

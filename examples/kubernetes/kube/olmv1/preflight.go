@@ -10,31 +10,32 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/extension"
 )
 
-// Preflight judges what is about to be applied: whether a CRD in use would break
-// (see package crd), which the CRDs and their objects say that are there. O is
-// client.Object. Unlike the reference's, it allows what breaks no object that exists
-// and takes nothing from it, and refuses what does, whatever the schemas say.
+// Preflight checks objects before they are applied: whether a CRD in use would break
+// (see package crd), given the CRDs and their objects in the cluster. O is
+// client.Object. Unlike the reference's, it allows changes that neither break an
+// existing object nor remove data from it, and refuses those that do, whatever the
+// schemas say.
 type Preflight[O any] struct {
-	// Definition returns the CRD of a name as the cluster has it, nil if it has none.
+	// Definition returns the cluster's CRD with a name; nil if there is none.
 	Definition func(ctx context.Context, name string) (any, error)
-	// Objects returns the objects of a CRD, each as it reads in a version; nil means
-	// that there are none.
+	// Objects returns the objects of a CRD, in the given version; nil means that
+	// there are none.
 	Objects func(ctx context.Context, definition, version string) ([]any, error)
 }
 
-// RefusedError says what stands against objects.
+// RefusedError reports why objects must not be applied.
 type RefusedError struct {
-	Problems []string // each with its way out, in the order of the objects
+	Problems []string // each with what to do, in the order of the objects
 }
 
 // Error implements error.
 func (e *RefusedError) Error() string { return strings.Join(e.Problems, "; ") }
 
-// Install judges objects of which none is there yet, as far as operator-controller
-// knows; a CRD may be. The error is a *[RefusedError], or that of a function.
+// Install checks objects that do not exist yet, as far as operator-controller
+// knows; a CRD may exist. The error is a *[RefusedError], or that of a function.
 func (p *Preflight[O]) Install(ctx context.Context, objects []O) error { return p.judge(ctx, objects) }
 
-// Upgrade judges objects that take the place of others. Errors are those of Install.
+// Upgrade checks objects that replace others. Errors are those of Install.
 func (p *Preflight[O]) Upgrade(ctx context.Context, objects []O) error { return p.judge(ctx, objects) }
 
 func (p *Preflight[O]) judge(ctx context.Context, objects []O) error {
@@ -50,7 +51,7 @@ func (p *Preflight[O]) judge(ctx context.Context, objects []O) error {
 			Kind string `json:"kind"`
 		}
 		if err := json.Unmarshal(text, &d); err != nil || d.Kind != "CustomResourceDefinition" {
-			continue // what cannot be read is no CRD
+			continue // an unreadable object is not a CRD
 		}
 		x := extension.Object{Manifest: text}
 		x.Group, x.Kind, x.Name = "apiextensions.k8s.io", d.Kind, d.Name
@@ -66,7 +67,7 @@ func (p *Preflight[O]) judge(ctx context.Context, objects []O) error {
 	return &RefusedError{problems}
 }
 
-// observe adds to a cluster what there is of a CRD.
+// observe adds a CRD and its objects to a cluster.
 func (p *Preflight[O]) observe(ctx context.Context, name string, cluster *extension.Cluster) error {
 	found, err := p.Definition(ctx, name)
 	if err != nil || found == nil {

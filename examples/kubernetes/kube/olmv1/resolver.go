@@ -13,13 +13,16 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/extension"
 )
 
-// Catalog is what a catalog of the cluster holds of a package.
+// Catalog is the part of a cluster's catalog that concerns a package.
 type Catalog struct {
-	// Object is the ClusterCatalog: its labels, priority and availability count.
+	// Object is the ClusterCatalog: its labels, priority and availability are
+	// used.
 	Object any
-	// Packages, Channels, Bundles and Deprecations are those of declcfg.
+	// Packages, Channels, Bundles and Deprecations are values of declcfg's
+	// types.
 	Packages, Channels, Bundles, Deprecations []any
-	// Err says why it cannot be read; then no extension that selects it is resolved.
+	// Err is why it cannot be read; then no extension that selects it is
+	// resolved.
 	Err error
 }
 
@@ -28,20 +31,21 @@ type Catalog struct {
 // bundle of declcfg, V its VersionRelease and D its Deprecation. It may be used from
 // several goroutines if its functions may.
 type Resolver[X, M, B, V, D any] struct {
-	// Catalogs returns what the catalogs of the cluster hold of a package. Which
-	// of them count follows from the extension and from the catalogs' objects.
+	// Catalogs returns the parts of the cluster's catalogs that concern a
+	// package. The extension and the catalogs' objects determine which of them
+	// are used.
 	Catalogs func(ctx context.Context, pkg string) ([]Catalog, error)
-	// Version reads that of a bundle.
+	// Version returns the version of a bundle.
 	Version func(bundle *B) (*V, error)
-	// Validations say why a bundle that was chosen may not be installed. There is no
+	// Validations return why a chosen bundle may not be installed. There is no
 	// second choice.
 	Validations []func(bundle *B) error
 }
 
-// Resolve returns the bundle that the extension is to have, its version and the
-// deprecations of its package, nil if there are none. installed is nil if nothing is.
-// Errors are those of [olm.Resolver.ResolveExtension], of the functions, and of
-// values that have another form than is known here.
+// Resolve returns the bundle that the extension should have, its version, and the
+// deprecations of its package, nil if there are none. installed is nil if nothing is
+// installed. Errors are those of [olm.Resolver.ResolveExtension], of the functions,
+// and of values with an unexpected form.
 func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed *M) (*B, *V, *D, error) {
 	var x extension.ClusterExtension
 	if err := through(ext, &x); err != nil {
@@ -51,14 +55,14 @@ func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed
 	if installed != nil {
 		x.Status.Install = &extension.Installed{}
 		if err := through(installed, &x.Status.Install.Bundle); err != nil {
-			return nil, nil, nil, fmt.Errorf("what is installed: %w", err)
+			return nil, nil, nil, fmt.Errorf("the installed bundle: %w", err)
 		}
 	}
 	q, err := x.Question()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	// What is wrong with the question is said before a catalog is asked.
+	// Errors of the extension are reported before a catalog is read.
 	if _, err := resolve(nil, q); !errors.As(err, new(*olm.ExtensionError)) {
 		return nil, nil, nil, err
 	}
@@ -98,7 +102,7 @@ func resolve(sources []olm.Source, q *olm.Extension) (*olm.ExtensionChoice, erro
 	return r.ResolveExtension(q)
 }
 
-// sources are the catalogs as a resolver of fairlead takes them.
+// sources returns the catalogs as sources of fairlead's resolver.
 func (r *Resolver[X, M, B, V, D]) sources(ctx context.Context, pkg string) ([]olm.Source, error) {
 	all, err := r.Catalogs(ctx, pkg)
 	if err != nil {
@@ -121,8 +125,8 @@ func (r *Resolver[X, M, B, V, D]) sources(ctx context.Context, pkg string) ([]ol
 	return sources, nil
 }
 
-// open reads a catalog. What is wrong with a part of it keeps nobody from the rest,
-// as with operator-controller, which does not look.
+// open reads a catalog. An error in a part of it does not affect the rest, as in
+// operator-controller, which does not check it.
 func open(ctx context.Context, c *Catalog) (*catalog.Catalog, error) {
 	var text bytes.Buffer
 	for _, part := range []struct {
@@ -134,7 +138,7 @@ func open(ctx context.Context, c *Catalog) (*catalog.Catalog, error) {
 			if err := through(d, &fields); err != nil {
 				return nil, err
 			}
-			fields["schema"] = json.RawMessage(`"` + part.schema + `"`) // values that were not read from a file may lack it
+			fields["schema"] = json.RawMessage(`"` + part.schema + `"`) // only values read from a file are sure to have it
 			if err := json.NewEncoder(&text).Encode(fields); err != nil {
 				return nil, err
 			}
@@ -157,7 +161,7 @@ func decode(from interface{ Raw() ([]byte, error) }, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// through reads a value as another type that writes the same JSON.
+// through converts a value to another type with the same JSON.
 func through(from, to any) error {
 	text, err := json.Marshal(from)
 	if err != nil {

@@ -15,10 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Apply implements [install.Backend]. The errors that tell something about the
-// object are a [*kube.ChangedError], a [*kube.TakenError], an [*kube.UnclearError] and an
-// [*kube.ObjectError]. A step that the server has warned of is an [*install.Warned],
-// where the client's configuration has [Warnings] as its handler.
+// Apply implements [install.Backend]. Errors about the object are a
+// [*kube.ChangedError], a [*kube.TakenError], an [*kube.UnclearError] or an
+// [*kube.ObjectError]. If the server warned about a step, the result is an
+// [*install.Warned], provided that the client's configuration has [Warnings] as its
+// handler.
 func (b *Backend) Apply(ctx context.Context, namespace string, action install.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (b *Backend) Apply(ctx context.Context, namespace string, action install.Ac
 	return b.applyCSV(ctx, namespace, action)
 }
 
-// applyStep applies the object of a step, unless it comes too late.
+// applyStep applies the object of a step, unless it is too late.
 func (b *Backend) applyStep(ctx context.Context, namespace string, a install.ApplyStep) error {
 	if err := b.timely(ctx, namespace, a); err != nil {
 		return err
@@ -72,13 +73,13 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 	}
 	if o.GetNamespace() != "" && o.GroupVersionKind().Group != groupOLM {
 		// A subscription outlives the CSV that it begins with, and a CSV has no owner.
-		// Where that went a moment ago, the garbage collector takes the object.
+		// If the CSV was just deleted, the garbage collector would delete the object.
 		csv, err := b.head(ctx, csvs, namespace, a.Resolving)
 		if err != nil {
 			return outcome(a.Ref, err)
 		}
 		if csv == nil {
-			return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: "the CSV " + a.Resolving + " that it belongs to is gone"}
+			return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: "the CSV " + a.Resolving + " to which it belongs is gone"}
 		}
 		owned(o, csv)
 	}
@@ -107,7 +108,7 @@ func (b *Backend) timely(ctx context.Context, namespace string, a install.ApplyS
 	for i := range all {
 		p := &all[i]
 		if p.Spec.Generation > a.Generation {
-			return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: fmt.Sprintf("its plan %s has given way to %s", a.Plan, p.Name)}
+			return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: fmt.Sprintf("its plan %s was replaced by %s", a.Plan, p.Name)}
 		}
 		there = there || p.Name == a.Plan && p.Status.Phase != install.PlanFailed
 	}
@@ -117,9 +118,9 @@ func (b *Backend) timely(ctx context.Context, namespace string, a install.ApplyS
 	return nil
 }
 
-// writePlan creates a plan, or writes its status. To create one takes two
-// writes, since the server takes no status with a new object; a plan without
-// status is none yet (see Backend.plans), and is written over here.
+// writePlan creates a plan, or writes its status. Creating one takes two
+// writes, since the server ignores the status of a new object; a plan without
+// status does not count yet (see Backend.plans), and is overwritten here.
 func (b *Backend) writePlan(ctx context.Context, namespace string, a install.WritePlan) error {
 	p := a.Plan
 	ref := refOf(plans, namespace, p.Name)
@@ -152,7 +153,7 @@ func (b *Backend) writePlan(ctx context.Context, namespace string, a install.Wri
 	return b.patchStatus(ctx, plans, namespace, p.Name, o.GetResourceVersion(), p.Status)
 }
 
-// createSubscription makes a subscription again.
+// createSubscription recreates a subscription.
 func (b *Backend) createSubscription(ctx context.Context, namespace string, a install.CreateSubscription) error {
 	o := kube.Stub(subscriptions, namespace, a.Subscription.Name)
 	o.SetLabels(a.Subscription.Labels)
@@ -165,7 +166,7 @@ func (b *Backend) createSubscription(ctx context.Context, namespace string, a in
 	return outcome(refOf(subscriptions, namespace, o.GetName()), b.client.Create(ctx, o, client.FieldOwner(FieldManager)))
 }
 
-// plain is a value as the objects of client-go hold it.
+// plain converts a value to the form of unstructured objects.
 func plain(from any) (map[string]any, error) {
 	text, err := json.Marshal(from)
 	if err != nil {
@@ -175,10 +176,10 @@ func plain(from any) (map[string]any, error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-// writeObject applies what follows from an operator group. A copy of a CSV takes
-// two writes, for its status is one of its own: when it is made the status comes
-// second, and until then the copy counts as not written; later it comes first,
-// and the digest, which says that all is done, second.
+// writeObject applies an object generated for an operator group. A copy of a CSV
+// takes two writes, because its status is separate: when the copy is created,
+// the status is written second, and until then the copy counts as not written;
+// later it is written first, and the digest, which marks completion, second.
 func (b *Backend) writeObject(ctx context.Context, namespace string, a install.WriteObject) error {
 	o, err := b.api.Read(a.Manifest, kube.Ref(a.Ref))
 	if err != nil {
@@ -216,7 +217,7 @@ func (b *Backend) writeObject(ctx context.Context, namespace string, a install.W
 	return err
 }
 
-// deleteObject deletes an object unless it belongs to another by now.
+// deleteObject deletes an object unless it has another owner by now.
 func (b *Backend) deleteObject(ctx context.Context, namespace string, a install.DeleteObject) error {
 	gvk, namespaced, err := b.api.KindOf(kube.Ref(a.Ref))
 	if err != nil {
@@ -236,15 +237,14 @@ func (b *Backend) deleteObject(ctx context.Context, namespace string, a install.
 	note := found.Annotations[OwnerAnnotation]
 	switch mine := found.Labels[NamespaceLabel] == namespace && (note == "csv/"+a.Owner || note == "namespace/"+a.Owner); {
 	case !mine:
-		return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: fmt.Sprintf("it belongs to %q, and not to %s", note, a.Owner)}
+		return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: fmt.Sprintf("it belongs to %q, not to %s", note, a.Owner)}
 	case found.ResourceVersion != a.Revision:
 		return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: "it has changed since it was observed"}
 	}
 	return b.api.Remove(ctx, gvk, found)
 }
 
-// updateGroup writes the annotation of a group, and its status, where they are
-// not as they should be.
+// updateGroup writes the annotation and the status of a group, if they differ.
 func (b *Backend) updateGroup(ctx context.Context, namespace string, a install.UpdateGroup) error {
 	found, err := b.api.At(ctx, groups, namespace, a.Name, a.Revision)
 	if err != nil {
@@ -275,7 +275,7 @@ func (b *Backend) writeCondition(ctx context.Context, namespace string, a instal
 		return outcome(ref, err)
 	}
 	if csv == nil {
-		return &kube.ChangedError{Object: kube.Ref(ref), Problem: "the CSV that it is of is gone"}
+		return &kube.ChangedError{Object: kube.Ref(ref), Problem: "its CSV is gone"}
 	}
 	o := kube.Stub(conditions, namespace, a.Name)
 	o.Object["spec"] = map[string]any{}
@@ -283,8 +283,8 @@ func (b *Backend) writeCondition(ctx context.Context, namespace string, a instal
 	return outcome(ref, b.client.Create(ctx, o, client.FieldOwner(FieldManager)))
 }
 
-// serveCatalog notes that the image of a catalog is in use; what it holds is
-// read when the namespace is observed next.
+// serveCatalog records that the image of a catalog is in use; its content is
+// read when the namespace is next observed.
 func (b *Backend) serveCatalog(ctx context.Context, namespace string, a install.ServeCatalog) error {
 	note, err := json.Marshal(served{Image: a.Image, Placement: &a.Placement})
 	if err != nil {
@@ -296,7 +296,7 @@ func (b *Backend) serveCatalog(ctx context.Context, namespace string, a install.
 	}
 	found, err := b.catalog(ctx, namespace, a.Name)
 	if err != nil || found.Revision != revision {
-		return errors.Join(err, &kube.ChangedError{Object: kube.Ref(refOf(catalogs, namespace, a.Name)), Problem: "it has changed while it was written"})
+		return errors.Join(err, &kube.ChangedError{Object: kube.Ref(refOf(catalogs, namespace, a.Name)), Problem: "it changed while it was written"})
 	}
 	found.Status.LatestImageRegistryPoll = a.Polled
 	return b.patchStatus(ctx, catalogs, namespace, a.Name, revision, found.Status)
@@ -308,7 +308,8 @@ func (b *Backend) patchStatus(ctx context.Context, gvk schema.GroupVersionKind, 
 	return err
 }
 
-// mark puts on an object what tells whose it is, and what was written.
+// mark sets the label and annotations with the owner of an object and the
+// digest of what was written.
 func mark(o *unstructured.Unstructured, namespace, owner, digest string) {
 	labels := o.GetLabels()
 	if labels == nil {
@@ -324,5 +325,5 @@ func mark(o *unstructured.Unstructured, namespace, owner, digest string) {
 	o.SetAnnotations(notes)
 }
 
-// outcome is [kube.Outcome] about an object.
+// outcome is [kube.Outcome] for an object.
 func outcome(object install.Ref, err error) error { return kube.Outcome(kube.Ref(object), err) }

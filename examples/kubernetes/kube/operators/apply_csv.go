@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// csvStatus is the status of a CSV as it is written.
+// csvStatus is the status of a CSV in written form.
 type csvStatus struct {
 	Phase              olm.Phase `json:"phase"`
 	Reason             string    `json:"reason,omitempty"`
@@ -29,7 +29,7 @@ type csvStatus struct {
 	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"`
 }
 
-// applyCSV carries out what is about one CSV.
+// applyCSV carries out an action on one CSV.
 func (b *Backend) applyCSV(ctx context.Context, namespace string, action install.Action) error {
 	switch a := action.(type) {
 	case install.SetPhase:
@@ -47,13 +47,14 @@ func (b *Backend) applyCSV(ctx context.Context, namespace string, action install
 	case install.Undeploy:
 		return b.undeploy(ctx, namespace, a)
 	case install.DeleteCSV:
-		return b.api.RemoveAt(ctx, csvs, namespace, a.CSV, a.Revision) // what it owns goes with it
+		return b.api.RemoveAt(ctx, csvs, namespace, a.CSV, a.Revision) // its objects are deleted with it
 	}
-	return fmt.Errorf("kube/operators: an action of type %T is not known: the engine is newer than its backend", action)
+	return fmt.Errorf("kube/operators: actions of type %T are not supported: the engine is newer than its backend", action)
 }
 
 // deploy carries out an install strategy. The CSV is written first, at the
-// revision that the decision was made on, so that of two writers one deploys.
+// revision that the decision was based on, so that only one of two writers
+// deploys.
 func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy) error {
 	csv, err := b.api.At(ctx, csvs, namespace, a.CSV, a.Revision)
 	if err != nil {
@@ -86,8 +87,8 @@ func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy
 	return nil
 }
 
-// deployOne applies one deployment, and makes it again if it is broken, or is to have
-// another selector: the server lets nobody change that.
+// deployOne applies one deployment, and recreates it if it is broken, or if its
+// selector must change: selectors are immutable.
 func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetadata, manifest json.RawMessage, digest string, old []appsv1.Deployment) (name string, err error) {
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON(manifest); err != nil {
@@ -116,9 +117,9 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 	return o.GetName(), err
 }
 
-// dropUnknown drops what a deployment of this Kubernetes has no field for, which the
-// server would refuse; bundles are read so by the reference. What is of another type is
-// the server's to refuse.
+// dropUnknown drops fields that deployments of this Kubernetes version do not have, and
+// which the server would refuse; the reference reads bundles this way. Values of a
+// wrong type are left for the server to refuse.
 func dropUnknown(o *unstructured.Unstructured) {
 	var d appsv1.Deployment
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d) != nil {
@@ -129,7 +130,7 @@ func dropUnknown(o *unstructured.Unstructured) {
 	}
 }
 
-// keep drops what another value of the same form does not have.
+// keep drops the fields that another value of the same form does not have.
 func keep(value, known any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -149,8 +150,8 @@ func keep(value, known any) {
 	}
 }
 
-// sameSelector reports whether a deployment selects the pods that it is to select. A
-// selector that cannot be read is the server's to refuse.
+// sameSelector reports whether a deployment has the desired selector. An unreadable
+// selector is left for the server to refuse.
 func sameSelector(want *unstructured.Unstructured, d *appsv1.Deployment) bool {
 	held, _, _ := unstructured.NestedMap(want.Object, "spec", "selector")
 	var selector metav1.LabelSelector
@@ -185,7 +186,8 @@ func (b *Backend) undeploy(ctx context.Context, namespace string, a install.Unde
 	return nil
 }
 
-// deployments are those of the namespace's CSVs. Do not change them.
+// deployments returns the deployments of the namespace's CSVs. Do not modify
+// them.
 func (b *Backend) deployments(ctx context.Context, namespace string) ([]appsv1.Deployment, error) {
 	all, err := latest.List(ctx, b.client, deployments, &appsv1.DeploymentList{}, client.InNamespace(namespace), client.HasLabels{group.OwnerLabel})
 	if err != nil {
@@ -194,7 +196,7 @@ func (b *Backend) deployments(ctx context.Context, namespace string) ([]appsv1.D
 	return all.Items, nil
 }
 
-// healthOf says how a deployment stands.
+// healthOf returns the health of a deployment.
 func healthOf(d *appsv1.Deployment) (install.Health, string) {
 	wanted := int32(1)
 	if d.Spec.Replicas != nil {
@@ -212,14 +214,15 @@ func healthOf(d *appsv1.Deployment) (install.Health, string) {
 	s := &d.Status
 	switch {
 	case s.ObservedGeneration < d.Generation:
-		return install.Progressing, fmt.Sprintf("deployment %s was not looked at yet", d.Name)
+		return install.Progressing, fmt.Sprintf("deployment %s has not been observed yet", d.Name)
 	case s.UpdatedReplicas < wanted || s.Replicas > s.UpdatedReplicas || s.AvailableReplicas < wanted:
 		return install.Progressing, fmt.Sprintf("deployment %s: of %d pods %d exist and %d are available%s", d.Name, wanted, s.UpdatedReplicas, s.AvailableReplicas, detail)
 	}
 	return install.Ready, ""
 }
 
-// owned has an object go when a CSV of its namespace does.
+// owned makes a CSV in the same namespace the owner of an object, so that both
+// are deleted together.
 func owned(o *unstructured.Unstructured, csv *metav1.PartialObjectMetadata) {
 	o.SetOwnerReferences([]metav1.OwnerReference{{
 		APIVersion: csvs.GroupVersion().String(), Kind: csvs.Kind, Name: csv.Name, UID: csv.UID,

@@ -19,63 +19,65 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// BackendOptions say what a [Backend] knows besides the API server. The zero
-// value is usable, and nil means the same.
+// BackendOptions configures a [Backend]. The zero value is usable, and nil
+// means the same.
 type BackendOptions struct {
-	// Images gives the content of images: of catalogs and of bundles. Nil means
-	// that there is none: catalogs are ConfigMaps, bundles are inline.
+	// Images provides the content of images: of catalogs and of bundles. With
+	// nil, catalogs are ConfigMaps, and bundles are inline.
 	Images Images
-	// Services gives the catalogs of services. Nil means that none is asked.
+	// Services provides the catalogs of services. Nil means that no service is
+	// queried.
 	Services Services
-	// Resolve says how to resolve. Nil means the zero options.
+	// Resolve configures resolution. Nil means the zero options.
 	Resolve *olm.Options
-	// Across keeps namespaces out of each other's way, see [install.Across]. Each
+	// Across prevents conflicts between namespaces, see [install.Across]. Each
 	// pass then reads the subscriptions and CSVs of all namespaces.
 	Across bool
 	// ClusterVersion is World.Version, of the distribution; empty means that
-	// operators do not hold up its updates.
+	// operators do not block its updates.
 	ClusterVersion string
-	// KubeVersion is World.KubeVersion; empty means that it is not known.
+	// KubeVersion is World.KubeVersion; empty means unknown.
 	KubeVersion string
-	// ReportNamespace is where [install.ReportUpgradeable] leaves its reports, one
-	// ConfigMap for each namespace. It must be set where ClusterVersion is.
+	// ReportNamespace is the namespace for the reports of
+	// [install.ReportUpgradeable], one ConfigMap for each namespace. It must be
+	// set if ClusterVersion is.
 	ReportNamespace string
-	// Proxy is the cluster's, or nil.
+	// Proxy is that of the cluster, or nil.
 	Proxy *config.Proxy
-	// Copies says where copies of CSVs go; nil means everywhere.
+	// Copies determines where copies of CSVs are created; nil means everywhere.
 	Copies *group.CopyOptions
-	// Cache has the metadata of all objects of the kinds Cached, in all namespaces. Of
-	// these it tells what has changed since it was read, and what has not is not read
-	// again; see the package documentation. Nil means that each pass reads all.
+	// Cache has the metadata of all objects of the kinds Cached, in all namespaces. It
+	// shows which of them have changed since they were read; the others are not read
+	// again, see the package documentation. Nil means that each pass reads everything.
 	Cache client.Reader
-	// Cached are the kinds of Cache. The installed Backend of [SetupWithManager] has
-	// those that are watched.
+	// Cached lists the kinds in Cache. [SetupWithManager] sets it to the kinds that
+	// are watched.
 	Cached []schema.GroupVersionKind
-	// Clock tells the time that is written into statuses. Nil means
+	// Clock is the clock for the times in statuses. Nil means
 	// [fairlead.SystemClock].
 	Clock fairlead.Clock
 }
 
-// Backend is an [install.Backend] on an API server, and answers what to install
-// ([Backend.Resolve]) from the catalogs that are there. Its methods may be called
-// from several goroutines. What it keeps in memory are catalogs and what was
-// unpacked; all else is on the server.
+// Backend is an [install.Backend] on an API server, and resolves what to install
+// ([Backend.Resolve]) from the catalogs of the cluster. Its methods may be called
+// from several goroutines. It keeps in memory only catalogs and unpacked bundles;
+// everything else is on the server.
 type Backend struct {
-	client *latest.Client // reads from the server, and remembers where it is told to
-	api    *kube.Objects  // writes and reads by client
+	client *latest.Client // reads from the server, and remembers on request
+	api    *kube.Objects  // reads and writes through client
 	opts   BackendOptions
 	shelf  *shelf
 
 	contents *unpacked.Contents[install.Content] // by namespace
 
 	mu      sync.Mutex
-	faults  map[string][]fairlead.Block // by namespace: what was passed over
-	defined map[string]map[string]bool  // by namespace: the CRDs and API services that it speaks of
-	written map[step]string             // the digests that steps of plans under way have left
+	faults  map[string][]fairlead.Block // by namespace: the objects that were skipped
+	defined map[string]map[string]bool  // by namespace: the CRDs and API services that its objects name
+	written map[step]string             // the digests written by steps of plans under way
 }
 
-// New returns a Backend. The client must read from the server, as those of
-// [client.New] without a cache do: the one of a manager does not.
+// New returns a Backend. The client must read from the server, like those of
+// [client.New] without a cache and unlike that of a manager.
 func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	b := &Backend{
 		contents: unpacked.New(mostContents, func(x, y *install.Content) bool { return x.Source == y.Source && x.Bundle == y.Bundle }),
@@ -87,7 +89,7 @@ func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	b.client = latest.New(c, b.opts.Cache, b.opts.Cached)
 	b.api = &kube.Objects{Client: b.client, Manager: FieldManager}
 	if b.opts.ClusterVersion != "" && b.opts.ReportNamespace == "" {
-		return nil, fmt.Errorf("kube/operators: ClusterVersion without ReportNamespace: name the namespace in which to report whether operators hold up updates")
+		return nil, fmt.Errorf("kube/operators: ClusterVersion without ReportNamespace: name the namespace for the reports on whether operators block updates")
 	}
 	if b.opts.Clock == nil {
 		b.opts.Clock = fairlead.SystemClock{}
@@ -99,8 +101,8 @@ func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	return b, nil
 }
 
-// Resolve implements [install.Resolve] on the catalogs as they were when a
-// namespace was observed last.
+// Resolve implements [install.Resolve] with the catalogs as of the last
+// observation of a namespace.
 func (b *Backend) Resolve(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 	r, err := b.shelf.current()
 	if err != nil {
@@ -112,16 +114,16 @@ func (b *Backend) Resolve(ctx context.Context, req *olm.Request) (*olm.Resolutio
 	return r.Resolve(ctx, req)
 }
 
-// Faults returns what the last observation of a namespace has passed over
-// because it cannot be read. They are blocks like those of the engine.
+// Faults returns the objects that the last observation of a namespace skipped
+// because they cannot be read, as blocks like those of the engine.
 func (b *Backend) Faults(namespace string) []fairlead.Block {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.faults[namespace]
 }
 
-// speaksOf reports which of the namespaces that were observed speak of a CRD, or
-// of an API service.
+// speaksOf returns the observed namespaces whose objects name a CRD or an API
+// service.
 func (b *Backend) speaksOf(name string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,32 +136,32 @@ func (b *Backend) speaksOf(name string) []string {
 	return all
 }
 
-// observed returns the namespaces that were observed, by name.
+// observed returns the observed namespaces, by name.
 func (b *Backend) observed() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return sortedKeys(b.defined)
 }
 
-// step names the step of a plan that writes a CRD.
+// step identifies the step of a plan that writes a CRD.
 type step struct{ namespace, plan, crd string }
 
-// wrote notes what a step has left of a CRD.
+// wrote records the digest of the CRD that a step has written.
 func (b *Backend) wrote(s step, digest string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.written[s] = digest
 }
 
-// isDone reports whether a CRD is as a step has left it. Such a step is a danger
-// to the objects of the CRD no more.
+// isDone reports whether a CRD is as a step has written it. Such a step no
+// longer endangers the objects of the CRD.
 func (b *Backend) isDone(s step, digest string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return digest != "" && b.written[s] == digest
 }
 
-// forgetSteps drops what is noted of plans of a namespace but for some.
+// forgetSteps drops the records of the plans of a namespace, except some.
 func (b *Backend) forgetSteps(namespace string, but func(plan string) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -168,6 +170,6 @@ func (b *Backend) forgetSteps(namespace string, but func(plan string) bool) {
 
 func (b *Backend) now() time.Time { return b.opts.Clock.Now().UTC() }
 
-// mostContents is how many bundles are kept unpacked for a namespace. A plan
-// needs all of its own at once.
+// mostContents limits how many unpacked bundles are kept for a namespace. A
+// plan needs all of its own at once.
 const mostContents = 256

@@ -24,11 +24,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// retryCatalog is how long a catalog that could not be read is left alone, if
+// retryCatalog is the delay before an unreadable catalog is read again, if
 // nothing about it changes.
 const retryCatalog = 30 * time.Second
 
-// ReasonCatalogUnread is that of the status of a catalog that cannot be read.
+// ReasonCatalogUnread is the reason in the status of an unreadable catalog.
 const ReasonCatalogUnread = "CatalogUnreadable"
 
 // shelf holds the catalogs of the cluster, and the resolver for them.
@@ -37,24 +37,24 @@ type shelf struct {
 
 	mu       sync.Mutex
 	loaded   map[olm.SourceKey]*loaded
-	maps     map[client.ObjectKey]bool // the ConfigMaps that they name
-	unread   []*kube.ObjectError       // catalog sources that are passed over
-	all      []olm.Source              // what resolver was made of
-	key      string                    // names that
+	maps     map[client.ObjectKey]bool // the ConfigMaps of catalog sources
+	unread   []*kube.ObjectError       // catalog sources that are skipped
+	all      []olm.Source              // the sources of resolver
+	key      string                    // identifies them
 	resolver *olm.Resolver
-	err      error // why there is none
+	err      error // why there is no resolver
 }
 
-// loaded is one catalog as it was read.
+// loaded is a catalog as it was read.
 type loaded struct {
-	revision string // of what it was read from
-	tag      string // of a service: what names the catalog that it had
+	revision string // of the object that it was read from
+	tag      string // of a service: identifies its catalog
 	catalog  *catalog.Catalog
 	err      error
-	again    time.Time // when to look again, though nothing about it changes; zero for never
+	again    time.Time // when to read it again, even without a change; zero means never
 }
 
-// served is what ServedAnnotation holds.
+// served is the content of ServedAnnotation.
 type served struct {
 	Image     string            `json:"image"`
 	Placement *source.Placement `json:"placement"`
@@ -65,7 +65,7 @@ func (s *shelf) current() (*olm.Resolver, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.resolver == nil && s.err == nil {
-		return nil, errors.New("kube/operators: no namespace was observed yet, so that no catalog is known")
+		return nil, errors.New("kube/operators: no namespace was observed yet, so no catalog is known")
 	}
 	return s.resolver, s.err
 }
@@ -83,8 +83,8 @@ func (s *shelf) holds(m client.Object) bool {
 	return s.maps[client.ObjectKeyFromObject(m)]
 }
 
-// retry is when to look again at catalogs that could not be read, and at those of
-// services: the given instant, or an earlier one.
+// retry returns when to read unreadable catalogs and those of services again: the
+// given time, or an earlier one.
 func (s *shelf) retry(wake time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,8 +96,7 @@ func (s *shelf) retry(wake time.Time) time.Time {
 	return wake
 }
 
-// passedOver are the catalog sources that cannot be read, as far as they matter
-// to a namespace.
+// passedOver returns the unreadable catalog sources that matter to a namespace.
 func (s *shelf) passedOver(namespace string) []*kube.ObjectError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +109,8 @@ func (s *shelf) passedOver(namespace string) []*kube.ObjectError {
 	return all
 }
 
-// refresh reads the catalog sources, and again what has changed of what they
-// hold. It returns them by namespace and name.
+// refresh reads the catalog sources, and those of their contents that have
+// changed. It returns them by namespace and name.
 func (s *shelf) refresh(ctx context.Context) ([]install.Catalog, error) {
 	items, err := s.backend.list(ctx, catalogs, "")
 	if err != nil {
@@ -144,10 +143,10 @@ func (s *shelf) refresh(ctx context.Context) ([]install.Catalog, error) {
 	return all, nil
 }
 
-// seen is a catalog source as it is observed.
+// seen is an observed catalog source.
 type seen struct{ install.Catalog }
 
-// catalogOf reads a catalog source.
+// catalogOf decodes a catalog source.
 func catalogOf(from *unstructured.Unstructured) (*seen, error) {
 	c := &seen{Catalog: install.Catalog{Mark: markOf(from)}}
 	if err := kube.DecodeObject(from, &c.CatalogSource); err != nil {
@@ -160,8 +159,8 @@ func catalogOf(from *unstructured.Unstructured) (*seen, error) {
 	return c, nil
 }
 
-// see tells how the connection stands: there is none, but a catalog that was
-// read is as good as one that is connected.
+// see sets the state of the connection: there is none, but a catalog that was
+// read counts as connected.
 func (c *seen) see(l *loaded) {
 	switch {
 	case l == nil:
@@ -176,7 +175,8 @@ func (c *seen) see(l *loaded) {
 	c.Address = c.from()
 }
 
-// from says in a word where the content comes from; "" if nothing says so yet.
+// from returns where the content comes from, in one word; "" if that is not
+// known yet.
 func (c *seen) from() string {
 	s := &c.Spec
 	switch {
@@ -190,8 +190,9 @@ func (c *seen) from() string {
 	return ""
 }
 
-// load returns what a catalog source holds: nil if its image is not in use yet,
-// or its spec is wrong, which the engine says. The error is that of ctx.
+// load returns the content of a catalog source: nil if its image is not in use
+// yet, or its spec is invalid, which the engine reports. The error is that of
+// ctx.
 func (s *shelf) load(ctx context.Context, c *seen) (*loaded, error) {
 	old := s.loaded[c.Key()]
 	if c.Check() != nil || c.from() == "" {
@@ -219,8 +220,8 @@ func (s *shelf) load(ctx context.Context, c *seen) (*loaded, error) {
 	return l, nil
 }
 
-// content returns what names the present form of what a catalog source holds, and
-// how to read that, given what was read before.
+// content returns what identifies the present content of a catalog source, and a
+// function that reads it, given an earlier result.
 func (s *shelf) content(ctx context.Context, c *seen) (revision string, read func(ctx context.Context, old *loaded) *loaded, err error) {
 	b, name := s.backend, c.Spec.ConfigMap
 	switch {
@@ -230,15 +231,15 @@ func (s *shelf) content(ctx context.Context, c *seen) (revision string, read fun
 			return "", nil, err
 		}
 		if h == nil {
-			return "", nil, fmt.Errorf("config map %s/%s does not exist; make it, with the files of a catalog as its data", c.Namespace, name)
+			return "", nil, fmt.Errorf("config map %s/%s does not exist; create it, with the files of a catalog as its data", c.Namespace, name)
 		}
 		return c.from() + " " + h.ResourceVersion, files(func(ctx context.Context) (fs.FS, error) { return b.configMap(ctx, c.Namespace, name) }), nil
 	case c.Image == "" && b.opts.Services == nil:
-		return "", nil, fmt.Errorf("the catalog is served at %s, and nothing here asks services: give the controller a Services, or set spec.image, or make the catalog a ConfigMap", c.Spec.Address)
+		return "", nil, fmt.Errorf("the catalog is served at %s, but services are not queried here: give the controller a Services, or set spec.image, or make the catalog a ConfigMap", c.Spec.Address)
 	case c.Image == "":
 		return c.from(), b.service(c), nil
 	case b.opts.Images == nil:
-		return "", nil, fmt.Errorf("the catalog is in image %s, and nothing here opens images: give the controller an Images, or make the catalog a ConfigMap", c.Image)
+		return "", nil, fmt.Errorf("the catalog is in image %s, but images cannot be opened here: give the controller an Images, or make the catalog a ConfigMap", c.Image)
 	}
 	polled := c.Status.LatestImageRegistryPoll.UTC().Format(time.RFC3339Nano)
 	return c.Image + " " + polled, files(func(ctx context.Context) (fs.FS, error) { return b.opts.Images.Open(ctx, c.Image) }), nil
@@ -253,7 +254,7 @@ func files(open func(context.Context) (fs.FS, error)) func(context.Context, *loa
 	}
 }
 
-// configMap is the data of a ConfigMap as files.
+// configMap returns the data of a ConfigMap as files.
 func (b *Backend) configMap(ctx context.Context, namespace, name string) (fs.FS, error) {
 	var m corev1.ConfigMap
 	if err := b.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &m); err != nil {
@@ -267,13 +268,14 @@ func (b *Backend) configMap(ctx context.Context, namespace, name string) (fs.FS,
 		files[key] = &fstest.MapFile{Data: data}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("config map %s/%s is empty; its data are to be the files of a catalog", namespace, name)
+		return nil, fmt.Errorf("config map %s/%s is empty; its data must be the files of a catalog", namespace, name)
 	}
 	return files, nil
 }
 
-// ReadCatalog reads a catalog. One with faults is not used: what is wrong in it may be
-// what keeps an update away. Its files are closed when nobody uses it any more.
+// ReadCatalog reads a catalog. A catalog with faults is an error: the faulty part may
+// be what prevents an update. The files are closed when the catalog is no longer in
+// use.
 func ReadCatalog(ctx context.Context, open func(context.Context) (fs.FS, error)) (*catalog.Catalog, error) {
 	fsys, err := open(ctx)
 	if err != nil {
@@ -290,7 +292,7 @@ func ReadCatalog(ctx context.Context, open func(context.Context) (fs.FS, error))
 	return c, nil
 }
 
-// resolve makes the resolver again if any catalog has changed.
+// resolve recreates the resolver if any catalog has changed.
 func (s *shelf) resolve(all []install.Catalog) {
 	var made []olm.Source
 	var key strings.Builder
@@ -306,7 +308,7 @@ func (s *shelf) resolve(all []install.Catalog) {
 			src.Catalog = l.catalog
 		}
 		if src.Err == nil && src.Catalog == nil {
-			src.Err = fmt.Errorf("catalog source %s: it was not read yet", c.Key())
+			src.Err = fmt.Errorf("catalog source %s: it has not been read yet", c.Key())
 		}
 		fmt.Fprintf(&key, "%s %d %p %v %v\n", c.Key(), src.Priority, src.Catalog, src.Err, src.Labels)
 		made = append(made, src)

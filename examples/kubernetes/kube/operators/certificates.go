@@ -27,11 +27,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// authorityField is the field of a Secret with the authorities that are trusted,
-// the newest first.
+// authorityField is the field of a Secret with the trusted authorities, newest
+// first.
 const authorityField = corev1.ServiceAccountRootCAKey // ca.crt
 
-// issued reads the certificates of the namespace.
+// issued reads the issued certificates of the namespace.
 func (o *observation) issued() error {
 	found, err := latest.List(o.ctx, o.client, secrets, &corev1.SecretList{}, client.InNamespace(o.w.Namespace), client.MatchingLabels{NamespaceLabel: o.w.Namespace})
 	if err != nil {
@@ -46,14 +46,14 @@ func (o *observation) issued() error {
 	return nil
 }
 
-// issuedFor reports whether a Secret is a certificate that was issued for the
+// issuedFor reports whether a Secret contains a certificate issued for the
 // operators of a namespace.
 func issuedFor(o metav1.Object, namespace string) bool {
 	return o.GetLabels()[NamespaceLabel] == namespace && o.GetAnnotations()[OwnerAnnotation] == "namespace/"+namespace
 }
 
-// certificateOf reads a Secret. One that does not hold what it shall, because
-// somebody has changed it, is for no host, and so is issued again.
+// certificateOf decodes a Secret. If it was modified and is no longer valid,
+// the certificate has no host, and so is issued again.
 func certificateOf(s *corev1.Secret) install.Certificate {
 	c := install.Certificate{Name: s.Name, Mark: install.Mark{Revision: s.ResourceVersion}}
 	pair, err := tls.X509KeyPair(s.Data[corev1.TLSCertKey], s.Data[corev1.TLSPrivateKeyKey])
@@ -75,7 +75,7 @@ func certificateOf(s *corev1.Secret) install.Certificate {
 	return c
 }
 
-// issue makes a certificate and writes its Secret.
+// issue creates a certificate and writes its Secret.
 func (b *Backend) issue(ctx context.Context, namespace string, a install.IssueCertificate) error {
 	ref := install.Ref{Kind: secrets.Kind, Namespace: namespace, Name: a.Name}
 	data, err := newCertificate(a)
@@ -88,7 +88,7 @@ func (b *Backend) issue(ctx context.Context, namespace string, a install.IssueCe
 		err := b.client.Create(ctx, s, client.FieldOwner(FieldManager))
 		if apierrors.IsAlreadyExists(err) {
 			if found, failed := b.api.Head(ctx, secrets, namespace, a.Name); failed == nil && found != nil && !issuedFor(found, namespace) {
-				return fmt.Errorf("%s: there is one that was not issued here; delete it if nobody needs it", ref)
+				return fmt.Errorf("%s: it exists, but was not issued here; delete it if nothing needs it", ref)
 			}
 		}
 		return outcome(ref, err)
@@ -100,8 +100,8 @@ func (b *Backend) issue(ctx context.Context, namespace string, a install.IssueCe
 	return outcome(ref, b.client.Patch(ctx, kube.Stub(secrets, namespace, a.Name), client.RawPatch(types.MergePatchType, text), client.FieldOwner(FieldManager)))
 }
 
-// newCertificate makes an authority, which signs one certificate and whose key is
-// then forgotten, and returns what the Secret holds.
+// newCertificate creates an authority, which signs one certificate and whose key
+// is not kept, and returns the data of the Secret.
 func newCertificate(a install.IssueCertificate) (map[string][]byte, error) {
 	serial := func() (*big.Int, error) { return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)) }
 	number, err := serial()
@@ -122,7 +122,7 @@ func newCertificate(a install.IssueCertificate) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if authority, err = x509.ParseCertificate(root); err != nil { // with the identifier of its key
+	if authority, err = x509.ParseCertificate(root); err != nil { // with its key identifier
 		return nil, err
 	}
 	if number, err = serial(); err != nil {
@@ -133,7 +133,7 @@ func newCertificate(a install.IssueCertificate) (map[string][]byte, error) {
 		return nil, err
 	}
 	host := ""
-	if len(a.Hosts) > 0 && len(a.Hosts[0]) <= 64 { // a common name has at most as many characters
+	if len(a.Hosts) > 0 && len(a.Hosts[0]) <= 64 { // the limit of common names
 		host = a.Hosts[0]
 	}
 	leaf, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
@@ -157,8 +157,8 @@ func pemOf(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// convert has the server ask an operator to convert the objects of a CRD, or not
-// any more.
+// convert makes the server call an operator to convert the objects of a CRD, or
+// ends that.
 func (b *Backend) convert(ctx context.Context, a install.SetConversion) error {
 	ref := refOf(crds, "", a.CRD)
 	conversion, note := map[string]any{"strategy": "None", "webhook": nil}, map[string]any{ConversionAnnotation: nil}
@@ -181,8 +181,8 @@ func (b *Backend) convert(ctx context.Context, a install.SetConversion) error {
 	return outcome(ref, b.client.Patch(ctx, kube.Stub(crds, "", a.CRD), client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)))
 }
 
-// conversionOf returns the digest of the conversion of a CRD that was set last,
-// unless somebody has taken it away.
+// conversionOf returns the digest of the conversion of a CRD that was last set,
+// unless it was removed by others.
 func conversionOf(crd *unstructured.Unstructured) string {
 	if strategy, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy"); strategy != "Webhook" {
 		return ""
@@ -190,14 +190,15 @@ func conversionOf(crd *unstructured.Unstructured) string {
 	return crd.GetAnnotations()[ConversionAnnotation]
 }
 
-// keepConversion has a CRD that is applied leave the conversion that was set.
+// keepConversion makes applying a CRD keep the conversion that was set.
 func (b *Backend) keepConversion(ctx context.Context, crd *unstructured.Unstructured) error {
 	is := kube.Stub(crds, "", crd.GetName())
 	if err := b.client.Get(ctx, client.ObjectKeyFromObject(is), is); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if conversion, _, _ := unstructured.NestedMap(is.Object, "spec", "conversion"); is.GetAnnotations()[ConversionAnnotation] != "" && conversion != nil {
-		// Left out, fields would go that an earlier version of the bundle had, too.
+		// If it were left out, fields that an earlier version of the bundle
+		// also had would be removed.
 		return unstructured.SetNestedMap(crd.Object, conversion, "spec", "conversion")
 	}
 	return nil

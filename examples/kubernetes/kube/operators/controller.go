@@ -21,34 +21,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controller works.
+// Options configures the controller.
 type Options struct {
 	BackendOptions
-	// Policy is how the engine decides; nil means the zero one.
+	// Policy is that of the engine; nil means the zero policy.
 	Policy *install.Policy
-	// Store keeps the state; see [kube.Store]. It must not be nil: that a plan has
-	// begun must outlive the process.
+	// Store keeps the state; see [kube.Store]. It is required: the record that a
+	// plan has begun must outlive the process.
 	Store fairlead.Store
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
-	// Metrics are told of what the Operator Lifecycle Manager publishes; nil for
-	// none.
+	// Metrics receives the metrics that the Operator Lifecycle Manager
+	// publishes; it may be nil.
 	Metrics *Metrics
-	// Workers is how many namespaces are looked at at a time. Zero means 4.
+	// Workers is how many namespaces are handled concurrently. Zero means 4.
 	Workers int
-	// Client reads and writes, without a cache. Nil means one that
-	// SetupWithManager makes from the manager's configuration, with [Warnings].
+	// Client reads and writes, without a cache. Nil means that SetupWithManager
+	// creates one from the manager's configuration, with [Warnings].
 	Client client.Client
-	// Kinds are those that bundles bring besides what every bundle does; their
-	// objects are watched, so that one that is deleted is noticed at once. Nil
+	// Kinds lists kinds in bundles other than those of every bundle; their
+	// objects are also watched, so that deletions are noticed at once. Nil
 	// means Services and ConfigMaps.
 	Kinds []schema.GroupVersionKind
 }
 
-// SetupWithManager adds the controller to a manager. A namespace gets a pass when
-// anything changes that matters to it; see the package documentation for what is
-// watched: of most objects only their metadata. Passes are made while the manager
-// leads. The server is asked for its version, unless Options.KubeVersion tells.
+// SetupWithManager adds the controller to a manager. Passes over a namespace are
+// triggered by all changes that matter to it; for most objects only the metadata
+// is watched, see the package documentation. Passes are made while the manager
+// leads. The server is asked for its version, unless Options.KubeVersion is set.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if opts.Store == nil {
 		return fmt.Errorf("kube/operators: no Store: give it one that outlives the process, such as a kube.Store")
@@ -126,11 +126,11 @@ func kubeVersion(mgr ctrl.Manager) (string, error) {
 	return v.GitVersion, nil
 }
 
-// watches maps what changes to the namespaces that it matters to.
+// watches maps changed objects to the affected namespaces.
 type watches struct{ backend *Backend }
 
-// labelledKinds are those whose objects with the label are watched; kinds are those
-// of Options.
+// labelledKinds returns the kinds whose objects with the label are watched; kinds
+// are those of Options.
 func labelledKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	if kinds == nil {
 		kinds = []schema.GroupVersionKind{services, configMaps}
@@ -144,7 +144,7 @@ func labelledKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	return all
 }
 
-// watchedKinds are all those that are watched.
+// watchedKinds returns all kinds that are watched.
 func watchedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	return append(labelledKinds(kinds), subscriptions, plans, csvs, conditions, groups, catalogs, namespaces, crds, apiServices, deployments, configMaps)
 }
@@ -191,19 +191,20 @@ func (w *watches) labelled(_ context.Context, o client.Object) []reconcile.Reque
 	return request(o.GetLabels()[NamespaceLabel])
 }
 
-// all are the namespaces that were observed, and the object's own.
+// all returns all observed namespaces, and that of the object.
 func (w *watches) all(_ context.Context, o client.Object) []reconcile.Request {
 	return w.requests(o.GetNamespace(), func(string) bool { return true })
 }
 
-// named are the namespaces that speak of a CRD or an API service, and the one
-// that an API service was made for.
+// named returns the namespaces whose objects name a CRD or an API service,
+// and the one that an API service was created for.
 func (w *watches) named(_ context.Context, o client.Object) []reconcile.Request {
 	speaking := w.backend.speaksOf(o.GetName())
 	return w.requests(o.GetLabels()[NamespaceLabel], func(namespace string) bool { return slices.Contains(speaking, namespace) })
 }
 
-// configMap is what a plan has brought, or the content of a catalog.
+// configMap returns the namespaces affected by a ConfigMap: the object of a
+// plan, or the content of a catalog.
 func (w *watches) configMap(ctx context.Context, o client.Object) []reconcile.Request {
 	if w.backend.shelf.holds(o) {
 		return w.all(ctx, o)
@@ -211,8 +212,8 @@ func (w *watches) configMap(ctx context.Context, o client.Object) []reconcile.Re
 	return w.labelled(ctx, o)
 }
 
-// requests are those of the namespaces that were observed and that are meant,
-// and of one more, unless it is "".
+// requests returns requests for the observed namespaces for which meant
+// returns true, and for one more, unless that is "".
 func (w *watches) requests(also string, meant func(string) bool) []reconcile.Request {
 	var all []reconcile.Request
 	for _, namespace := range w.backend.observed() {

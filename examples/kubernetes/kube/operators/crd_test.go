@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
-// TestUnsafeCRD does not update a CRD under which an object would be invalid that
-// is there: the objects are read while the plan is under way.
+// TestUnsafeCRD does not update a CRD if that would make an existing object
+// invalid: the objects are read while the plan is under way.
 func TestUnsafeCRD(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())

@@ -32,24 +32,24 @@
 // permissions if the group names a service account. Everything else is read again
 // only if a watch (of metadata) reports a change since the last read, or if this
 // controller has written it. So each pass sees what earlier passes wrote, and what
-// others wrote as soon as the watches report it. That an object to be created does
-// not exist is taken from the watches, because the server refuses the creation
-// otherwise. At rest, a pass takes four requests.
+// others wrote as soon as the watches report it. Only the absence of an object to
+// be created is taken from the watches, because the server refuses the creation if
+// it exists. At rest, a pass takes four requests.
 //
 // # What is written
 //
 //   - Each write carries the resourceVersion that the decision was based on;
-//     objects to be created must not exist; deletions carry the UID too. Of two
-//     writers, one gets a [*kube.ChangedError] and decides again.
+//     objects to be created must not exist; deletions also carry the UID. Of
+//     two writers, one gets a [*kube.ChangedError] and decides again.
 //   - Objects of plans, objects that follow from operator groups, and Deployments
 //     are written by server-side apply with the field manager [FieldManager],
-//     never by force: a field that another manager keeps is an error that names
+//     never by force: a field that another manager owns is an error that names
 //     the manager, see [*kube.TakenError].
 //   - Nothing is written twice in one call. After a [*kube.UnclearError] (a timeout,
 //     a broken connection) the next pass checks whether the write took effect.
 //   - Namespaced objects of plans are owned by their CSV, so they are deleted if
-//     somebody deletes the CSV by hand. ClusterRoles and other cluster-scoped
-//     objects then stay until the operator is installed again.
+//     the CSV is deleted manually. ClusterRoles and other cluster-scoped objects
+//     then stay until the operator is installed again.
 //
 // # Webhooks and API services
 //
@@ -71,15 +71,15 @@
 // # What can go wrong
 //
 // An unreadable subscription, catalog source or operator group of another
-// namespace is skipped and reported by an event. An unreadable CSV, install
-// plan or operator group of the namespace itself stops the namespace (skipping a
-// CSV would remove its roles); an event reports it, and it is retried with growing
-// delays. An unreadable catalog stops the namespaces that see it; its status says
+// namespace is skipped and reported by an event. An unreadable CSV, install plan
+// or operator group of the namespace itself stops the namespace (skipping a CSV
+// would remove its roles); an event reports it, and it is retried with growing
+// delays. An unreadable catalog stops the namespaces that use it; its status says
 // why.
 //
 // # Limits
 //
-//   - An install plan holds its objects, as OLM's does, and must fit into one API
+//   - An install plan contains its objects, as in OLM, and must fit into one API
 //     object: about one and a half megabytes, by etcd's default.
 //   - An operator may write its OperatorCondition only if a role allows it; none is
 //     generated.

@@ -10,8 +10,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that installs and updates others, from catalogs in
-// ConfigMaps, of services, and in images on its disk.
+// A complete operator that installs and updates others, from catalogs in
+// ConfigMaps, of services, and in images on disk.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -31,7 +31,7 @@ func ExampleSetupWithManager() {
 			Services: served.New(nil),
 			Resolve:  &olm.Options{NoDowngrades: true},
 		},
-		Store: kube.NewCached(store), // the leader writes alone
+		Store: kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -8,19 +8,19 @@ import (
 	"k8s.io/client-go/tools/events"
 )
 
-// RetryCatalog is how long a catalog that could not be read is left alone.
+// RetryCatalog is the delay before an unreadable catalog is read again.
 const RetryCatalog = retryCatalog
 
-// HealthOf is how a deployment stands.
+// HealthOf returns the health of a deployment.
 var HealthOf = healthOf
 
-// WatchedKinds are those that the controller watches.
+// WatchedKinds returns the kinds that the controller watches.
 var WatchedKinds = watchedKinds
 
-// Warned carries something out as the step of a plan.
+// Warned calls a function as the step of a plan.
 var Warned = warned
 
-// NewReporter returns what reports passes over a namespace.
+// NewReporter returns the function that reports passes over a namespace.
 func NewReporter(b *Backend, recorder events.EventRecorder) func(context.Context, string, fairlead.Pass) {
 	r := &reporter{backend: b, told: map[string][]string{}}
 	r.events = &kube.Events{Recorder: recorder, Action: "Install", Object: r.object}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	w := newWorld(t, &operators.BackendOptions{
 		ClusterVersion: "4.18.0", KubeVersion: "1.33.0", ReportNamespace: ns, Proxy: &config.Proxy{HTTP: "http://proxy.example"}, Copies: &group.CopyOptions{Disabled: true},
@@ -32,7 +32,7 @@ func TestFacts(t *testing.T) {
 	w.must(w.client.Update(t.Context(), m))
 	var observed []*install.World
 	for i := range 24 {
-		_, _ = w.pass() // what fails is done again
+		_, _ = w.pass() // failures are retried
 		if i%4 == 3 {
 			seen, err := w.backend.Observe(t.Context(), ns)
 			w.must(err)
@@ -48,14 +48,14 @@ func TestFacts(t *testing.T) {
 	g = w.get(groupKind, ns, "plumbing")
 	g.Object["spec"] = map[string]any{"serviceAccountName": "installer"}
 	w.must(w.client.Update(t.Context(), g))
-	s := w.get(subscriptionKind, ns, "pipes") // removing it looks at what its CRDs have
+	s := w.get(subscriptionKind, ns, "pipes") // removing it depends on the objects of its CRDs
 	s.SetAnnotations(map[string]string{install.RemovalAnnotation: "true"})
 	w.must(w.client.Update(t.Context(), s))
 	seen, err := w.backend.Observe(t.Context(), ns)
 	w.must(err)
 	observed = append(observed, seen)
-	// Outcomes are the Runner's, and so are Resolution and Refusal.
+	// The Runner sets Outcomes, Resolution and Refusal.
 	if unset := worlds.Unset(observed...); !slices.Equal(unset, []string{"Outcomes", "Refusal", "Resolution"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }

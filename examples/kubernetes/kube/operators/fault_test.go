@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// onlyPipes is pipes without what it needs.
+// onlyPipes returns pipes without its requirements.
 func onlyPipes() shelf.Version {
 	v := shelf.Plumbing()[0]
 	v.Packages, v.Kinds = nil, nil
@@ -30,8 +30,8 @@ func resource(o client.Object) schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: strings.ToLower(k.Kind) + "s"}
 }
 
-// TestUnclearAnswers has every write time out the first time that it is made,
-// when it was carried out and when it was not. Nothing is made twice.
+// TestUnclearAnswers makes the first attempt of every write time out, both
+// when it was carried out and when it was not. Nothing is created twice.
 func TestUnclearAnswers(t *testing.T) {
 	for _, carriedOut := range []bool{true, false} {
 		w := newWorld(t, nil)
@@ -72,7 +72,7 @@ func TestUnclearAnswers(t *testing.T) {
 	}
 }
 
-// TestConflicts has every write conflict once.
+// TestConflicts makes every write conflict once.
 func TestConflicts(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -93,7 +93,7 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestForbidden tells what may not be done, and goes on when it may.
+// TestForbidden reports what is forbidden, and continues when it is allowed.
 func TestForbidden(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -109,18 +109,18 @@ func TestForbidden(t *testing.T) {
 	d, _ := w.pass()
 	told := false
 	for _, b := range d.Blocked {
-		told = told || b.Reason == install.ReasonStepPending && strings.Contains(b.Message, "may not do this") && strings.Contains(b.Message, "ServiceAccount plumbing/pipes")
+		told = told || b.Reason == install.ReasonStepPending && strings.Contains(b.Message, "is not allowed to do this") && strings.Contains(b.Message, "ServiceAccount plumbing/pipes")
 	}
 	if !told {
-		t.Errorf("blocks %v do not say what is forbidden", d.Blocked)
+		t.Errorf("blocks %v do not report what is forbidden", d.Blocked)
 	}
 	w.fail = nil
 	w.run(100)
 	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
 }
 
-// TestTakenFields does not take fields from another writer, and says whose they
-// are.
+// TestTakenFields does not take over fields of another manager, and reports
+// their owner.
 func TestTakenFields(t *testing.T) {
 	w := newWorld(t, nil)
 	other := object(kind("", "v1", "Service"), ns, "pipes-metrics")
@@ -134,14 +134,14 @@ func TestTakenFields(t *testing.T) {
 		}
 	}
 	if taken == nil || taken.Object.Name != "pipes-metrics" || !strings.Contains(taken.Error(), "somebody") {
-		t.Fatalf("error %v, want a TakenError that names somebody", taken)
+		t.Fatalf("error %v, want a TakenError that names another manager", taken)
 	}
 	if app, _, _ := unstructured.NestedString(w.get(kind("", "v1", "Service"), ns, "pipes-metrics").Object, "spec", "selector", "app"); app != "something-else" {
 		t.Errorf("the selector became %q", app)
 	}
 }
 
-// TestLateActions are refused and change nothing.
+// TestLateActions refuses late actions, which change nothing.
 func TestLateActions(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -205,7 +205,7 @@ func TestLateActions(t *testing.T) {
 	if after := w.dump(); after != before {
 		t.Errorf("something has changed:\n%s\nwas:\n%s", after, before)
 	}
-	for _, a := range []install.Action{ // done already
+	for _, a := range []install.Action{ // already done
 		done,
 		install.DeletePlan{Name: "absent", Revision: old},
 		install.DeleteCSV{CSV: "absent", Revision: old},
@@ -235,7 +235,7 @@ func TestFailedPlan(t *testing.T) {
 	}
 }
 
-// dump is all that there is, with revisions.
+// dump returns all objects, with revisions.
 func (w *world) dump() string {
 	w.t.Helper()
 	var b strings.Builder
@@ -250,7 +250,7 @@ func (w *world) dump() string {
 	return b.String()
 }
 
-// TestBarePlan writes a plan again whose creation was cut short.
+// TestBarePlan rewrites a plan whose creation was interrupted.
 func TestBarePlan(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -269,8 +269,8 @@ func TestBarePlan(t *testing.T) {
 	}
 }
 
-// TestBadObjects passes over what can be passed over, stops for what cannot, and
-// goes on when it is corrected.
+// TestBadObjects skips the unreadable objects that can be skipped, stops for the
+// others, and continues when they are corrected.
 func TestBadObjects(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -301,18 +301,18 @@ func TestBadObjects(t *testing.T) {
 	}
 }
 
-// TestBadCatalogs says of a catalog why it cannot be used, on the catalog and on
+// TestBadCatalogs reports why a catalog cannot be used, on the catalog and on
 // the subscription, and uses it once it can be.
 func TestBadCatalogs(t *testing.T) {
 	for _, c := range []struct {
 		what string
-		data map[string]string // nil for no config map
+		data map[string]string // nil means no config map
 		want string
 	}{
 		{"there is no config map", nil, "does not exist"},
 		{"it is empty", map[string]string{}, "is empty"},
-		{"it is no catalog", map[string]string{"catalog.json": `{"schema": "olm.package", "name": 7}`}, "catalog.json:1:"},
-		{"it is no JSON", map[string]string{"catalog.json": `{"schema": `}, "catalog.json:1:"},
+		{"it is not a catalog", map[string]string{"catalog.json": `{"schema": "olm.package", "name": 7}`}, "catalog.json:1:"},
+		{"it is not JSON", map[string]string{"catalog.json": `{"schema": `}, "catalog.json:1:"},
 	} {
 		w := newWorld(t, nil)
 		w.stock("Automatic", onlyPipes())

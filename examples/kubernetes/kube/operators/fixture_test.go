@@ -51,27 +51,27 @@ var (
 	crdKind          = kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 )
 
-// world is a fake API server with the controllers played that it lacks, and the
-// engine on it.
+// world is a fake API server, with simulated controllers, and an engine.
 type world struct {
 	t       *testing.T
 	client  client.WithWatch // as users and controllers see it
 	backend *operators.Backend
 	runner  *install.Runner
-	trace   *install.Trace // nil for none; counts from the next restart on
+	trace   *install.Trace // may be nil; takes effect with the next restart
 	clock   *fairlead.ManualClock
 	store   *fairlead.MemStore
 	uids    int
 
-	cache client.Reader // what the backend takes from a cache; by default what the server has
+	cache client.Reader // the backend's cache; by default it has what the server has
 
 	mu     sync.Mutex
 	writes []string // of the backend, in order: verb, kind, name
-	reads  []string // the same
-	// Fail is asked before each write of the backend; what it returns the write
-	// fails with. After true it is carried out all the same.
+	reads  []string // likewise
+	// fail is called before each write of the backend; the write fails with the
+	// error that it returns. If carriedOut is true, the write takes place
+	// anyway.
 	fail func(verb string, o client.Object) (err error, carriedOut bool)
-	gone string // a kind whose definition was deleted since the backend has learned of it
+	gone string // a kind whose definition was deleted after the backend learned about it
 }
 
 func newWorld(t *testing.T, opts *operators.BackendOptions) *world {
@@ -141,7 +141,7 @@ func mapperKnows(m meta.RESTMapper, k schema.GroupVersionKind) bool {
 	return err == nil
 }
 
-// restart makes a new Runner on the state that is saved.
+// restart makes a new Runner with the saved state.
 func (w *world) restart() {
 	var backend install.Backend = w.backend
 	if w.trace != nil {
@@ -161,7 +161,7 @@ func object(k schema.GroupVersionKind, namespace, name string) *unstructured.Uns
 	return o
 }
 
-// intercept counts the writes of the backend, and has them fail.
+// intercept records the writes of the backend, and makes them fail.
 func (w *world) intercept() interceptor.Funcs {
 	do := func(verb string, o client.Object, carryOut func() error) error {
 		w.mu.Lock()
@@ -231,7 +231,7 @@ func (w *world) intercept() interceptor.Funcs {
 	}
 }
 
-// read counts a read.
+// read records a read.
 func (w *world) read(c client.Client, verb string, o runtime.Object, name string) {
 	w.t.Helper()
 	k, err := c.GroupVersionKindFor(o)
@@ -241,7 +241,7 @@ func (w *world) read(c client.Client, verb string, o runtime.Object, name string
 	w.reads = append(w.reads, strings.TrimSpace(verb+" "+strings.TrimSuffix(k.Kind, "List")+" "+name))
 }
 
-// cacheOf is the cache of a world, which may be exchanged.
+// cacheOf is the cache of a world, which may be replaced.
 type cacheOf struct{ w *world }
 
 func (c *cacheOf) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -279,7 +279,7 @@ func (w *world) sameRevision(ctx context.Context, o client.Object, p client.Patc
 	return apierrors.NewConflict(resource(o), o.GetName(), errors.New("the object has been modified"))
 }
 
-// pass is one pass of the engine, then one look of the played controllers.
+// pass makes one pass of the engine, and then one of the simulated controllers.
 func (w *world) pass() (install.Decision, error) {
 	w.t.Helper()
 	d, err := w.runner.Reconcile(w.t.Context(), ns)
@@ -288,8 +288,8 @@ func (w *world) pass() (install.Decision, error) {
 	return d, err
 }
 
-// run makes passes until nothing changes any more; at most n. Errors of passes
-// are the caller's if it wants them.
+// run makes passes until nothing changes; at most n. It returns the errors of
+// the passes.
 func (w *world) run(n int) (last install.Decision, errs []error) {
 	w.t.Helper()
 	quiet := 0
@@ -322,7 +322,7 @@ func keys(actions []install.Action) []string {
 	return all
 }
 
-// play is what the server and its controllers do: UIDs, established CRDs, ready
+// play simulates the server and its controllers: UIDs, established CRDs, ready
 // deployments, garbage collection.
 func (w *world) play() {
 	w.t.Helper()
@@ -355,7 +355,7 @@ func (w *world) play() {
 	w.collect(ctx)
 }
 
-// collect gives CSVs a UID, and removes what is owned by one that is gone.
+// collect gives CSVs a UID, and removes objects owned by one that is gone.
 func (w *world) collect(ctx context.Context) {
 	w.t.Helper()
 	there := map[types.UID]bool{}
@@ -408,8 +408,8 @@ func (w *world) get(k schema.GroupVersionKind, namespace, name string) *unstruct
 	return o
 }
 
-// stock makes a catalog of a ConfigMap, an operator group and a subscription to
-// pipes.
+// stock creates a catalog in a ConfigMap, an operator group and a subscription
+// to pipes.
 func (w *world) stock(approval string, versions ...shelf.Version) {
 	w.t.Helper()
 	w.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "plumbing"}, Data: map[string]string{"catalog.json": shelf.Catalog(versions...)}})
@@ -428,7 +428,7 @@ func subscription(approval string) *unstructured.Unstructured {
 	return s
 }
 
-// phases are those of all CSVs.
+// phases returns the phases of all CSVs.
 func (w *world) phases() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
@@ -456,7 +456,7 @@ func (w *world) approve() {
 	}
 }
 
-// count is how many writes were one of those.
+// count returns how many writes begin with write.
 func (w *world) count(write string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -469,7 +469,7 @@ func (w *world) count(write string) int {
 	return n
 }
 
-// reasons are those of the blocks of a decision, each once.
+// reasons returns the reasons of the blocks of a decision, each once.
 func reasons(blocked []fairlead.Block) []string {
 	var all []string
 	for _, b := range blocked {

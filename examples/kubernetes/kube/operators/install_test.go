@@ -72,7 +72,7 @@ func TestInstallAndUpdate(t *testing.T) {
 	}
 }
 
-// wantMade compares the names of what there is of some kinds.
+// wantMade compares the names of the objects of some kinds.
 func (w *world) wantMade(want map[schema.GroupVersionKind][]string) {
 	w.t.Helper()
 	for k, names := range want {

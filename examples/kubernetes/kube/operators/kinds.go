@@ -12,12 +12,12 @@ import (
 const FieldManager = "fairlead-operators"
 
 const (
-	// NamespaceLabel is on each object that a plan has brought or that follows
-	// from an operator group: the namespace that it is there for.
+	// NamespaceLabel is on each object that was created by a plan or generated
+	// for an operator group: the namespace for which it exists.
 	NamespaceLabel = "fairlead.io/namespace"
 	// OwnerAnnotation is on the same objects: "csv/NAME" or "namespace/NAME".
 	OwnerAnnotation = kube.OwnerAnnotation
-	// DigestAnnotation names what was written: install.Mark.Digest.
+	// DigestAnnotation identifies what was written: install.Mark.Digest.
 	DigestAnnotation = kube.DigestAnnotation
 	// DeployedAnnotation is on CSVs whose install strategy was carried out: the
 	// digest of the deployments.
@@ -61,8 +61,8 @@ var (
 	mutating            = schema.GroupVersionKind{Group: groupHook, Version: "v1", Kind: "MutatingWebhookConfiguration"}
 )
 
-// generatedKinds are those of what follows from operator groups and their
-// members, but for copies of CSVs.
+// generatedKinds returns the kinds of objects generated for operator groups
+// and their members, except copies of CSVs.
 func generatedKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{roles, roleBindings, clusterRoles, clusterRoleBindings, services, validating, mutating, apiServices}
 }
@@ -71,7 +71,7 @@ func refOf(gvk schema.GroupVersionKind, namespace, name string) install.Ref {
 	return install.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: namespace, Name: name}
 }
 
-// ownedByCSV returns the CSV that an OwnerAnnotation names, or "".
+// ownedByCSV returns the CSV in an OwnerAnnotation, or "".
 func ownedByCSV(note string) string {
 	name, ok := strings.CutPrefix(note, "csv/")
 	if !ok {

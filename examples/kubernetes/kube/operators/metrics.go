@@ -9,21 +9,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are those that the Operator Lifecycle Manager publishes, under its
-// names. Counts have the label namespace, where OLM has one number for all: sum
-// them.
+// Metrics are those of the Operator Lifecycle Manager, under its names. Counts
+// have the label namespace, where OLM has one number for all: sum them.
 //
 //   - catalog_source_count{namespace}, catalogsource_ready{namespace,name}
 //   - csv_count{namespace}: CSVs that have succeeded
 //   - csv_succeeded{namespace,name,version}: 1 or 0
-//   - csv_abnormal{namespace,name,version,phase,reason}: 1 while one has not
+//   - csv_abnormal{namespace,name,version,phase,reason}: 1 while it has not
+//     succeeded
 //   - csv_upgrade_count: CSVs that have succeeded in place of another
 //   - install_plan_count{namespace}, installplan_warnings_total
 //   - subscription_count{namespace}
 //   - subscription_sync_total{namespace,name,package,channel,installed}
 //   - olm_resolution_duration_seconds{outcome}: a summary
 //
-// Register one with controller-runtime's metrics.Registry. It may be used from
+// Register it with controller-runtime's metrics.Registry. It may be used from
 // several goroutines.
 type Metrics struct {
 	catalogs, ready, csvs, succeeded, abnormal, plans, subscriptions *prometheus.GaugeVec
@@ -36,36 +36,36 @@ type Metrics struct {
 	last map[string]*observed // by namespace
 }
 
-// observed are the series that the last observation of a namespace has set, and
-// those that the present one has.
+// observed contains the series set by the last observation of a namespace, and
+// those set by the present one.
 type observed struct{ before, now map[series]bool }
 
 // series is one time series of a metric.
 type series struct {
 	metric *prometheus.GaugeVec
 	labels [5]string
-	n      int // how many labels the metric has
+	n      int // the number of labels
 }
 
-// NewMetrics returns metrics that count nothing yet.
+// NewMetrics returns metrics without any counts.
 func NewMetrics() *Metrics {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
 	return &Metrics{
-		catalogs:      gauge("catalog_source_count", "Catalog sources that the namespace sees.", "namespace"),
+		catalogs:      gauge("catalog_source_count", "Catalog sources visible to the namespace.", "namespace"),
 		ready:         gauge("catalogsource_ready", "Whether the catalog source can be used.", "namespace", "name"),
 		csvs:          gauge("csv_count", "CSVs that have succeeded.", "namespace"),
 		succeeded:     gauge("csv_succeeded", "Whether the CSV has succeeded.", "namespace", "name", "version"),
 		abnormal:      gauge("csv_abnormal", "CSVs that have not succeeded.", "namespace", "name", "version", "phase", "reason"),
 		plans:         gauge("install_plan_count", "Install plans.", "namespace"),
 		subscriptions: gauge("subscription_count", "Subscriptions.", "namespace"),
-		upgrades:      prometheus.NewCounter(prometheus.CounterOpts{Name: "csv_upgrade_count", Help: "CSVs that have succeeded in the place of another."}),
+		upgrades:      prometheus.NewCounter(prometheus.CounterOpts{Name: "csv_upgrade_count", Help: "CSVs that have succeeded in place of another one."}),
 		warnings:      prometheus.NewCounter(prometheus.CounterOpts{Name: "installplan_warnings_total", Help: "Warnings of the server about objects of install plans."}),
-		syncs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "subscription_sync_total", Help: "Looks at a subscription."},
+		syncs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "subscription_sync_total", Help: "Passes over a subscription."},
 			[]string{"namespace", "name", "package", "channel", "installed"}),
 		resolution: prometheus.NewSummaryVec(prometheus.SummaryOpts{
-			Name: "olm_resolution_duration_seconds", Help: "How long resolutions took.",
+			Name: "olm_resolution_duration_seconds", Help: "Duration of resolutions.",
 			Objectives: map[float64]float64{0.95: 0.005, 0.9: 0.01, 0.99: 0.001},
 		}, []string{"outcome"}),
 		last: map[string]*observed{},
@@ -93,11 +93,11 @@ func (m *Metrics) collectors() []prometheus.Collector {
 	}
 }
 
-// Trace returns the functions for a Runner, see [install.Traced].
+// Trace returns the trace for a Runner, see [install.Traced].
 func (m *Metrics) Trace() *install.Trace {
 	return &install.Trace{
 		CatalogSourceCount: func(namespace string, n int) {
-			m.begin(namespace) // the first that is told of an observation
+			m.begin(namespace) // the first call of an observation
 			m.catalogs.WithLabelValues(namespace).Set(float64(n))
 		},
 		CatalogSourceReady: func(c olm.SourceKey, ready bool) {
@@ -111,7 +111,7 @@ func (m *Metrics) Trace() *install.Trace {
 		},
 		CSVCount: func(namespace string, n int) {
 			m.csvs.WithLabelValues(namespace).Set(float64(n))
-			m.end(namespace) // the last that is told of CSVs
+			m.end(namespace) // the last call about CSVs
 		},
 		CSVUpgraded:        func(string, string) { m.upgrades.Inc() },
 		InstallPlanCount:   func(namespace string, n int) { m.plans.WithLabelValues(namespace).Set(float64(n)) },
@@ -137,7 +137,7 @@ func number(yes bool) float64 {
 	return 0
 }
 
-// begin notes that an observation of a namespace is about to be told.
+// begin records the start of an observation of a namespace.
 func (m *Metrics) begin(namespace string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// TestMetrics publishes what OLM does, and drops the series of what is gone.
+// TestMetrics publishes the metrics of OLM, and drops the series of deleted
+// objects.
 func TestMetrics(t *testing.T) {
 	w := newWorld(t, nil)
 	m := operators.NewMetrics()
@@ -34,7 +35,7 @@ func TestMetrics(t *testing.T) {
 		t.Error("csv_abnormal was never there")
 	}
 	want := `
-# HELP catalog_source_count Catalog sources that the namespace sees.
+# HELP catalog_source_count Catalog sources visible to the namespace.
 # TYPE catalog_source_count gauge
 catalog_source_count{namespace="plumbing"} 1
 # HELP catalogsource_ready Whether the catalog source can be used.
@@ -46,7 +47,7 @@ csv_count{namespace="plumbing"} 1
 # HELP csv_succeeded Whether the CSV has succeeded.
 # TYPE csv_succeeded gauge
 csv_succeeded{name="pipes.v1.0.0",namespace="plumbing",version="1.0.0"} 1
-# HELP csv_upgrade_count CSVs that have succeeded in the place of another.
+# HELP csv_upgrade_count CSVs that have succeeded in place of another one.
 # TYPE csv_upgrade_count counter
 csv_upgrade_count 0
 # HELP install_plan_count Install plans.

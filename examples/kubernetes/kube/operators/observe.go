@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ReasonObject is that of the blocks about objects that cannot be read.
+// ReasonObject is the reason of blocks about unreadable objects.
 const ReasonObject = "ObjectInvalid"
 
 // Observe implements [install.Backend]. Plans are read first, so that nothing
-// is older than they are.
+// else is older.
 func (b *Backend) Observe(ctx context.Context, namespace string) (*install.World, error) {
 	o := &observation{Backend: b, ctx: ctx, w: &install.World{
 		Namespace: namespace,
@@ -54,10 +54,10 @@ type observation struct {
 	ctx    context.Context
 	w      *install.World
 	faults []fairlead.Block
-	named  map[string]bool // CRDs and API services that the namespace speaks of
+	named  map[string]bool // CRDs and API services that objects of the namespace name
 }
 
-// passOver notes an object that is left out because it cannot be read.
+// passOver records an object that is skipped because it cannot be read.
 func (o *observation) passOver(err *kube.ObjectError) {
 	subject := strings.ToLower(err.Object.Kind) + " " + err.Object.Name
 	if err.Object.Namespace != o.w.Namespace {
@@ -65,7 +65,7 @@ func (o *observation) passOver(err *kube.ObjectError) {
 	}
 	o.faults = append(o.faults, fairlead.Block{
 		Subject: subject, Reason: ReasonObject, Message: "it is ignored, because it cannot be read: " + err.Err.Error(),
-		Owner: "whoever wrote it", Since: o.now(), Unblock: "it is corrected, or deleted",
+		Owner: "whoever wrote it", Since: o.now(), Unblock: "correct it, or delete it",
 	})
 }
 
@@ -73,9 +73,9 @@ func markOf(o client.Object) install.Mark {
 	return install.Mark{Revision: o.GetResourceVersion(), Digest: o.GetAnnotations()[DigestAnnotation]}
 }
 
-// plans returns the install plans of a namespace. One without a status is being
-// created: it is left out, so that it is written again, unless a newer one is
-// there, and it is in the way.
+// plans returns the install plans of a namespace. A plan without a status is
+// still being created: it is left out, so that it is written again, unless
+// there is a newer plan.
 func (b *Backend) plans(ctx context.Context, namespace string) ([]install.InstallPlan, error) {
 	items, err := b.api.List(ctx, plans, namespace)
 	if err != nil {
@@ -95,8 +95,8 @@ func (b *Backend) plans(ctx context.Context, namespace string) ([]install.Instal
 	return slices.DeleteFunc(all, func(p install.InstallPlan) bool { return p.Status.Phase == "" && p.Spec.Generation == newest }), nil
 }
 
-// bare makes a plan of that name that has no status yet the plan that is to be
-// written, and returns it.
+// bare overwrites an existing plan with the same name, which must not have a
+// status yet, and returns it.
 func (b *Backend) bare(ctx context.Context, namespace string, p install.InstallPlan) (*unstructured.Unstructured, error) {
 	ref := refOf(plans, namespace, p.Name)
 	o := kube.Stub(plans, namespace, p.Name)
@@ -104,7 +104,7 @@ func (b *Backend) bare(ctx context.Context, namespace string, p install.InstallP
 		return nil, outcome(ref, err)
 	}
 	if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase != "" {
-		return nil, &kube.ChangedError{Object: kube.Ref(ref), Problem: "it has come to exist since"}
+		return nil, &kube.ChangedError{Object: kube.Ref(ref), Problem: "it has been created since"}
 	}
 	spec, err := plain(p.Spec)
 	if err != nil {
@@ -153,8 +153,9 @@ func (o *observation) csvs() error {
 	return nil
 }
 
-// csvOf reads a CSV. A copy is one from the beginning: its status comes with a
-// second write, and without it a copy would be taken for an operator.
+// csvOf decodes a CSV. A copy counts as one from the beginning: its status is
+// added by a second write, and without it a copy would be taken for an
+// operator.
 func csvOf(from *unstructured.Unstructured) (install.CSV, error) {
 	c := install.CSV{Mark: markOf(from)}
 	if err := kube.DecodeObject(from, &c.ClusterServiceVersion); err != nil {
@@ -194,14 +195,15 @@ func (o *observation) conditions() error {
 	for i := range items {
 		c := install.OperatorCondition{Mark: markOf(&items[i])}
 		if err := kube.DecodeObject(&items[i], &c.OperatorCondition); err != nil {
-			return err // it may say that its operator must not be updated
+			return err // it may report that its operator must not be updated
 		}
 		o.w.Conditions = append(o.w.Conditions, c)
 	}
 	return nil
 }
 
-// namespaces are needed where a group selects any by labels, or all.
+// namespaces reads the namespaces, which are needed if a group selects some by
+// labels, or all.
 func (o *observation) namespaces() error {
 	all, err := o.heads(o.ctx, namespaces, "")
 	if err != nil {
@@ -213,7 +215,7 @@ func (o *observation) namespaces() error {
 	return nil
 }
 
-// catalogs are those of the namespace and of the global one.
+// catalogs adds the catalogs of the namespace and of the global one.
 func (o *observation) catalogs() error {
 	all, err := o.shelf.refresh(o.ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// deployed says of each CSV how its deployments stand.
+// deployed sets the health of the deployments of each CSV.
 func (o *observation) deployed() error {
 	if len(o.w.CSVs) == 0 {
 		return nil
@@ -39,14 +39,14 @@ func (o *observation) deployed() error {
 			c.DeployedDigest = ""
 		}
 		if c.Deployed == "" && carriedOut && len(c.Spec.Install.Spec.Deployments) == 0 {
-			c.Deployed = install.Ready // it has nothing to deploy, and that was done
+			c.Deployed = install.Ready // it has no deployments, and deploying is done
 		}
 	}
 	return nil
 }
 
-// strategyHealth says how the deployments of a CSV stand, and which digest all of
-// them have: none if any is missing or was not written as the others.
+// strategyHealth returns the health of the deployments of a CSV, and their common
+// digest: none if one is missing or was written differently.
 func strategyHealth(c *install.CSV, all []appsv1.Deployment, digest string) (install.Health, string, string) {
 	var mine []*appsv1.Deployment
 	for i := range all {
@@ -82,7 +82,8 @@ func strategyHealth(c *install.CSV, all []appsv1.Deployment, digest string) (ins
 	return worst, detail, digest
 }
 
-// access is read only where a group of the namespace names a service account.
+// access adds permissions, only if a group of the namespace names a service
+// account.
 func (o *observation) access() error {
 	var named []string
 	for i := range o.w.Groups {
@@ -110,7 +111,7 @@ func (o *observation) readAccess() (err error) {
 	return err
 }
 
-// Access reads who may do what: all roles and bindings of both kinds.
+// Access reads all permissions: roles and bindings of both kinds.
 func Access(ctx context.Context, api *kube.Objects) (a scope.Access, err error) {
 	for _, gvk := range []schema.GroupVersionKind{roles, clusterRoles} {
 		found, err := kube.DecodeAll[scope.Role](ctx, api, gvk)
@@ -129,12 +130,12 @@ func Access(ctx context.Context, api *kube.Objects) (a scope.Access, err error) 
 	return a, nil
 }
 
-// reportName is the ConfigMap with what was reported of a namespace.
+// reportName returns the name of the ConfigMap with the report on a namespace.
 func reportName(namespace string) string { return "fairlead-upgradeable-" + namespace }
 
 const reportField = "condition"
 
-// upgradeable reads what was reported last.
+// upgradeable reads the last report.
 func (o *observation) upgradeable() error {
 	if o.opts.ClusterVersion == "" {
 		return nil
@@ -145,16 +146,16 @@ func (o *observation) upgradeable() error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("the report of whether operators hold up updates: %w", err)
+		return fmt.Errorf("the report on whether operators block updates: %w", err)
 	}
 	var c olm.Condition
-	if json.Unmarshal([]byte(m.Data[reportField]), &c) == nil { // or else it is written again
+	if json.Unmarshal([]byte(m.Data[reportField]), &c) == nil { // otherwise it is written again
 		o.w.Upgradeable = &c
 	}
 	return nil
 }
 
-// report writes what was decided; the last word counts.
+// report writes a decision; the last writer wins.
 func (b *Backend) report(ctx context.Context, namespace string, a install.ReportUpgradeable) error {
 	ref := refOf(configMaps, b.opts.ReportNamespace, reportName(namespace))
 	text, err := json.Marshal(a.Condition)

@@ -27,7 +27,7 @@ func (b *Backend) heads(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	empty := &metav1.PartialObjectMetadataList{}
 	empty.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 	all, err := latest.List(ctx, b.client, gvk, empty, append(opts, client.InNamespace(namespace))...)
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // its definition is gone, perhaps only lately
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // its definition is gone, perhaps only recently
 		return nil, nil
 	}
 	if err != nil {
@@ -49,7 +49,8 @@ func (b *Backend) list(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	}), nil
 }
 
-// head returns the metadata of an object; nil if there is none, or no such kind.
+// head returns the metadata of an object; nil if the object or its kind does
+// not exist.
 func (b *Backend) head(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 	empty := &metav1.PartialObjectMetadata{}
 	empty.SetGroupVersionKind(gvk)
@@ -63,7 +64,8 @@ func (b *Backend) head(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	return nil, err
 }
 
-// object returns a cluster-wide object; nil if there is none, or no such kind.
+// object returns a cluster-scoped object; nil if the object or its kind does
+// not exist.
 func (b *Backend) object(ctx context.Context, gvk schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
 	found, there, err := latest.Get(ctx, b.client, gvk, client.ObjectKey{Name: name}, kube.Stub(gvk, "", name))
 	if err == nil && there {
@@ -75,9 +77,9 @@ func (b *Backend) object(ctx context.Context, gvk schema.GroupVersionKind, name 
 	return nil, err
 }
 
-// objects reads what plans have brought, and what follows from the group. Both
-// are found by their label. What a plan names and has no label is asked for by
-// name: it may be somebody else's.
+// objects reads the objects created by plans or generated for the group, which
+// are found by their label. Objects that a plan names and that lack the label
+// are read by name: they may belong to others.
 func (o *observation) objects() error {
 	byKind := o.kinds()
 	seen := map[install.Ref]bool{}
@@ -85,14 +87,14 @@ func (o *observation) objects() error {
 		_, namespaced, err := o.api.KindOf(kube.Ref(refOf(gvk, "", "")), gvk.Version)
 		if err != nil {
 			if meta.IsNoMatchError(err) {
-				continue // then none of it exists; to apply it says so
+				continue // then none of its objects exists; applying one reports this
 			}
 			return err
 		}
 		in, label := "", client.ListOption(client.MatchingLabels{NamespaceLabel: o.w.Namespace})
 		switch {
 		case !namespaced:
-			label = client.HasLabels{NamespaceLabel} // of any namespace: all share them
+			label = client.HasLabels{NamespaceLabel} // of any namespace: cluster-scoped objects are shared
 		case !slices.Contains(generatedKinds(), gvk):
 			in = o.w.Namespace
 		}
@@ -112,7 +114,7 @@ func (o *observation) objects() error {
 	return o.copies()
 }
 
-// sort puts an object with the label where it belongs.
+// sort adds an object with the label to the right list.
 func (o *observation) sort(gvk schema.GroupVersionKind, h *metav1.PartialObjectMetadata, seen map[install.Ref]bool) {
 	made := install.Object{Ref: refOf(gvk, h.Namespace, h.Name), Mark: markOf(h)}
 	note := h.Annotations[OwnerAnnotation]
@@ -131,12 +133,12 @@ func (o *observation) sort(gvk schema.GroupVersionKind, h *metav1.PartialObjectM
 // named is an object that a plan names.
 type named struct {
 	name   string
-	making bool // the plan is under way, and no operator has it
+	making bool // the plan is under way, and the object belongs to no operator
 }
 
-// byName looks for an object that a plan names. That one does not exist which is
-// being made is taken from the cache: to make it is refused where it does. That an
-// operator has lost one is not.
+// byName looks up an object that a plan names. Whether an object to be created is
+// missing is taken from the cache: the creation is refused if it exists. Whether
+// an operator has lost one is not.
 func (o *observation) byName(gvk schema.GroupVersionKind, n named, namespaced bool, seen map[install.Ref]bool) error {
 	in := ""
 	if namespaced {
@@ -154,8 +156,8 @@ func (o *observation) byName(gvk schema.GroupVersionKind, n named, namespaced bo
 	return nil
 }
 
-// kinds are those whose objects are looked for, and of each the names that plans
-// speak of: approved plans under way, and those of operators that are there; of an
+// kinds returns the kinds whose objects are looked up, and for each the names in
+// plans: in approved plans under way, and in those of existing operators; for an
 // operator whose plan was deleted, the names in its bundle.
 func (o *observation) kinds() map[schema.GroupVersionKind][]named {
 	byKind := map[schema.GroupVersionKind][]named{accounts: nil}
@@ -172,7 +174,7 @@ func (o *observation) kinds() map[schema.GroupVersionKind][]named {
 			byKind[gvk][i].making = false
 		}
 	}
-	brought := map[string]bool{} // the CSVs of which a plan is there
+	brought := map[string]bool{} // the CSVs with an existing plan
 	for i := range o.w.Plans {
 		p := &o.w.Plans[i]
 		for j := range p.Status.Plan {
@@ -191,7 +193,7 @@ func (o *observation) kinds() map[schema.GroupVersionKind][]named {
 		}
 		for _, text := range held.Manifests {
 			var head metav1.PartialObjectMetadata
-			if err := json.Unmarshal(text, &head); err == nil { // what cannot be read is no step either
+			if err := json.Unmarshal(text, &head); err == nil { // an unreadable manifest is not a step either
 				add(head.GroupVersionKind(), head.Name, false)
 			}
 		}
@@ -203,7 +205,7 @@ func underWay(p *install.InstallPlan) bool {
 	return p.Status.Phase != install.PlanComplete && p.Status.Phase != install.PlanFailed
 }
 
-// has reports whether there is a CSV of that name.
+// has reports whether there is a CSV with a name.
 func (o *observation) has(csv string) bool {
 	return slices.ContainsFunc(o.w.CSVs, func(c install.CSV) bool { return c.Name == csv && !c.Copied() })
 }
@@ -217,8 +219,8 @@ func sortedKinds(m map[schema.GroupVersionKind][]named) []schema.GroupVersionKin
 	return all
 }
 
-// copies are the CSVs that tell other namespaces of the operators of this one.
-// One without its status is not written yet.
+// copies adds the CSVs that make the operators of this namespace known in
+// others. A copy without status counts as not written yet.
 func (o *observation) copies() error {
 	items, err := o.list(o.ctx, csvs, "", client.MatchingLabels{NamespaceLabel: o.w.Namespace, group.CopiedFromLabel: o.w.Namespace})
 	if err != nil {
@@ -323,7 +325,7 @@ func (o *observation) resources(d *install.CRD) error {
 	return nil
 }
 
-// apis reads which of some aggregated APIs are available.
+// apis adds those of the given aggregated APIs that are available.
 func (o *observation) apis(names []string) error {
 	for _, name := range names {
 		o.named[name] = true
@@ -337,7 +339,7 @@ func (o *observation) apis(names []string) error {
 	return nil
 }
 
-// conditionTrue reports whether an object says that something holds.
+// conditionTrue reports whether a condition of an object is true.
 func conditionTrue(o *unstructured.Unstructured, kind string) bool {
 	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	return slices.ContainsFunc(all, func(c any) bool {
@@ -346,7 +348,7 @@ func conditionTrue(o *unstructured.Unstructured, kind string) bool {
 	})
 }
 
-// equalJSON compares what decodes into the same JSON.
+// equalJSON reports whether two values have the same JSON.
 func equalJSON(x, y any) bool {
 	a, errA := json.Marshal(x)
 	c, errC := json.Marshal(y)

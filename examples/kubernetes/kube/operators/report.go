@@ -15,17 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// reporter reports what blocks by events on the objects that it is about.
+// reporter reports blocks by events on the objects concerned.
 type reporter struct {
 	events  *kube.Events
 	backend *Backend
 
 	mu   sync.Mutex
-	told map[string][]string // by namespace: the objects that have events of the last pass
+	told map[string][]string // by namespace: the objects with events of the last pass
 }
 
-// report tells what is new, object by object. What has no object of its own is
-// told on the operator group of the namespace, or else on the namespace.
+// report records new events, object by object. Blocks without an object of
+// their own are reported on the operator group of the namespace, or else on
+// the namespace.
 func (r *reporter) report(ctx context.Context, namespace string, p fairlead.Pass) {
 	byObject := map[string]fairlead.Pass{}
 	var names []string
@@ -53,7 +54,7 @@ func (r *reporter) report(ctx context.Context, namespace string, p fairlead.Pass
 	r.mu.Unlock()
 	for _, name := range before {
 		if !slices.Contains(names, name) {
-			names = append(names, name) // nothing more: what comes up again is told again
+			names = append(names, name) // no blocks left: a recurring one is reported again
 		}
 	}
 	for _, name := range names {
@@ -61,8 +62,8 @@ func (r *reporter) report(ctx context.Context, namespace string, p fairlead.Pass
 	}
 }
 
-// transient tells the reasons of what is being done, and needs nobody, from
-// those of what somebody has to do something about.
+// transient reports whether a reason is that of work in progress, which needs
+// no intervention.
 func transient(reason string) bool {
 	switch reason {
 	case install.ReasonActionPending, install.ReasonPlanPending, install.ReasonStatusPending, install.ReasonStepPending,
@@ -72,7 +73,7 @@ func transient(reason string) bool {
 	return false
 }
 
-// subjectOf names the object that a subject of a block stands for.
+// subjectOf returns the object that the subject of a block refers to.
 func subjectOf(namespace, subject string) install.Ref {
 	words := strings.Fields(subject)
 	if len(words) < 2 {
@@ -95,8 +96,7 @@ func subjectOf(namespace, subject string) install.Ref {
 	return install.Ref{Kind: namespaces.Kind, Name: namespace}
 }
 
-// object returns the object that a name of report stands for, or who stands in
-// for it.
+// object returns the object for a name in report, or a substitute.
 func (r *reporter) object(ctx context.Context, name string) runtime.Object {
 	part := strings.Split(name, "|")
 	namespace, ref := part[0], install.Ref{Group: part[1], Kind: part[2], Namespace: part[3], Name: part[4]}

@@ -33,7 +33,7 @@ func TestHealth(t *testing.T) {
 		want   install.Health
 	}{
 		{"all pods are there", ready, install.Ready},
-		{"it was not looked at", with(func(s *appsv1.DeploymentStatus) { s.ObservedGeneration = 2 }), install.Progressing},
+		{"it has not been observed", with(func(s *appsv1.DeploymentStatus) { s.ObservedGeneration = 2 }), install.Progressing},
 		{"a pod is old", with(func(s *appsv1.DeploymentStatus) { s.UpdatedReplicas = 1 }), install.Progressing},
 		{"an old pod is left", with(func(s *appsv1.DeploymentStatus) { s.Replicas = 3 }), install.Progressing},
 		{"a pod is not available", with(func(s *appsv1.DeploymentStatus) { s.AvailableReplicas = 1 }), install.Progressing},
@@ -76,7 +76,7 @@ func TestWarned(t *testing.T) {
 	}
 }
 
-// recorded are events, as "kind/name reason".
+// recorded contains events, as "kind/name reason".
 type recorded struct{ all []string }
 
 func (r *recorded) Eventf(regarding, _ runtime.Object, _, reason, _, _ string, _ ...any) {
@@ -84,8 +84,8 @@ func (r *recorded) Eventf(regarding, _ runtime.Object, _, reason, _, _ string, _
 	r.all = append(r.all, fmt.Sprintf("%s/%s %s", o.Kind, o.Name, reason))
 }
 
-// TestReport puts events on what they are about, once while it lasts, and again
-// when it comes up again.
+// TestReport puts events on the objects concerned, once while a block lasts,
+// and again when it recurs.
 func TestReport(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Manual", onlyPipes())

@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
-// Requests returns what to ask the resolver about all namespaces with
-// subscriptions but one, by name; see [install.Across]. What cannot be read is
-// passed over.
+// Requests returns the requests to the resolver for all namespaces with
+// subscriptions except one, by name; see [install.Across]. Unreadable objects
+// are skipped.
 func (b *Backend) Requests(ctx context.Context, but string) ([]*olm.Request, error) {
 	worlds := map[string]*install.World{}
 	in := func(namespace string) *install.World {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// byKind counts requests by verb and kind, for people.
+// byKind formats the counts of requests by verb and kind.
 func byKind(all []string) string {
 	count := map[string]int{}
 	for _, r := range all {
@@ -32,9 +32,8 @@ func byKind(all []string) string {
 	return b.String()
 }
 
-// TestRequests bounds how many requests it takes to install three operators, and to
-// update one of them twice. In passes that follow from nothing that has changed only
-// what decides is read.
+// TestRequests limits the requests for installing three operators, and updating one
+// of them twice. Passes without any change read only the objects that decide.
 func TestRequests(t *testing.T) {
 	w := newWorld(t, nil)
 	all := shelf.Plumbing()
@@ -74,7 +73,8 @@ func TestRequests(t *testing.T) {
 	within("at rest", 40, 0)
 }
 
-// snapshot is a cache that has what the server has now, and hears of nothing more.
+// snapshot returns a cache with the current objects of the server that gets no
+// more updates.
 func (w *world) snapshot() client.Reader {
 	w.t.Helper()
 	b := fake.NewClientBuilder().WithScheme(w.client.Scheme()).WithRESTMapper(w.client.RESTMapper())
@@ -86,8 +86,8 @@ func (w *world) snapshot() client.Reader {
 	return b.Build()
 }
 
-// TestLaggingCache has the cache stop before a plan begins, and later hear of it:
-// nothing is done twice.
+// TestLaggingCache stops updates of the cache before a plan begins, and continues
+// them later: nothing is done twice.
 func TestLaggingCache(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Manual", onlyPipes())
@@ -109,8 +109,8 @@ func TestLaggingCache(t *testing.T) {
 	}
 }
 
-// TestLostNotByLag plans nothing because of a cache that is behind: what it does not
-// have is not lost.
+// TestLostNotByLag plans nothing because of a cache that is behind: objects missing
+// in it are not lost.
 func TestLostNotByLag(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -124,10 +124,10 @@ func TestLostNotByLag(t *testing.T) {
 		}
 	}
 	account := w.get(kind("", "v1", "ServiceAccount"), ns, "pipes")
-	account.SetLabels(nil) // it is found by its name only
+	account.SetLabels(nil) // it is found only by its name
 	w.must(w.client.Update(t.Context(), account))
 	w.cache = w.client
-	_, err := w.backend.Observe(t.Context(), ns) // it hears of that
+	_, err := w.backend.Observe(t.Context(), ns) // the cache shows that
 	w.must(err)
 	w.cache = before
 	seen, err := w.backend.Observe(t.Context(), ns)
@@ -138,5 +138,5 @@ func TestLostNotByLag(t *testing.T) {
 	w.cache = w.client
 	w.must(w.client.Delete(t.Context(), account))
 	w.run(60)
-	w.get(account.GroupVersionKind(), ns, "pipes") // it was made again
+	w.get(account.GroupVersionKind(), ns, "pipes") // it was created again
 }

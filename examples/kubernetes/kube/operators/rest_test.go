@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestImages installs from a catalog in an image, of a bundle in an image, both
-// in a directory.
+// TestImages installs a bundle in an image from a catalog in an image, both in
+// a directory.
 func TestImages(t *testing.T) {
 	root := t.TempDir()
 	v := onlyPipes()
@@ -80,7 +80,7 @@ func TestImages(t *testing.T) {
 	for range 12 {
 		w.pass()
 	}
-	if message, _, _ := unstructured.NestedString(w.get(catalogKind, ns, "plumbing").Object, "status", "message"); !strings.Contains(message, `image "registry.example.com/absent:v1": there is none`) {
+	if message, _, _ := unstructured.NestedString(w.get(catalogKind, ns, "plumbing").Object, "status", "message"); !strings.Contains(message, `image "registry.example.com/absent:v1": does not exist`) {
 		t.Errorf("message %q", message)
 	}
 	source = w.get(catalogKind, ns, "plumbing")
@@ -100,18 +100,18 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// TestDirectoryStaysInside refuses names that lead out of the directory.
+// TestDirectoryStaysInside refuses names that would lead out of the directory.
 func TestDirectoryStaysInside(t *testing.T) {
 	for _, image := range []string{"../secret", "/etc/passwd", "", "a/../../b"} {
-		if _, err := operators.Directory(t.TempDir()).Open(t.Context(), image); err == nil || !strings.Contains(err.Error(), "is not a name of an image") {
+		if _, err := operators.Directory(t.TempDir()).Open(t.Context(), image); err == nil || !strings.Contains(err.Error(), "is not the name of an image") {
 			t.Errorf("%q: %v", image, err)
 		}
 	}
 }
 
-// TestCopies tells another namespace of an operator, also when the manager is
-// killed between the two writes that a copy takes; the copy is never taken for
-// an operator of that namespace.
+// TestCopies copies a CSV to another namespace, even if the manager is killed
+// between the two writes that a copy takes; the copy is never taken for an
+// operator of that namespace.
 func TestCopies(t *testing.T) {
 	w := newWorld(t, nil)
 	const other = "tenant"
@@ -120,7 +120,7 @@ func TestCopies(t *testing.T) {
 	group := w.get(groupKind, ns, "plumbing")
 	w.must(unstructured.SetNestedStringSlice(group.Object, []string{ns, other}, "spec", "targetNamespaces"))
 	w.must(w.client.Update(t.Context(), group))
-	cut := map[bool]bool{} // of a copy that is made, and of one that is written again
+	cut := map[bool]bool{} // for a new copy, and for an updated one
 	w.fail = func(verb string, o client.Object) (error, bool) {
 		if renewed := w.succeeded("pipes.v1.0.0"); verb == "patch status" && o.GetNamespace() == other && !cut[renewed] {
 			cut[renewed] = true
@@ -166,7 +166,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// succeeded reports whether a CSV of the namespace is there and has.
+// succeeded reports whether a CSV of the namespace exists and has succeeded.
 func (w *world) succeeded(csv string) bool {
 	w.t.Helper()
 	o := object(csvKind, ns, csv)
@@ -175,7 +175,7 @@ func (w *world) succeeded(csv string) bool {
 	return phase == "Succeeded"
 }
 
-// TestRepair brings back what is deleted, and deploys again.
+// TestRepair restores deleted objects, and deploys again.
 func TestRepair(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -188,7 +188,8 @@ func TestRepair(t *testing.T) {
 	w.get(kind("apps", "v1", "Deployment"), ns, "pipes")
 }
 
-// TestKindGone observes a namespace whose plan names a kind that was there until lately.
+// TestKindGone observes a namespace whose plan names a kind that was recently
+// removed.
 func TestKindGone(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -201,9 +202,9 @@ func TestKindGone(t *testing.T) {
 	}
 }
 
-// TestPlanDeleted has an operator's plan deleted, as one does with a plan that has
-// failed: what the bundle has brought is still seen, so nothing is planned; and what
-// is lost later is brought back by one plan.
+// TestPlanDeleted deletes an operator's plan, as is done with failed plans: the
+// objects of the bundle are still observed, so nothing is planned; objects lost
+// later are restored by one plan.
 func TestPlanDeleted(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -237,8 +238,8 @@ func TestPlanDeleted(t *testing.T) {
 	w.get(kind("", "v1", "ConfigMap"), ns, "pipes-settings")
 }
 
-// TestDeploy carries out install strategies: what is not in one any more goes,
-// what is broken is made again, so is what is to have another selector, and a
+// TestDeploy carries out install strategies: deployments no longer in one are
+// removed, broken ones and those with another selector are recreated, and a
 // strategy may be empty.
 func TestDeploy(t *testing.T) {
 	w := newWorld(t, nil)
@@ -268,7 +269,7 @@ func TestDeploy(t *testing.T) {
 	if c := health(); c.Deployed != "" {
 		t.Errorf("before anything is deployed: %q", c.Deployed)
 	}
-	sent := "" // to the server, which here drops what it does not know
+	sent := "" // to the server, which here drops unknown fields
 	w.fail = func(_ string, o client.Object) (error, bool) {
 		if u, ok := o.(*unstructured.Unstructured); ok && u.GetKind() == "Deployment" && u.Object["spec"] != nil {
 			sent = fmt.Sprint(u.Object["spec"].(map[string]any)["template"])
@@ -280,7 +281,7 @@ func TestDeploy(t *testing.T) {
 	w.wantMade(map[schema.GroupVersionKind][]string{kind("apps", "v1", "Deployment"): {"cold"}})
 	d := w.get(kind("apps", "v1", "Deployment"), ns, "cold")
 	if sent != "map[spec:map[containers:[map[args:[x] name:m]]]]" {
-		t.Errorf("what is no field of a deployment is sent, or more is left out: %s", sent)
+		t.Errorf("an unknown field of a deployment is sent, or too much is left out: %s", sent)
 	}
 	if refs := d.GetOwnerReferences(); len(refs) != 1 || refs[0].UID != "tap" {
 		t.Errorf("owners %v", refs)
@@ -330,7 +331,8 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-// TestCatalogChanges plans again what has other content under the same name.
+// TestCatalogChanges plans a bundle again if its content changes under the same
+// name.
 func TestCatalogChanges(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Manual", onlyPipes())
@@ -350,7 +352,7 @@ func TestCatalogChanges(t *testing.T) {
 	}
 }
 
-// TestRemoval takes an operator away, and leaves nothing but its CRD.
+// TestRemoval removes an operator, and leaves nothing but its CRD.
 func TestRemoval(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -411,7 +413,7 @@ func TestAcross(t *testing.T) {
 	}
 }
 
-// TestReportUpgradeable leaves the report where it is read again.
+// TestReportUpgradeable writes the report and reads it back.
 func TestReportUpgradeable(t *testing.T) {
 	if _, err := operators.New(nil, &operators.BackendOptions{ClusterVersion: "4.19.0"}); err == nil {
 		t.Error("ClusterVersion without ReportNamespace is accepted")

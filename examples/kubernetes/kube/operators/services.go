@@ -8,18 +8,19 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
-// Services gives the catalogs of services: of catalog sources of sourceType grpc
-// that have an address and no image. The Client of package served is one.
+// Services provides the catalogs of services: of catalog sources of sourceType
+// grpc with an address and without an image. The Client of package served
+// implements it.
 type Services interface {
-	// Catalog returns the catalog that is served at an address, and what names it.
-	// revision is what the call before has returned, "" for the first: where the
-	// service still has the same, there is no catalog, and the revision stays. It
-	// is called from several goroutines.
+	// Catalog returns the catalog that is served at an address, and its revision.
+	// The argument revision is that of the previous call, "" for the first one: if
+	// the service still has the same, the result is a nil catalog and the same
+	// revision. Catalog is called from several goroutines.
 	Catalog(ctx context.Context, address, revision string) (*catalog.Catalog, string, error)
 }
 
-// service reads the catalog of a service. What has not changed stays the catalog
-// that it is.
+// service reads the catalog of a service. If it has not changed, the earlier one
+// is kept.
 func (b *Backend) service(c *seen) func(context.Context, *loaded) *loaded {
 	return func(ctx context.Context, old *loaded) *loaded {
 		var before loaded
@@ -35,7 +36,7 @@ func (b *Backend) service(c *seen) func(context.Context, *loaded) *loaded {
 	}
 }
 
-// interval is how often a service is asked.
+// interval returns how often a service is polled.
 func interval(u *source.UpdateStrategy) time.Duration {
 	if u != nil && u.RegistryPoll != nil {
 		if d, err := time.ParseDuration(u.RegistryPoll.Interval); err == nil && d > 0 {

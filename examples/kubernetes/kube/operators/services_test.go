@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// service is a catalog service in memory, which notes what it was asked.
+// service is a catalog service in memory, which records its calls.
 type service struct {
 	revision string
 	versions []shelf.Version
@@ -33,9 +33,10 @@ func (s *service) Catalog(ctx context.Context, address, revision string) (*catal
 	return c, s.revision, err
 }
 
-// TestServices installs from the catalog of a service, which is asked as often as
-// its source says and read when it has changed. While it is away what is installed
-// stays, and nothing new comes; when it is back the update is made.
+// TestServices installs from the catalog of a service, which is polled as often as
+// its source says and read when it has changed. While the service is down,
+// installed operators stay and there are no updates; when it is back, the update
+// is made.
 func TestServices(t *testing.T) {
 	pipes := func(number, replaces string) shelf.Version {
 		v := onlyPipes()
@@ -78,7 +79,7 @@ func TestServices(t *testing.T) {
 		_, _ = w.pass()
 	}
 	if got := state(); got != "TRANSIENT_FAILURE connection refused" {
-		t.Errorf("while the service is away the source is %q", got)
+		t.Errorf("while the service is down the source is %q", got)
 	}
 	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
 
@@ -87,7 +88,7 @@ func TestServices(t *testing.T) {
 	w.run(80)
 	w.wantPhases(map[string]string{"pipes.v1.1.0": "Succeeded"})
 	if last := s.asked[len(s.asked)-1]; last != `plumbing.shop.svc:50051 ""` {
-		t.Errorf("what failed was asked for as %q", last)
+		t.Errorf("after a failure the revision was %q", last)
 	}
 	if got := state(); got != "READY" {
 		t.Errorf("when it is back the source is %q", got)

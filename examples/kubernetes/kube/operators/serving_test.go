@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// meters is an operator that the API server calls for all that there is.
+// meters returns an operator that the API server calls for everything possible.
 func meters() shelf.Version {
 	return shelf.Version{
 		Package: "pipes", Number: "1.0.0", Kind: "Pipe", Served: []string{"v1alpha1", "v1"}, Fields: []string{"length"},
@@ -51,7 +51,8 @@ func (w *world) secret() *corev1.Secret {
 	return &s
 }
 
-// hold checks that a Secret's certificate convinces who trusts the authorities.
+// hold checks that the certificate of a Secret is valid for a client that
+// trusts the authorities.
 func (w *world) hold(s *corev1.Secret, authorities []byte) {
 	w.t.Helper()
 	pair, err := tls.X509KeyPair(s.Data["tls.crt"], s.Data["tls.key"])
@@ -65,7 +66,8 @@ func (w *world) hold(s *corev1.Secret, authorities []byte) {
 	}
 }
 
-// bundles are the authorities that the API server trusts, by what it calls for.
+// bundles returns the authorities that the API server trusts, by the kind of
+// call.
 func (w *world) bundles() map[string][]byte {
 	w.t.Helper()
 	ctx, all := w.t.Context(), map[string][]byte{}
@@ -106,8 +108,8 @@ func (w *world) trusted() {
 	}
 }
 
-// TestServing has an operator with webhooks, a conversion and an API service
-// installed, its certificate renewed, and all of it removed.
+// TestServing installs an operator with webhooks, a conversion and an API
+// service, renews its certificate, and removes all of it.
 func TestServing(t *testing.T) {
 	w := serving(t)
 	if d, errs := w.run(80); errs != nil || len(d.Blocked) > 0 {
@@ -159,8 +161,8 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// TestServingAgain loses the answer to each write that serving takes: it is
-// carried out once all the same.
+// TestServingAgain loses the answer to each write for serving: each is still
+// carried out only once.
 func TestServingAgain(t *testing.T) {
 	w := serving(t)
 	lost := map[string]bool{}
@@ -185,8 +187,8 @@ func TestServingAgain(t *testing.T) {
 	}
 }
 
-// TestForeignSecret finds a Secret in place of a certificate: it stays, and
-// the wait for it says so.
+// TestForeignSecret finds another Secret in place of a certificate: it stays,
+// and is reported.
 func TestForeignSecret(t *testing.T) {
 	w := serving(t)
 	foreign := &corev1.Secret{}
@@ -213,8 +215,8 @@ func TestForeignSecret(t *testing.T) {
 	}
 }
 
-// TestOwnConversion applies a CRD that brings a conversion of its own once that of
-// its operator is set: it stays.
+// TestOwnConversion applies a CRD with its own conversion after that of its
+// operator was set: the latter stays.
 func TestOwnConversion(t *testing.T) {
 	w := serving(t)
 	w.run(80)
@@ -223,18 +225,19 @@ func TestOwnConversion(t *testing.T) {
 	if len(before) == 0 || crd.GetAnnotations()[operators.ConversionAnnotation] == "" {
 		t.Fatal("it is not set")
 	}
-	unstructured.RemoveNestedField(crd.Object, "spec", "conversion") // by hand
+	unstructured.RemoveNestedField(crd.Object, "spec", "conversion") // as a manual change
 	w.must(w.client.Update(t.Context(), crd))
 	if d, errs := w.run(80); errs != nil || len(d.Blocked) > 0 {
 		t.Fatalf("%v, %v", errs, d.Blocked)
 	}
 	if after := w.bundles()["conversion"]; string(after) != string(before) {
-		t.Errorf("a conversion that was taken away by hand is not set again: %q", after)
+		t.Errorf("a conversion that was removed manually is not set again: %q", after)
 	}
 }
 
-// TestConversionKept applies the CRD of a next version: the conversion that was set
-// stays whole, though an earlier version brought a part of it, and this one none.
+// TestConversionKept applies the CRD of a later version: the conversion that was
+// set stays complete, although an earlier version of the CRD contained a part of
+// it, and this one none.
 func TestConversionKept(t *testing.T) {
 	w := serving(t)
 	w.run(80)
@@ -267,8 +270,8 @@ func TestConversionKept(t *testing.T) {
 	owns := slices.ContainsFunc(crd.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
 		return f.Manager == operators.FieldManager && f.Operation == metav1.ManagedFieldsOperationApply && strings.Contains(string(f.FieldsV1.Raw), `"f:strategy"`)
 	})
-	if !owns { // a server takes away what its owner leaves out
-		t.Errorf("what is applied leaves the conversion out: %v", crd.GetManagedFields())
+	if !owns { // a server removes fields that their owner leaves out
+		t.Errorf("the applied CRD leaves out the conversion: %v", crd.GetManagedFields())
 	}
 	after, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy")
 	if got := w.bundles()["conversion"]; after != "Webhook" || len(before) == 0 || string(got) != string(before) {
@@ -283,7 +286,7 @@ func (w *world) deployment() *appsv1.Deployment {
 	return &d
 }
 
-// renewal is when two thirds of a certificate's time are over.
+// renewal returns when two thirds of a certificate's lifetime are over.
 func (w *world) renewal(s *corev1.Secret) time.Time {
 	w.t.Helper()
 	pair, err := tls.X509KeyPair(s.Data["tls.crt"], s.Data["tls.key"])

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
-// unpack keeps the objects of a bundle, or why they cannot be had.
+// unpack keeps the objects of a bundle, or the error of getting them.
 func (b *Backend) unpack(ctx context.Context, namespace string, a install.Unpack) {
 	c := install.Content{Source: a.Source, Bundle: a.Bundle}
 	held, err := install.FindBundle(b.shelf.sources(), a)
@@ -39,9 +39,9 @@ func Manifests(ctx context.Context, held *catalog.Bundle, images Images) ([]json
 	image := held.Image()
 	switch {
 	case image == "":
-		return nil, errors.New("it has neither olm.bundle.object properties nor an image; the catalog's authors have to give it one of them")
+		return nil, errors.New("it has neither olm.bundle.object properties nor an image; the catalog's authors must add one of them")
 	case images == nil:
-		return nil, fmt.Errorf("it is in image %s, and nothing here opens images: put its objects into the catalog, or give the controller an Images", image)
+		return nil, fmt.Errorf("it is in image %s, but images cannot be opened here: put its objects into the catalog, or give the controller an Images", image)
 	}
 	fsys, err := images.Open(ctx, image)
 	if err != nil {
@@ -57,7 +57,7 @@ func Manifests(ctx context.Context, held *catalog.Bundle, images Images) ([]json
 		all = append(all, m.JSON)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("image %s: there is no object in its directory manifests", image)
+		return nil, fmt.Errorf("image %s: its directory manifests contains no object", image)
 	}
 	return all, nil
 }

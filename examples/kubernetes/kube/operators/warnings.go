@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
-// Warnings is a handler of warnings for the configuration of a client
-// (rest.Config.WarningHandlerWithContext): with it the Backend tells the engine
-// of what the server warns of while the step of a plan is applied. Other
-// warnings are dropped.
+// Warnings is a warning handler for the configuration of a client
+// (rest.Config.WarningHandlerWithContext): with it the Backend reports to the
+// engine the server's warnings about steps of plans. Other warnings are
+// dropped.
 type Warnings struct{}
 
-// HandleWarningHeaderWithContext notes a warning.
+// HandleWarningHeaderWithContext records a warning.
 func (Warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _ string, text string) {
 	heard, ok := ctx.Value(warningsKey{}).(*heard)
 	if !ok || code != 299 || text == "" {
@@ -26,14 +26,13 @@ func (Warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _ 
 
 type warningsKey struct{}
 
-// heard are the warnings of one action.
+// heard contains the warnings of one action.
 type heard struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-// warned carries something out, and returns what the server warned of meanwhile
-// if it went well.
+// warned calls do, and returns the server's warnings meanwhile if it succeeded.
 func warned(ctx context.Context, do func(context.Context) error) error {
 	h := &heard{}
 	if err := do(context.WithValue(ctx, warningsKey{}, h)); err != nil {

@@ -24,10 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Requester is who asks in the DrainRequests that are made here.
+// Requester is the requester in the DrainRequests that are created here.
 const Requester = "cluster-plan"
 
-// clusterVersion names the ClusterVersion that counts.
+// clusterVersion is the name of the ClusterVersion that is used.
 const clusterVersion = "version"
 
 var (
@@ -36,29 +36,30 @@ var (
 	acks            = client.ObjectKey{Namespace: "openshift-config", Name: "admin-acks"}
 )
 
-// Backend is a cluster of OpenShift. It may be used by several goroutines.
+// Backend adapts an OpenShift cluster to package cvo/plan. It may be used by
+// several goroutines.
 type Backend struct {
 	Client client.Client  // reads and writes, without a cache
-	Clock  fairlead.Clock // tells when the cluster was looked at
-	// Catalogs are those that operators are updated from, by minor version of the
-	// cluster; "" serves all. See plan.ReadOperators.
+	Clock  fairlead.Clock // for the time of an observation
+	// Catalogs are those from which operators are updated, by minor version of
+	// the cluster; "" is used for all. See plan.ReadOperators.
 	Catalogs map[string]*catalog.Catalog
-	// Graph is the update graph, read again for each look; nil means the updates that the
-	// ClusterVersion lists, which reach one hop.
+	// Graph returns the update graph for each observation; nil means the updates in the
+	// ClusterVersion, which reach one hop.
 	Graph func(context.Context) (*graph.Graph, error)
-	// Accept are the risks that the policy accepts: they are named in desiredUpdate
-	// where the cluster lists risks.
+	// Accept lists the risks that the policy accepts: they are named in
+	// desiredUpdate if the cluster lists risks.
 	Accept []string
 }
 
-// Observe implements plan.Backend. The error is that of a ClusterPlan that is not there or
-// cannot be read, of a server that does not answer, or of Graph.
+// Observe implements plan.Backend. The error is that of a ClusterPlan that is missing
+// or cannot be read, of a server that does not answer, or of Graph.
 func (b *Backend) Observe(ctx context.Context, name string) (*plan.World, error) {
 	p, err := b.read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	seen, _, err := live.Objects(ctx, b.Client) // of what is unknown the steps tell that rest on it
+	seen, _, err := live.Objects(ctx, b.Client) // steps that depend on unknown data report the gaps
 	if err == nil {
 		err = seen.Complete(b.Catalogs)
 	}
@@ -99,17 +100,18 @@ func (b *Backend) Apply(ctx context.Context, _ string, action plan.Action) error
 	case plan.DrainNode:
 		return b.ask(ctx, a.Node)
 	}
-	return fmt.Errorf("actions of type %T are not known", action)
+	return fmt.Errorf("actions of type %T are not supported", action)
 }
 
-// setRelease asks the cluster for a release. What was desired before goes.
+// setRelease requests a release from the cluster, in place of any earlier
+// request.
 func (b *Backend) setRelease(ctx context.Context, release string) error {
 	v, ref := kube.Stub(kindVersion, "", clusterVersion), kube.RefOf(kindVersion, "", clusterVersion)
 	if err := b.Client.Get(ctx, client.ObjectKeyFromObject(v), v); err != nil {
 		return kube.Outcome(ref, err)
 	}
 	if is, _, _ := unstructured.NestedString(v.Object, "spec", "desiredUpdate", "version"); is == release {
-		return nil // it was asked for already
+		return nil // it was already requested
 	}
 	desired := map[string]any{"version": release}
 	if risks, _, _ := unstructured.NestedSlice(v.Object, "status", "conditionalUpdateRisks"); len(risks) > 0 && len(b.Accept) > 0 {
@@ -136,15 +138,15 @@ func (b *Backend) merge(ctx context.Context, u *unstructured.Unstructured, chang
 	return kube.Outcome(ref, b.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, text)))
 }
 
-// acknowledge says that a gate is known.
+// acknowledge acknowledges a gate.
 func (b *Backend) acknowledge(ctx context.Context, gate string) error {
 	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	return b.merge(ctx, kube.Stub(kind, acks.Namespace, acks.Name), map[string]any{"data": map[string]any{gate: "true"}})
 }
 
-// approve approves the install plan that brings a CSV. One that is approved already, as
-// all are of subscriptions with automatic approval, is left as it is; one that is complete
-// has brought what is not ready yet.
+// approve approves the install plan that installs a CSV. If it is already approved, as
+// with automatic approval, there is nothing to do; nor if it is complete, when the CSV
+// is only not ready yet.
 func (b *Backend) approve(ctx context.Context, namespace, csv string) error {
 	objects := &kube.Objects{Client: b.Client}
 	all, err := objects.List(ctx, kindInstallPlan, namespace)
@@ -168,17 +170,17 @@ func (b *Backend) approve(ctx context.Context, namespace, csv string) error {
 		return nil
 	}
 	return &fairlead.RefusedError{Code: http.StatusNotFound, Reason: "NoInstallPlan", Message: fmt.Sprintf(
-		"no install plan in namespace %s brings %s; the Operator Lifecycle Manager makes one when the catalog of the subscription offers it", namespace, csv)}
+		"no install plan in namespace %s installs %s; the Operator Lifecycle Manager creates one when the catalog of the subscription offers it", namespace, csv)}
 }
 
-// ask makes a request for a node.
+// ask creates a DrainRequest for a node.
 func (b *Backend) ask(ctx context.Context, node string) error {
 	u := kube.Stub(drain.Kind, "", requestName(node))
-	u.Object["spec"] = map[string]any{"nodeName": node, "requester": Requester, "purpose": string(engine.Maintenance), "why": "the ClusterPlan " + Name + " asks for it"}
+	u.Object["spec"] = map[string]any{"nodeName": node, "requester": Requester, "purpose": string(engine.Maintenance), "why": "the ClusterPlan " + Name + " requires it"}
 	return kube.Outcome(kube.RefOf(drain.Kind, "", u.GetName()), client.IgnoreAlreadyExists(b.Client.Create(ctx, u)))
 }
 
-// requestName is that of the DrainRequest of a node.
+// requestName returns the name of the DrainRequest for a node.
 func requestName(node string) string { return Requester + "-" + node }
 
 // GiveBack deletes the requests for nodes that a goal does not name.
@@ -186,7 +188,7 @@ func (b *Backend) GiveBack(ctx context.Context, goal *plan.Goal) error {
 	objects := &kube.Objects{Client: b.Client}
 	all, err := objects.List(ctx, drain.Kind, "")
 	if meta.IsNoMatchError(err) {
-		return nil // nobody drains nodes here
+		return nil // nothing drains nodes here
 	}
 	if err != nil {
 		return err

@@ -22,25 +22,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controller works.
+// Options configures the controller.
 type Options struct {
-	// Policy is what may be done; nil means the zero one.
+	// Policy limits what may be done; nil means the zero policy.
 	Policy *plan.Policy
-	// Catalogs and Graph are what the API server does not tell; see [Backend].
+	// Catalogs and Graph are not known to the API server; see [Backend].
 	Catalogs map[string]*catalog.Catalog
 	Graph    func(context.Context) (*graph.Graph, error) // see Catalogs
-	// Every is how often the cluster is read while steps are left; zero means a minute.
-	// Changes of the ClusterPlan, the ClusterVersion and pools are seen at once.
+	// Every is how often the cluster is read while steps are left; zero means every
+	// minute. Changes of the ClusterPlan, the ClusterVersion and pools trigger a pass
+	// at once.
 	Every time.Duration
-	// Store keeps the state; see [kube.Store]. It must not be nil: the plan that is
-	// followed must outlive the process.
+	// Store keeps the state; see [kube.Store]. It is required: the plan must
+	// outlive the process.
 	Store fairlead.Store
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
-	// Clock tells the time; nil means [fairlead.SystemClock].
+	// Clock is the clock; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Client reads and writes, without a cache. Nil means one that
-	// SetupWithManager makes from the manager's configuration.
+	// Client reads and writes, without a cache. Nil means that
+	// SetupWithManager creates one from the manager's configuration.
 	Client client.Client
 }
 
@@ -74,7 +75,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	return build.Complete(&kube.Reconciler{Pass: c.pass, Report: told.Report, Clock: opts.Clock})
 }
 
-// controller carries plans out, and reports it.
+// controller carries out plans, and reports the progress.
 type controller struct {
 	*Backend
 	runner *plan.Runner
@@ -100,7 +101,7 @@ func newController(opts *Options) (*controller, error) {
 	return c, err
 }
 
-// pass is one pass: a step of the plan, and the status.
+// pass makes one pass: a step of the plan, and the status.
 func (c *controller) pass(ctx context.Context, name string) fairlead.Pass {
 	p, err := c.read(ctx, name)
 	if apierrors.IsNotFound(err) {
@@ -126,7 +127,7 @@ func (c *controller) pass(ctx context.Context, name string) fairlead.Pass {
 	return out
 }
 
-// tell writes the status, where it changes.
+// tell writes the status, if it has changed.
 func (c *controller) tell(ctx context.Context, p *ClusterPlan, d *plan.Decision) error {
 	now := c.Clock.Now()
 	s := p.Status.next(p, d, now)
@@ -138,13 +139,13 @@ func (c *controller) tell(ctx context.Context, p *ClusterPlan, d *plan.Decision)
 	return err
 }
 
-// next is the status after a decision.
+// next returns the status after a decision.
 func (s Status) next(p *ClusterPlan, d *plan.Decision, now time.Time) Status {
 	if !reflect.DeepEqual(s.Goal, p.Spec.Goal) {
 		s = Status{Conditions: s.Conditions}
 	}
 	s.Goal, s.ObservedGeneration = p.Spec.Goal, p.Generation
-	if left := d.State.Steps; len(left) > 0 || len(s.Steps) > 0 && len(d.Blocked) == 0 { // or else nothing is known of what is left
+	if left := d.State.Steps; len(left) > 0 || len(s.Steps) > 0 && len(d.Blocked) == 0 { // otherwise the remaining steps are unknown
 		played := s.Played()
 		if len(s.Steps) == 0 {
 			played = plan.NewPlayed(left, now)
@@ -165,7 +166,7 @@ func (s Status) next(p *ClusterPlan, d *plan.Decision, now time.Time) Status {
 		}
 		going.Reason, going.Message = b.Reason, b.Message
 		if b.Unblock != "" {
-			going.Message += "; what ends the wait: " + b.Unblock
+			going.Message += "; to unblock: " + b.Unblock
 		}
 	}
 	for _, c := range []fairlead.Condition{done, going} {

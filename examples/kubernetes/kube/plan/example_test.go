@@ -9,8 +9,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that carries the ClusterPlan out. Without a graph it goes
-// by the updates that the ClusterVersion lists.
+// A complete operator that carries out the ClusterPlan. Without a graph it uses the
+// updates that the ClusterVersion lists.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -26,7 +26,7 @@ func ExampleSetupWithManager() {
 	}
 	err = plan.SetupWithManager(mgr, plan.Options{
 		Every: time.Minute,
-		Store: kube.NewCached(store), // the leader writes alone
+		Store: kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

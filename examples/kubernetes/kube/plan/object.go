@@ -8,24 +8,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind is that of plans. They have no namespace.
+// Kind is the kind of plans. They are cluster-scoped.
 var Kind = schema.GroupVersionKind{Group: "fairlead.io", Version: "v1alpha1", Kind: "ClusterPlan"}
 
-// Name is that of the one that counts.
+// Name is the name of the only plan that is used.
 const Name = "cluster"
 
 // ClusterPlan is a plan for the whole cluster.
 type ClusterPlan struct {
 	fairlead.ObjectMeta `json:"metadata"`
 
-	Spec   Spec   `json:"spec"`   // what is asked for
-	Status Status `json:"status"` // what came of it
+	Spec   Spec   `json:"spec"`   // the desired state
+	Status Status `json:"status"` // the progress
 }
 
-// Spec is what is asked for.
+// Spec is the desired state.
 type Spec struct {
-	Goal   plan.Goal `json:"goal"`             // what the cluster is to become
-	Paused bool      `json:"paused,omitempty"` // nothing more is begun
+	Goal   plan.Goal `json:"goal"`             // the desired state of the cluster
+	Paused bool      `json:"paused,omitempty"` // no further step is begun
 }
 
 // Types of conditions.
@@ -34,27 +34,27 @@ const (
 	Progressing = "Progressing" // something is under way; the reason is that of a block of the engine
 )
 
-// Status is what came of a plan.
+// Status is the progress of a plan.
 type Status struct {
-	ObservedGeneration int64                `json:"observedGeneration,omitempty"` // of the spec that this is about
+	ObservedGeneration int64                `json:"observedGeneration,omitempty"` // the generation of the spec that this is about
 	Conditions         []fairlead.Condition `json:"conditions,omitempty"`         // Completed and Progressing
-	Goal               plan.Goal            `json:"goal,omitzero"`                // that Steps lead to
-	Began              *time.Time           `json:"began,omitempty"`              // when they were planned first
-	Steps              []Step               `json:"steps,omitempty"`              // those that are over first
+	Goal               plan.Goal            `json:"goal,omitzero"`                // the goal of Steps
+	Began              *time.Time           `json:"began,omitempty"`              // when they were first planned
+	Steps              []Step               `json:"steps,omitempty"`              // completed ones first
 }
 
-// Step is a step as it was planned, and as it came about. Times that are missing are of
-// steps that were not planned at first, or are not over.
+// Step is a step as planned, and as carried out. Planned times are missing for steps
+// that were added later, actual times for those that have not begun or ended.
 type Step struct {
-	Do           string     `json:"do"`                     // what is done
-	Why          string     `json:"why,omitempty"`          // what asks for it
+	Do           string     `json:"do"`                     // what to do
+	Why          string     `json:"why,omitempty"`          // the reason
 	Owner        string     `json:"owner,omitempty"`        // who does it
-	Command      string     `json:"command,omitempty"`      // by which command
+	Command      string     `json:"command,omitempty"`      // the command
 	PlannedBegin *time.Time `json:"plannedBegin,omitempty"` // as planned
 	PlannedEnd   *time.Time `json:"plannedEnd,omitempty"`   // likewise
-	Began        *time.Time `json:"began,omitempty"`        // when it was the next one
-	Ended        *time.Time `json:"ended,omitempty"`        // when it was seen to be done
-	// What tells it from others; see plan.PlanStep.
+	Began        *time.Time `json:"began,omitempty"`        // when it became the next one
+	Ended        *time.Time `json:"ended,omitempty"`        // when it was observed to be done
+	// Kind and the following fields identify the step; see plan.PlanStep.
 	Kind    plan.Kind `json:"kind"`
 	Subject string    `json:"subject,omitempty"` // see Kind
 	From    string    `json:"from,omitempty"`    // likewise
@@ -62,7 +62,7 @@ type Step struct {
 	With    []string  `json:"with,omitempty"`    // likewise
 }
 
-// Played is the status as the engine keeps it of plans that were played.
+// Played returns the status in the engine's form for played plans.
 func (s *Status) Played() *plan.Played {
 	p := &plan.Played{}
 	if s.Began != nil {
@@ -92,13 +92,13 @@ func (s *Status) Played() *plan.Played {
 	return p
 }
 
-// take takes over what came about.
+// take takes over the progress.
 func (s *Status) take(p *plan.Played) {
 	at := func(t time.Time) *time.Time {
 		if t.IsZero() {
 			return nil
 		}
-		t = t.UTC().Truncate(time.Second) // as objects keep it
+		t = t.UTC().Truncate(time.Second) // as objects store it
 		return &t
 	}
 	s.Began, s.Steps = at(p.Began), nil
@@ -112,7 +112,7 @@ func (s *Status) take(p *plan.Played) {
 	}
 }
 
-// isTrue reports whether a condition holds.
+// isTrue reports whether a condition is true.
 func isTrue(list []fairlead.Condition, kind string) bool {
 	c := fairlead.FindCondition(list, kind)
 	return c != nil && c.Status == fairlead.ConditionTrue

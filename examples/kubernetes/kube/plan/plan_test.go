@@ -28,17 +28,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// world is a small cluster whose operators do what they are asked for.
+// world is a small cluster whose operators carry out requests.
 type world struct {
 	*testing.T
 	client.Client
 	clock  *fairlead.ManualClock
 	store  fairlead.Store
-	writes []string // what was written, but for statuses
-	told   int      // how many statuses were
+	writes []string // the writes, except those of statuses
+	told   int      // how many statuses were written
 }
 
-// newWorld has the objects of the small cluster, with texts replaced, and others.
+// newWorld returns the small cluster, with some texts replaced and more
+// objects.
 func newWorld(t *testing.T, replace *strings.Replacer, more ...*unstructured.Unstructured) *world {
 	t.Helper()
 	w := &world{T: t, clock: new(fairlead.ManualClock), store: new(fairlead.MemStore)}
@@ -100,7 +101,7 @@ func newWorld(t *testing.T, replace *strings.Replacer, more ...*unstructured.Uns
 	return w
 }
 
-// clusterPlan asks for a goal.
+// clusterPlan returns a plan with a goal.
 func clusterPlan(t *testing.T, goal engine.Goal) *unstructured.Unstructured {
 	t.Helper()
 	u, err := kube.Encode(map[string]any{"metadata": map[string]any{"name": Name}, "spec": Spec{Goal: goal}}, Kind.GroupVersion().String(), Kind.Kind)
@@ -110,13 +111,13 @@ func clusterPlan(t *testing.T, goal engine.Goal) *unstructured.Unstructured {
 	return u
 }
 
-// offers is an update graph of two hops.
+// offers returns an update graph with two hops.
 func offers(context.Context) (*graph.Graph, error) {
 	g, found := graph.Parse([]byte(`{"version":1,"nodes":[{"version":"4.18.1","payload":"r@sha256:a"},{"version":"4.19.2","payload":"r@sha256:b"},{"version":"4.20.3","payload":"r@sha256:c"}],"edges":[[0,1],[1,2]]}`), nil)
 	return g, found.Err()
 }
 
-// pass is a pass of a process that has only just begun.
+// pass makes a pass with a newly started process.
 func (w *world) pass() fairlead.Pass {
 	w.Helper()
 	c, err := newController(&Options{Store: w.store, Clock: w.clock, Client: w.Client, Graph: offers, Policy: &engine.Policy{GoUnseen: true}})
@@ -144,7 +145,7 @@ func (w *world) list(gvk schema.GroupVersionKind) []unstructured.Unstructured {
 	return all
 }
 
-// update writes an object as others do, which is not noted.
+// update writes an object as another client, which is not recorded.
 func (w *world) update(u *unstructured.Unstructured) {
 	w.Helper()
 	if err := w.Update(w.Context(), u); err != nil {
@@ -171,9 +172,9 @@ func (w *world) edit(value any, field string) {
 	w.update(u)
 }
 
-// others do what was asked for: the cluster-version operator moves the cluster, the
-// machine-config operator restarts the nodes of pools that are not paused, the drain
-// controller empties nodes.
+// others carries out the requests: the cluster-version operator updates the cluster,
+// the machine-config operator restarts the nodes of pools that are not paused, the
+// drain controller empties nodes.
 func (w *world) others() {
 	w.Helper()
 	node := schema.GroupVersionKind{Version: "v1", Kind: "Node"}
@@ -192,7 +193,7 @@ func (w *world) others() {
 			if err := w.Client.(client.WithWatch).Create(w.Context(), mc); err != nil {
 				w.Fatal(err)
 			}
-			w.writes = w.writes[:len(w.writes)-1] // not of the plan
+			w.writes = w.writes[:len(w.writes)-1] // not a write of the plan
 			set(&pool, name, "spec", "configuration", "name")
 			w.update(&pool)
 		}
@@ -233,9 +234,10 @@ func (w *world) state(kind string) *fairlead.Condition {
 }
 
 // Two minor versions with paused workers, a budget that people must fix, a gate, and a
-// node out of service, each pass by a process that has just begun: all is asked for once,
-// what people must do is told, and the status has what was planned beside what came about.
-// Then nothing is written. A node that is named no more is given back.
+// node out of service, each pass by a newly started process: everything is requested
+// once, the work for people is reported, and the status shows the steps as planned and
+// as carried out. Then nothing is written. A node that is no longer named is returned
+// to service.
 func TestPlanIsCarriedOut(t *testing.T) {
 	w := newWorld(t, strings.NewReplacer(
 		"{minAvailable: 1, selector: {matchLabels: {app: db}}}\nstatus: {currentHealthy: 2, desiredHealthy: 1, disruptionsAllowed: 1,",
@@ -300,8 +302,8 @@ func TestPlanIsCarriedOut(t *testing.T) {
 	}
 }
 
-// A plan that is paused begins nothing, one that cannot be is told with what helps, and
-// one that is deleted gives its nodes back.
+// A paused plan begins nothing, an impossible plan is reported with what helps, and a
+// deleted plan returns its nodes to service.
 func TestPlanThatWaits(t *testing.T) {
 	w := newWorld(t, strings.NewReplacer(), clusterPlan(t, engine.Goal{Release: "4.19.2", Nodes: []string{"worker-2"}}))
 	w.edit(true, "paused")
@@ -327,9 +329,9 @@ func TestPlanThatWaits(t *testing.T) {
 	}
 }
 
-// An install plan is approved once, and only one that brings the version and is not over;
-// where all are complete nothing is left to approve, and where there is none that is said. A risk that is accepted is named where the cluster
-// lists risks.
+// An install plan is approved once, and only if it installs the version and is not
+// over; if all are complete there is nothing to approve, and if there is none, that is
+// reported. An accepted risk is named if the cluster lists risks.
 func TestRequests(t *testing.T) {
 	installPlan := func(name, phase string, csvs ...any) *unstructured.Unstructured {
 		u := kube.Stub(kindInstallPlan, "shop", name)
@@ -349,7 +351,7 @@ func TestRequests(t *testing.T) {
 		t.Error(err)
 	}
 	err := b.Apply(t.Context(), Name, engine.Approve{Namespace: "shop", Package: "queue", CSV: "queue.v3"})
-	if refused, ok := err.(*fairlead.RefusedError); !ok || !strings.Contains(refused.Message, "no install plan in namespace shop brings queue.v3") {
+	if refused, ok := err.(*fairlead.RefusedError); !ok || !strings.Contains(refused.Message, "no install plan in namespace shop installs queue.v3") {
 		t.Error(err)
 	}
 	for range 2 {
@@ -366,7 +368,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Everything that a plan looks at is observed; outcomes are the Runner's.
+// Everything that a plan depends on is observed; the Runner sets the outcomes.
 func TestFacts(t *testing.T) {
 	asked := clusterPlan(t, engine.Goal{Release: "4.20.3"})
 	set(asked, true, "spec", "paused")
@@ -383,6 +385,6 @@ func TestFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if unset := append(worlds.Unset(&seen.Situation), worlds.Unset(seen)...); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 }

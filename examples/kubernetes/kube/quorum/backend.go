@@ -21,42 +21,43 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Backend is a control plane as package lifecycle/quorum needs it. Its methods may be
+// Backend adapts a control plane to package lifecycle/quorum. Its methods may be
 // called from several goroutines.
 //
 //  1. Members are read first, then machines, nodes and pods, all of them from the
-//     servers: that a machine has no member must not be concluded from what is old.
-//  2. A change of the membership names the members that it was decided on, one of a
-//     machine its resourceVersion, one of a pod its UID. What is refused is returned
-//     as a [*fairlead.RefusedError].
+//     servers: a machine must not be taken for one without a member because of
+//     stale data.
+//  2. A change of the membership names the observed members, a change of a machine
+//     its resourceVersion, the deletion of a pod its UID. If the server refuses it,
+//     the error is a [*fairlead.RefusedError].
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
-	Etcd   *Etcd         // not nil
-	// Desired is how many voters there are to be.
+	Etcd   *Etcd         // required
+	// Desired is the desired number of voters.
 	Desired int
-	// Kind is that of machines; empty means machines.Kind.
+	// Kind is the kind of machines; empty means machines.Kind.
 	Kind schema.GroupVersionKind
-	// Namespace has the machines, and Machines selects those of the control plane;
-	// nil means that machines are not managed, see quorum.World.
+	// Namespace contains the machines, and Machines selects those of the control
+	// plane; nil means that machines are not managed, see quorum.World.
 	Namespace string
 	Machines  labels.Selector // see Namespace
 	// Nodes selects the nodes of the control plane. Nil means those with the label
 	// node-role.kubernetes.io/control-plane.
 	Nodes labels.Selector
-	// Pods are those of etcd, and Guards those that a disruption budget counts. Pods
-	// that run and are not ready wait to be added.
+	// Pods are the etcd pods, and Guards those that a disruption budget counts. Pods
+	// that are running and not ready wait to be added.
 	Pods, Guards Pods
-	// Facts adds what only you know: Busy and Endpoints. Nil means nothing.
+	// Facts adds what only you know: Busy and Endpoints. It may be nil.
 	Facts func(ctx context.Context, w *quorum.World) error
 }
 
 // Pods selects pods of a namespace; a nil Selector selects none.
 type Pods struct {
-	Namespace string          // of the pods
-	Selector  labels.Selector // by their labels
+	Namespace string          // the namespace of the pods
+	Selector  labels.Selector // selects by labels
 }
 
-// labelControlPlane is that of nodes of a control plane.
+// labelControlPlane is the label of control plane nodes.
 const labelControlPlane = "node-role.kubernetes.io/control-plane"
 
 // Observe implements quorum.Backend.
@@ -107,7 +108,8 @@ func (b *Backend) machines(ctx context.Context, w *quorum.World) error {
 	return nil
 }
 
-// hosts fills in the nodes of the control plane, and says which of them are cordoned.
+// hosts fills in the nodes of the control plane, and returns which of them are
+// cordoned.
 func (b *Backend) hosts(ctx context.Context, w *quorum.World) (cordoned map[string]bool, err error) {
 	pods, err := b.pods(ctx, b.Pods)
 	if err != nil {
@@ -186,8 +188,8 @@ func named(hooks []lifecycle.Hook, name string) int {
 	return slices.IndexFunc(hooks, func(h lifecycle.Hook) bool { return h.Name == name })
 }
 
-// hooks changes the hooks of a machine, on condition that nobody has written
-// meanwhile. A machine that is gone has none.
+// hooks changes the hooks of a machine, provided that nothing else has
+// written meanwhile. A machine that is gone has no hooks.
 func (b *Backend) hooks(ctx context.Context, name string, edit func(*lifecycle.Machine)) error {
 	namespace, short := kube.SplitName(name)
 	u := kube.Stub(b.kind(), namespace, short)

@@ -18,37 +18,37 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controller works.
+// Options configures the controller.
 type Options struct {
-	// Backend is the control plane. Its Client may be nil: then it is one that
-	// SetupWithManager makes from the manager's configuration.
+	// Backend is the control plane. If its Client is nil, SetupWithManager
+	// creates one from the manager's configuration.
 	Backend Backend
-	// Name is that of the control plane in what is told and saved. Empty means
-	// "control-plane".
+	// Name is the name of the control plane in reports and in the state. Empty
+	// means "control-plane".
 	Name string
-	// Policy is how the engine decides; nil means the zero one. Its Resync is how
-	// often the members are asked how they are: etcd tells nobody.
+	// Policy is that of the engine; nil means the zero policy. Its Resync is how
+	// often the members are polled, because etcd sends no events.
 	Policy *quorum.Policy
 	// Store keeps the state; see [kube.Store]. Losing it is harmless. Nil means one in
 	// memory.
 	Store fairlead.Store
-	// Clock tells the time; nil means [fairlead.SystemClock].
+	// Clock is the clock; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
 }
 
 // SetupWithManager adds the controller to a manager. It runs while the manager leads.
-// The control plane gets a pass when a machine, a node or a pod of it changes. What is
-// waited for is told by events on its machines' namespace. The error of Policy.Check
-// is returned.
+// Passes are triggered by changes of machines, nodes and pods of the control plane.
+// Events on the namespace of the machines report what it waits for. The error of
+// Policy.Check is returned.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	b := opts.Backend
 	switch {
 	case b.Etcd == nil || len(b.Etcd.Endpoints) == 0:
 		return errors.New("kube/quorum: no etcd: name the client URLs of its members in Backend.Etcd.Endpoints")
 	case b.Desired < 1:
-		return errors.New("kube/quorum: Backend.Desired says how many voters there are to be; write a number from 1")
+		return errors.New("kube/quorum: Backend.Desired is the desired number of voters: must be at least 1")
 	}
 	if b.Client == nil {
 		c, err := kube.Direct(mgr)
@@ -92,8 +92,8 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	})
 }
 
-// selected passes events of objects with some labels, in a namespace if it is given.
-// A nil selector is that of nodes of the control plane, or of no pods.
+// selected passes events of objects with some labels, in a namespace if one is
+// given. A nil selector selects the nodes of the control plane, or no pods.
 func selected(s labels.Selector, namespace string) predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(o client.Object) bool {
 		if s == nil {

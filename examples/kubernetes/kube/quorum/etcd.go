@@ -22,22 +22,22 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 )
 
-// Etcd is the etcd whose quorum is guarded. Its methods may be called from several
-// goroutines.
+// Etcd is a client of the etcd whose quorum is protected. Its methods may be
+// called from several goroutines.
 type Etcd struct {
-	// Endpoints are client URLs of members, of which one that answers is enough.
+	// Endpoints are client URLs of members; one that answers is enough.
 	Endpoints []string
-	// HTTP makes the requests, with the certificates that etcd asks for. Nil means
+	// HTTP makes the requests, with the certificates that etcd requires. Nil means
 	// http.DefaultClient.
 	HTTP *http.Client
-	// Timeout is how long one request may take. Zero means 3 seconds.
+	// Timeout limits the time of one request. Zero means 3 seconds.
 	Timeout time.Duration
 }
 
-// maxAnswer is how much of an answer is read.
+// maxAnswer limits how much of an answer is read.
 const maxAnswer = 1 << 20
 
-// corrupt is the alarm of a member whose data differs from the others'.
+// corrupt is the alarm of a member whose data differs from that of the others.
 const corrupt = "CORRUPT"
 
 type (
@@ -59,20 +59,19 @@ type (
 	}
 )
 
-// UnmarshalJSON reads the number.
+// UnmarshalJSON decodes the number.
 func (n *id) UnmarshalJSON(data []byte) error {
 	v, err := strconv.ParseUint(strings.Trim(string(data), `"`), 10, 64)
 	*n = id(v)
 	return err
 }
 
-// String is the number as etcdctl writes it.
+// String returns the number as etcdctl writes it.
 func (n id) String() string { return strconv.FormatUint(uint64(n), 16) }
 
-// Members returns the members with what each says of itself, and a digest of the
-// membership. Where there is no quorum they are those that a member knows of. A
-// learner has caught up when it is where etcd lets it be promoted: at nine tenths of
-// the leader's log.
+// Members returns the members, each with its own status, and a digest of the
+// membership. Without a quorum they are those that one member knows. A learner has
+// caught up when etcd allows its promotion: at nine tenths of the leader's log.
 func (e *Etcd) Members(ctx context.Context) ([]quorum.Member, string, error) {
 	list, err := e.list(ctx, true)
 	if err != nil {
@@ -109,7 +108,7 @@ func (e *Etcd) Members(ctx context.Context) ([]quorum.Member, string, error) {
 	return all, revision(list), ctx.Err()
 }
 
-// revision is a digest of a membership: etcd tells no number for it.
+// revision returns a digest of a membership, for which etcd has no number.
 func revision(list []member) string {
 	var lines []string
 	for _, m := range list {
@@ -120,9 +119,9 @@ func revision(list []member) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Apply changes the membership, if it is at the revision that the action names. That
-// nobody else changes it between is etcd's to see to: it takes one change at a time,
-// and none that would cost its quorum.
+// Apply changes the membership, if it is at the revision in the action. A concurrent
+// change in between is left to etcd: it accepts one change at a time, and none that
+// would cost its quorum.
 func (e *Etcd) Apply(ctx context.Context, action quorum.Action) error {
 	var path, at, member string
 	body := map[string]any{}
@@ -135,12 +134,12 @@ func (e *Etcd) Apply(ctx context.Context, action quorum.Action) error {
 	case quorum.RemoveMember:
 		path, at, member = "/v3/cluster/member/remove", a.Revision, a.ID
 	default:
-		return fmt.Errorf("kube/quorum: an action of type %T does not change the membership", action)
+		return fmt.Errorf("kube/quorum: actions of type %T do not change the membership", action)
 	}
 	if member != "" {
 		n, err := strconv.ParseUint(member, 16, 64)
 		if err != nil {
-			return fmt.Errorf("member %s: its ID is not a hexadecimal number", member)
+			return fmt.Errorf("member %s: the ID is not a hexadecimal number", member)
 		}
 		body["ID"] = strconv.FormatUint(n, 10)
 	}
@@ -154,7 +153,8 @@ func (e *Etcd) Apply(ctx context.Context, action quorum.Action) error {
 	return e.any(ctx, path, body, nil)
 }
 
-// list asks for the members. With a quorum it is what all have agreed on.
+// list returns the members. If agreed is set, they are what a quorum has agreed
+// on.
 func (e *Etcd) list(ctx context.Context, agreed bool) ([]member, error) {
 	var answer struct {
 		Members []member `json:"members"`
@@ -163,12 +163,12 @@ func (e *Etcd) list(ctx context.Context, agreed bool) ([]member, error) {
 		return nil, err
 	}
 	if len(answer.Members) == 0 {
-		return nil, errors.New("etcd: the list of its members is empty: the answer is not etcd's")
+		return nil, errors.New("etcd: the list of members is empty: the answer is not from etcd")
 	}
 	return answer.Members, nil
 }
 
-// status asks a member how it is; nil if it does not answer.
+// status returns the status of a member; nil if it does not answer.
 func (e *Etcd) status(ctx context.Context, m *member) *status {
 	for _, base := range m.ClientURLs {
 		s := new(status)
@@ -179,8 +179,8 @@ func (e *Etcd) status(ctx context.Context, m *member) *status {
 	return nil
 }
 
-// any asks the endpoints in their order until one answers. What etcd refuses another
-// member would refuse, too.
+// any asks the endpoints in order until one answers. A refusal is final, because
+// another member would also refuse.
 func (e *Etcd) any(ctx context.Context, path string, body, into any) error {
 	if len(e.Endpoints) == 0 {
 		return errors.New("etcd: no endpoints: name the client URLs of its members")
@@ -222,7 +222,7 @@ func (e *Etcd) post(ctx context.Context, base, path string, body, into any) erro
 			Message string `json:"message"`
 			Error   string `json:"error"`
 		}
-		_ = json.Unmarshal(text, &said) // or else the status says enough
+		_ = json.Unmarshal(text, &said) // otherwise the status code is enough
 		return &fairlead.RefusedError{Code: answer.StatusCode, Message: "etcd " + base + ": " + cmp.Or(said.Message, said.Error, answer.Status)}
 	}
 	if into == nil {

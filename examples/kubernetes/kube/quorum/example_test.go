@@ -11,8 +11,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that keeps machines of the control plane until their etcd
-// member is out of the cluster. The hook that it owns is on those machines.
+// A complete operator that keeps control plane machines until their etcd member has
+// been removed. It sets its hook on those machines.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -39,7 +39,7 @@ func ExampleSetupWithManager() {
 			Machines:  labels.SelectorFromSet(labels.Set{"machine.openshift.io/cluster-api-machine-role": "master"}),
 			Pods:      quorum.Pods{Namespace: "openshift-etcd", Selector: labels.SelectorFromSet(labels.Set{"app": "etcd"})},
 		},
-		Store: kube.NewCached(store), // the leader writes alone
+		Store: kube.NewCached(store), // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -29,17 +29,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// fakeEtcd is a cluster of members behind one address, which answers as the gateway
-// of etcd does: numbers as text, fields that are zero left out.
+// fakeEtcd is a cluster of members behind one address, which answers like etcd's
+// gateway: numbers as text, zero fields left out.
 type fakeEtcd struct {
 	*httptest.Server
 	mu      sync.Mutex
-	members []map[string]any // as the list has them
+	members []map[string]any // as listed
 	down    map[string]bool  // by ID
-	log     map[string]int   // how far a member is, by ID; 100 unless it says
+	log     map[string]int   // how far the log of a member is, by ID; 100 by default
 	alarm   map[string]string
-	refuse  string   // what changes are refused with
-	asked   []string // changes
+	refuse  string   // the error that refuses changes
+	asked   []string // the requested changes
 }
 
 func newEtcd(t *testing.T, voters int) *fakeEtcd {
@@ -137,7 +137,7 @@ func (e *fakeEtcd) with(change func()) {
 	change()
 }
 
-// plane is a control plane with an engine on it.
+// plane is a control plane with an engine.
 type plane struct {
 	*testing.T
 	client.WithWatch
@@ -204,7 +204,7 @@ func (p *plane) must(err error) {
 	}
 }
 
-// passes makes passes, and returns what is waited for at the end.
+// passes makes passes, and returns the reasons for waiting at the end.
 func (p *plane) passes() (reasons []string) {
 	p.Helper()
 	for range 8 {
@@ -231,7 +231,7 @@ func (p *plane) hooks(i int) []lifecycle.Hook {
 	return nil
 }
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	guard := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "g", UID: "gu", Labels: map[string]string{"app": "guard"}}, Spec: corev1.PodSpec{NodeName: "n1"}}
 	p := newPlane(t, 4, guard)
@@ -255,9 +255,9 @@ func TestFacts(t *testing.T) {
 	without.Machines = nil
 	alone, err := without.Observe(t.Context(), "plane")
 	p.must(err)
-	// Outcomes are the Runner's.
+	// The Runner sets Outcomes.
 	if unset := worlds.Unset(w, alone); !slices.Equal(unset, []string{"Outcomes"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	var members []string
 	for _, m := range w.Members {
@@ -282,8 +282,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestReplace replaces a machine of the control plane: its member goes when another
-// one votes, and then the hook.
+// TestReplace replaces a machine of the control plane: its member is removed when
+// another one votes, and then the hook.
 func TestReplace(t *testing.T) {
 	p := newPlane(t, 3)
 	if got := p.passes(); len(got) > 0 {
@@ -317,7 +317,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestLost: without a quorum the members are known all the same, and nothing changes.
+// TestLost loses the quorum: the members are still known, and nothing changes.
 func TestLost(t *testing.T) {
 	p := newPlane(t, 3)
 	p.etcd.with(func() { p.etcd.down["1001"], p.etcd.down["1002"] = true, true })
@@ -330,7 +330,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestApplyRefuses what is not at the revision of the decision, or etcd does not do.
+// TestApplyRefuses makes changes at another revision than that of the decision,
+// and changes that etcd refuses.
 func TestApplyRefuses(t *testing.T) {
 	p := newPlane(t, 3)
 	w, err := p.backend.Observe(t.Context(), "plane")
@@ -351,7 +352,8 @@ func TestApplyRefuses(t *testing.T) {
 	if err := p.backend.Apply(t.Context(), "plane", engine.Promote{ID: "no number", Revision: w.Revision}); err == nil {
 		t.Error("an ID that is none")
 	}
-	// A hook of another owner stays; a machine that is being deleted gets none.
+	// A hook of another owner stays; a machine that is being deleted gets no
+	// hook.
 	other := lifecycle.Hook{Name: engine.HookName, Owner: "somebody"}
 	p.must(p.backend.Apply(t.Context(), "plane", engine.SetHook{Machine: "fleet/m1", Hook: other}))
 	p.must(p.backend.Apply(t.Context(), "plane", engine.RemoveHook{Machine: "fleet/m1", Hook: engine.Hook()}))

@@ -1,13 +1,13 @@
-// Package readiness answers the readiness checks of OpenShift's cluster-version operator
-// with a plan: what is to be done before an update, in which order, or what stands in the
-// way. [Check] has the methods of its interface Check (pkg/readiness/check.go at 6e719331fb58),
-// so that it stands in its list:
+// Package readiness adds a plan to the readiness checks of OpenShift's cluster-version
+// operator: what to do before an update, in which order, or what blocks it. [Check] has
+// the methods of its interface Check (pkg/readiness/check.go at 6e719331fb58), so it
+// can be added to its list:
 //
 //	checks := readiness.AllChecks
 //	readiness.AllChecks = func() []readiness.Check { return append(checks(), &ours.Check{}) }
 //
-// What the server does not tell, or may not be read, is in not_seen, and is never taken for
-// good news.
+// Data that the server lacks, or that may not be read, is listed in not_seen, and is
+// never taken for good news.
 package readiness
 
 import (
@@ -26,24 +26,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Check is a readiness check that plans the update. The zero value is ready. It may be
-// used by several goroutines.
+// Check is a readiness check that plans the update. The zero value is ready to use. It
+// may be used by several goroutines.
 type Check struct {
-	// Policy is what may be done; nil is the zero one.
+	// Policy limits what may be done; nil means the zero policy.
 	Policy *plan.Policy
-	// PauseWorkers asks for a plan whose pools but the control plane restart once.
+	// PauseWorkers requests a plan in which all pools except the control plane
+	// restart only once.
 	PauseWorkers bool
-	// Complete adds what the API server does not tell: updates of later releases
-	// (plan.FromGraph), and where operators can go (plan.ReadOperators). Nil adds nothing.
+	// Complete adds what the API server does not know: updates of later releases
+	// (plan.FromGraph), and possible versions of operators (plan.ReadOperators). It may
+	// be nil.
 	Complete func(context.Context, *plan.Situation) error
 }
 
-// Name is what the answer is listed by.
+// Name returns the name under which the answer is listed.
 func (c *Check) Name() string { return "fairlead_plan" }
 
-// Run plans the update to a release. The answer has verdict ("plan" or "no plan"); of a
-// plan steps, takes and unseen; of none facts and fixes, each of which was tried; and
-// not_seen, what could not be read.
+// Run plans the update to a release. The answer has the fields verdict ("plan" or "no
+// plan"); with a plan steps, takes and unseen; without one facts and fixes, each of
+// which was tried; and not_seen, what could not be read.
 func (c *Check) Run(ctx context.Context, client dynamic.Interface, _, target string) (map[string]any, error) {
 	s, err := live.Read(ctx, &reader{client}, nil, time.Now())
 	if err != nil {
@@ -79,7 +81,7 @@ func (c *Check) Run(ctx context.Context, client dynamic.Interface, _, target str
 	return out, nil
 }
 
-// reader reads by a dynamic client.
+// reader reads through a dynamic client.
 type reader struct{ client dynamic.Interface }
 
 // Get implements client.Reader for ConfigMaps.
@@ -106,7 +108,7 @@ func (r *reader) List(ctx context.Context, into client.ObjectList, opts ...clien
 	return copied(list, into)
 }
 
-// copied copies what was read by its JSON: metadata alone is read so, too.
+// copied converts an object through its JSON, including metadata-only objects.
 func copied(from json.Marshaler, into any) error {
 	text, err := from.MarshalJSON()
 	if err != nil {

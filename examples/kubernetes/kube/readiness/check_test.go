@@ -28,7 +28,7 @@ type check interface {
 
 var _ check = &readiness.Check{}
 
-// lists are the kinds that the server has, by resource.
+// lists contains the kinds of the server, by resource.
 var lists = map[string]string{
 	"clusterversions.v1.config.openshift.io": "ClusterVersion", "clusteroperators.v1.config.openshift.io": "ClusterOperator",
 	"machineconfigpools.v1.machineconfiguration.openshift.io": "MachineConfigPool", "machineconfigs.v1.machineconfiguration.openshift.io": "MachineConfig",
@@ -39,7 +39,7 @@ var lists = map[string]string{
 	"networks.v1.config.openshift.io": "Network", "packagemanifests.v1.packages.operators.coreos.com": "PackageManifest",
 }
 
-// server is a server with the objects of a text.
+// server returns a server with the objects in a text.
 func server(t *testing.T, text string) *fake.FakeDynamicClient {
 	t.Helper()
 	kinds := map[schema.GroupVersionResource]string{}
@@ -61,8 +61,8 @@ func server(t *testing.T, text string) *fake.FakeDynamicClient {
 	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...)
 }
 
-// The answer is the plan for what the server has, or why there is none; what may not be
-// read is told, and what rests on it.
+// The answer is the plan for the objects on the server, or why there is none;
+// unreadable data is reported, with what depends on it.
 func TestCheck(t *testing.T) {
 	data, err := os.ReadFile("../../../internal/situation/testdata/beside/cluster.yaml")
 	if err != nil {
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 		verdict  string
 		steps    int
 		says     string // the answer
-		unread   string // the first of what is not seen
+		unread   string // the first entry of not_seen
 	}{
 		{name: "nothing is in the way", verdict: "plan", steps: 3, says: "update the cluster from 4.18.1 to 4.19.2"},
 		{name: "a budget", old: "{minAvailable: 1, selector: {matchLabels: {app: db}}}\nstatus: {currentHealthy: 2, desiredHealthy: 1, disruptionsAllowed: 1,",

@@ -12,8 +12,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The check by itself: what is done to this cluster to take it to a release, or what
-// stands in the way. The cluster-version operator calls Run the same way.
+// The check on its own: what to do with this cluster to update it to a release, or
+// what blocks it. The cluster-version operator calls Run the same way.
 func ExampleCheck() {
 	client, err := dynamic.NewForConfig(ctrl.GetConfigOrDie())
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Backend is a cluster as package cvo/rollout needs it. Its methods may be called
-// from several goroutines, for different pools. Pools and nodes are read from the
-// server; what the server refuses is returned as a [*fairlead.RefusedError].
+// Backend adapts a cluster to package cvo/rollout. Its methods may be called from
+// several goroutines, for different pools. Pools and nodes are read from the
+// server; if the server refuses a write, the error is a [*fairlead.RefusedError].
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
 	// Last is the name of the node that this process runs on, which is begun last;
-	// empty if it is not known.
+	// empty if unknown.
 	Last string
 }
 
@@ -46,7 +46,7 @@ func (b *Backend) Observe(ctx context.Context, pool string) (*rollout.World, err
 		own.Spec.Configuration.Image = w.Build.Image
 	}
 	if own.Status.Configuration.Name == own.Spec.Configuration.Name {
-		own.Status.Configuration.Image = own.Spec.Configuration.Image // the status has no place for it
+		own.Status.Configuration.Image = own.Spec.Configuration.Image // the status has no field for it
 	}
 	w.Pool = *own
 	var all corev1.NodeList
@@ -95,7 +95,7 @@ func (b *Backend) Apply(ctx context.Context, pool string, action rollout.Action)
 	case rollout.Update:
 		return b.change(ctx, a.Node, a.Revision, func(n *corev1.Node) { annotate(n, rollout.AnnotationState, rollout.StateWorking) })
 	case rollout.Uncordon:
-		if err := b.dropRequest(ctx, a.Node); err != nil { // or else the node would be cordoned again for it
+		if err := b.dropRequest(ctx, a.Node); err != nil { // otherwise it would cordon the node again
 			return nodes.Refused(err)
 		}
 		return b.change(ctx, a.Node, a.Revision, func(n *corev1.Node) {
@@ -107,7 +107,7 @@ func (b *Backend) Apply(ctx context.Context, pool string, action rollout.Action)
 	case rollout.Report:
 		return nodes.Refused(b.report(ctx, a))
 	}
-	return fmt.Errorf("kube/rollout: an action of type %T is not known: the engine is newer than its backend", action)
+	return fmt.Errorf("kube/rollout: actions of type %T are not supported: the engine is newer than its backend", action)
 }
 
 func annotate(n *corev1.Node, key, value string) {
@@ -121,7 +121,7 @@ func annotate(n *corev1.Node, key, value string) {
 	n.Annotations[key] = value
 }
 
-// waits puts the taint of those that wait on a node, or takes it away.
+// waits adds the taint of waiting nodes to a node, or removes it.
 func waits(n *corev1.Node, is bool) {
 	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == rollout.TaintUpdate })
 	if is {
@@ -129,7 +129,7 @@ func waits(n *corev1.Node, is bool) {
 	}
 }
 
-// change changes a node at a revision, unless it is as it shall be already.
+// change changes a node at a revision, unless it already is as desired.
 func (b *Backend) change(ctx context.Context, name, revision string, edit func(*corev1.Node)) error {
 	var n corev1.Node
 	if err := b.Client.Get(ctx, client.ObjectKey{Name: name}, &n); err != nil {
@@ -146,7 +146,7 @@ func (b *Backend) change(ctx context.Context, name, revision string, edit func(*
 	return nodes.Refused(b.Client.Patch(ctx, &n, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
 }
 
-// report writes the status of a pool at a revision. What it has of others stays.
+// report writes the status of a pool at a revision. Fields of others stay.
 func (b *Backend) report(ctx context.Context, a rollout.Report) error {
 	u := kube.Stub(Kind, "", a.Pool)
 	if err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
@@ -160,7 +160,7 @@ func (b *Backend) report(ctx context.Context, a rollout.Report) error {
 	if name := a.Status.Configuration.Name; name != "" {
 		configuration := map[string]any{"name": name}
 		if asked, _, _ := unstructured.NestedMap(u.Object, "spec", "configuration"); asked["name"] == name {
-			configuration = asked // with its sources
+			configuration = asked // including its sources
 		}
 		status["configuration"] = configuration
 	}

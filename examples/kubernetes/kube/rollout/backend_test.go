@@ -94,7 +94,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// play is one look of who drains and of the agents on nodes.
+// play simulates one pass of the drain controller and of the agents on nodes.
 func (w *world) play() {
 	w.Helper()
 	var all corev1.NodeList
@@ -125,7 +125,7 @@ func (w *world) requests() []unstructured.Unstructured {
 	return list.Items
 }
 
-// down are the nodes that take no pods.
+// down returns the nodes that accept no pods.
 func (w *world) down() (names []string) {
 	w.Helper()
 	var all corev1.NodeList
@@ -138,16 +138,17 @@ func (w *world) down() (names []string) {
 	return names
 }
 
-// TestFacts fills in every field of the engine's World.
+// TestFacts checks that every field of the engine's World is filled in.
 func TestFacts(t *testing.T) {
 	w := newWorld(t, pool("master", "new"), pool("arbiter", "new"), node("m1", "master", "old"), node("a1", "arbiter", "old"), node("w1", "worker", "old"), build("new", "Building"))
 	master, err := w.backend.Observe(t.Context(), "master")
 	w.must(err)
 	arbiter, err := w.backend.Observe(t.Context(), "arbiter")
 	w.must(err)
-	// Outcomes are the Runner's; Pods are left out, for DrainRequests drain.
+	// The Runner sets Outcomes; Pods are left out, because DrainRequests drain
+	// the nodes.
 	if unset := worlds.Unset(master, arbiter); !slices.Equal(unset, []string{"Outcomes", "Pods"}) {
-		t.Errorf("nobody sets %q", unset)
+		t.Errorf("unset fields: %q", unset)
 	}
 	if len(master.Nodes) != 1 || master.Nodes[0].Name != "m1" || master.PeerPool != nil || arbiter.PeerPool == nil || len(arbiter.Peers) != 1 {
 		t.Errorf("master %+v, arbiter %+v", master, arbiter)
@@ -158,7 +159,7 @@ func TestFacts(t *testing.T) {
 }
 
 // TestRollout brings a pool to a new configuration with an image, one node at a
-// time, and then says so.
+// time, and then reports it.
 func TestRollout(t *testing.T) {
 	w := newWorld(t, pool("worker", "new"), node("w1", "worker", "old"), node("w2", "worker", "old"), node("w3", "worker", "old"), build("new", "Prepared", "Succeeded"))
 	var order []string
@@ -210,8 +211,8 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestWishes serves what a node asks for itself, as the daemon of the reference
-// does, also when it asks for something else meanwhile.
+// TestWishes serves requests of the nodes themselves, as made by the daemon of
+// the reference, even if a request changes meanwhile.
 func TestWishes(t *testing.T) {
 	n := node("w1", "worker", "old")
 	n.Annotations[engine.AnnotationDesiredDrain] = "drain-new"
@@ -245,7 +246,7 @@ func TestWishes(t *testing.T) {
 	}
 }
 
-// TestLate changes no node that has changed since it was looked at.
+// TestLate does not change a node that has changed since it was observed.
 func TestLate(t *testing.T) {
 	w := newWorld(t, node("w1", "worker", "old"))
 	err := w.backend.Apply(t.Context(), "worker", engine.Cordon{Node: "w1", Revision: "1"})

@@ -19,28 +19,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Options say how the controllers work.
+// Options configures the controllers.
 type Options struct {
-	// Policy is how the engine decides; nil means the zero one.
+	// Policy is that of the engine; nil means the zero policy.
 	Policy *rollout.Policy
-	// Store keeps the state; see [kube.Store]. It must not be nil: which nodes were
-	// chosen must outlive the process.
+	// Store keeps the state; see [kube.Store]. It is required: the choice of nodes
+	// must outlive the process.
 	Store fairlead.Store
 	// Last is the name of the node that this process runs on; see [Backend].
 	Last string
-	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
+	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
-	// Clock tells the time; nil means [fairlead.SystemClock].
+	// Clock is the clock; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Client reads and writes, without a cache. Nil means one that
-	// SetupWithManager makes from the manager's configuration.
+	// Client reads and writes, without a cache. Nil means that
+	// SetupWithManager creates one from the manager's configuration.
 	Client client.Client
 }
 
 // SetupWithManager adds two controllers to a manager, which run while it leads:
-// one drives the pools, one at a time, so that pools which keep quorum together
-// see each other's nodes; the other serves what nodes ask for by desiredDrain. The
-// error of Policy.Check is returned.
+// one updates the pools, one at a time, so that pools which share a quorum see
+// each other's nodes; the other one serves the requests of nodes in desiredDrain.
+// The error of Policy.Check is returned.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if opts.Store == nil {
 		return fmt.Errorf("kube/rollout: no Store: give it one that outlives the process, such as a kube.Store")
@@ -90,13 +90,13 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		}))
 }
 
-// asks reports whether a node asks for anything.
+// asks reports whether a node has a pending request.
 func asks(o client.Object) bool {
 	wish := o.GetAnnotations()[rollout.AnnotationDesiredDrain]
 	return wish != "" && wish != o.GetAnnotations()[rollout.AnnotationLastDrain]
 }
 
-// ofRequest is the node of a request of ours.
+// ofRequest returns the node of one of our requests.
 func ofRequest(_ context.Context, o client.Object) []reconcile.Request {
 	u, ok := o.(*unstructured.Unstructured)
 	if !ok {
@@ -109,7 +109,7 @@ func ofRequest(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{kube.RequestOf(node)}
 }
 
-// pools are all pools of a cache: nodes may come to another one by their labels.
+// pools returns all pools in a cache: labels may move nodes to another one.
 func pools(ctx context.Context, cache client.Reader) []reconcile.Request {
 	list := kube.ListOf(Kind)
 	if err := cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

@@ -5,22 +5,22 @@
 //
 // It replaces that operator's node controller and drain controller; do not run them
 // on the same pools. Others render configurations, build images and change nodes:
-// the operator's other controllers, and its daemon or an agent of yours on each
-// node.
+// the operator's other controllers, and its daemon or your own agent on each node.
 //
 // # Nodes
 //
 // The engine tells a node what to run (desiredConfig and desiredImage), cordons it,
 // has its pods evicted (desiredDrain), has it updated (state Working), and uncordons
-// it when the node says Done. Each change is made at the resourceVersion that it was
-// decided on.
+// it when the node reports Done. Each change is made at the resourceVersion on which
+// its decision was based.
 //
 // # Draining
 //
 // A node whose desiredDrain is "drain-..." and differs from lastAppliedDrain gets a
-// DrainRequest of package kube/drain, whose controller must run; lastAppliedDrain
-// is written when that request is Drained. "uncordon-..." deletes the request. It
-// does not matter who wrote desiredDrain: the engine, or a daemon of its own accord.
+// DrainRequest of package kube/drain, whose controller must run; lastAppliedDrain is
+// written when that request is Drained. "uncordon-..." deletes the request. It does
+// not matter whether desiredDrain was written by the engine, or by a daemon on its
+// own initiative.
 //
 // # Images
 //

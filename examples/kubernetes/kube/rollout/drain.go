@@ -15,21 +15,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Requester is who asks in the DrainRequests that are made here.
+// Requester is the requester in the DrainRequests that are created here.
 const Requester = "machine-config"
 
-// What AnnotationDesiredDrain begins with.
+// Prefixes of AnnotationDesiredDrain.
 const (
 	wishDrain    = "drain-"
 	wishUncordon = "uncordon-"
 )
 
-// requestName is that of the DrainRequest of a node.
+// requestName returns the name of the DrainRequest for a node.
 func requestName(node string) string { return Requester + "-" + node }
 
-// Serve does what a node asks for by its annotation desiredDrain, as far as it
-// can be done now; what it waits for wakes the controller. The error is the
-// server's.
+// Serve carries out the request in a node's annotation desiredDrain, as far as
+// possible now; whatever it waits for triggers the controller. Errors are
+// those of the server.
 func (b *Backend) Serve(ctx context.Context, node string) error {
 	var n corev1.Node
 	err := b.Client.Get(ctx, client.ObjectKey{Name: node}, &n)
@@ -55,8 +55,8 @@ func (b *Backend) Serve(ctx context.Context, node string) error {
 	return nil
 }
 
-// drain sees to it that there is a request for the node, and says when the node
-// is empty.
+// drain makes sure that there is a request for the node, and reports when the
+// node is empty.
 func (b *Backend) drain(ctx context.Context, n *corev1.Node, wish string) error {
 	u := kube.Stub(drain.Kind, "", requestName(n.Name))
 	err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u)
@@ -73,7 +73,7 @@ func (b *Backend) drain(ctx context.Context, n *corev1.Node, wish string) error 
 	uid, _, _ := unstructured.NestedString(u.Object, "spec", "nodeUID")
 	phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
 	switch {
-	case why != wish || uid != string(n.UID) || phase == string(engine.PhaseOver): // of an older wish
+	case why != wish || uid != string(n.UID) || phase == string(engine.PhaseOver): // from an older wish
 		return b.dropRequest(ctx, n.Name)
 	case phase != string(engine.PhaseDrained):
 		return nil
@@ -83,7 +83,7 @@ func (b *Backend) drain(ctx context.Context, n *corev1.Node, wish string) error 
 	return b.Client.Patch(ctx, n, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-// dropRequest deletes the request for a node, if there is one of ours.
+// dropRequest deletes our request for a node, if there is one.
 func (b *Backend) dropRequest(ctx context.Context, node string) error {
 	u := kube.Stub(drain.Kind, "", requestName(node))
 	err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u)

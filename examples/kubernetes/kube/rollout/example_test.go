@@ -9,9 +9,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator that brings the nodes of MachineConfigPools to their
-// configuration. Nodes are drained by DrainRequests, so drain.SetupWithManager is for
-// the same manager, or another operator's.
+// A complete operator that brings the nodes of MachineConfigPools to their
+// configuration. Nodes are drained by DrainRequests, so drain.SetupWithManager must
+// be called for the same manager, or by another operator.
 func ExampleSetupWithManager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: true, LeaderElectionID: "mine", LeaderElectionNamespace: "my-operator"})
 	if err != nil {
@@ -27,7 +27,7 @@ func ExampleSetupWithManager() {
 	}
 	err = rollout.SetupWithManager(mgr, rollout.Options{
 		Last:  os.Getenv("NODE_NAME"), // the node that this runs on
-		Store: kube.NewCached(store),  // the leader writes alone
+		Store: kube.NewCached(store),  // only the leader writes
 	})
 	if err != nil {
 		log.Fatal(err)

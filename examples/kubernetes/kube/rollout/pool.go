@@ -15,13 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Kind is that of pools.
+// Kind is the kind of pools.
 var Kind = schema.GroupVersionKind{Group: "machineconfiguration.openshift.io", Version: "v1", Kind: "MachineConfigPool"}
 
-// builds is the kind of builds of images.
+// builds is the kind of image builds.
 var builds = schema.GroupVersionKind{Group: Kind.Group, Version: "v1", Kind: "MachineOSBuild"}
 
-// machineConfigPool is a pool as the server has it, as far as the engine goes.
+// machineConfigPool is a pool on the server, with the fields that the engine
+// uses.
 type machineConfigPool struct {
 	Metadata fairlead.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -35,7 +36,7 @@ type machineConfigPool struct {
 	Status rollout.PoolStatus `json:"status"`
 }
 
-// poolOf reads a pool.
+// poolOf decodes a pool.
 func poolOf(u *unstructured.Unstructured) (rollout.Pool, error) {
 	var held machineConfigPool
 	if err := kube.Decode(u, &held); err != nil {
@@ -53,7 +54,7 @@ func poolOf(u *unstructured.Unstructured) (rollout.Pool, error) {
 	return p, nil
 }
 
-// machineOSBuild is the making of an image.
+// machineOSBuild is the build of an image.
 type machineOSBuild struct {
 	Metadata fairlead.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -67,7 +68,7 @@ type machineOSBuild struct {
 	} `json:"status"`
 }
 
-// build returns the newest build of a configuration, nil if there is none.
+// build returns the newest build of a configuration; nil if there is none.
 func (b *Backend) build(ctx context.Context, configuration string) (*rollout.Build, error) {
 	if configuration == "" {
 		return nil, nil
@@ -128,8 +129,8 @@ func (b *Backend) pools(ctx context.Context) ([]rollout.Pool, error) {
 	return out, nil
 }
 
-// peersOf names the pool that keeps quorum together with one, and whether that is
-// to be through first.
+// peersOf returns the pool that shares a quorum with another one, and whether it
+// must finish first.
 func peersOf(pool string) (peer string, first bool) {
 	switch pool {
 	case rollout.PoolMaster:

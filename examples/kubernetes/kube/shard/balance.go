@@ -1,7 +1,7 @@
 package shard
 
-// target is how many shards a member should hold, when each of the live ones holds
-// so many: an equal number, or one more if nobody lacks one.
+// target returns how many shards a member should hold, given how many each live
+// member holds: an equal number, or one more if no other member lacks one.
 func target(shards int, held map[string]int, me string) int {
 	low := shards / len(held)
 	for name, n := range held {

@@ -9,8 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// The whole of an operator of which several replicas share the nodes. No leader is
-// elected.
+// A complete operator whose replicas share the nodes. No leader is elected.
 func ExampleMember_Manager() {
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{})
 	if err != nil {

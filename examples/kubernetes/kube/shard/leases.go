@@ -15,23 +15,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// leases is what a member does on the server. One goroutine uses it.
+// leases makes a member's requests to the server. Only one goroutine uses it.
 type leases struct {
 	m     *Member
 	seen  map[string]sight // by name
-	asked time.Time        // when the last list was asked for
-	own   time.Time        // when the member's own Lease was written last
+	asked time.Time        // when the last list was requested
+	own   time.Time        // when the member's own Lease was last written
 }
 
-// sight is since when a Lease has been as it is, as far as is known: it was written
-// after the list before, and before the one that showed it had come.
+// sight is the time interval in which a Lease was written, as far as is known:
+// after the previous list was requested, and before the list that showed the change
+// was answered.
 type sight struct {
 	version       string
 	after, before time.Time
 }
 
-// round looks at all Leases, renews what is held, gives back what is too much, and
-// takes what is free.
+// round lists all Leases, renews the held ones, releases those in excess, and
+// takes free ones.
 func (l *leases) round(ctx context.Context) error {
 	asked := l.m.Clock.Now()
 	var list coordinationv1.LeaseList
@@ -48,7 +49,7 @@ func (l *leases) round(ctx context.Context) error {
 	}
 	l.compare(found)
 	errs = append(errs, l.renew(ctx))
-	if own != nil { // or else others do not know yet that they are to leave some
+	if own != nil { // otherwise others do not know yet that they must release some
 		errs = append(errs, l.balance(ctx, found))
 	}
 	errs = append(errs, l.giveBack(ctx))
@@ -56,8 +57,8 @@ func (l *leases) round(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// tell has the controllers told of all objects, if a term has begun since: what
-// they were told of before is forgotten where it was another's then.
+// tell makes the controllers receive all objects again, if a term has begun
+// since: they have dropped earlier events for objects of other members.
 func (l *leases) tell() {
 	news := false
 	l.m.mu.Lock()
@@ -70,7 +71,7 @@ func (l *leases) tell() {
 	}
 }
 
-// do makes a request that does not take longer than a lease can wait.
+// do makes a request, limited to the time that a lease can wait.
 func (l *leases) do(ctx context.Context, request func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, l.m.Duration/4)
 	defer cancel()
@@ -98,7 +99,7 @@ func (l *leases) note(items []coordinationv1.Lease, asked time.Time) map[string]
 	return found
 }
 
-// over reports whether a Lease has run out, or is held by nobody.
+// over reports whether a Lease has expired, or has no holder.
 func (l *leases) over(lease *coordinationv1.Lease) bool {
 	if holder(lease) == "" {
 		return true
@@ -111,12 +112,12 @@ func (l *leases) over(lease *coordinationv1.Lease) bool {
 	return min(now.Sub(since), now.Round(0).Sub(since.Round(0))) > duration+l.m.Skew
 }
 
-// due reports whether what was written at that time has to be renewed.
+// due reports whether a Lease that was written at a time must be renewed.
 func (l *leases) due(written time.Time) bool {
 	return longest(written, l.m.Clock.Now()) >= l.m.Duration/3
 }
 
-// holdGroup keeps the Lease that says how many shards there are.
+// holdGroup holds the Lease with the number of shards.
 func (l *leases) holdGroup(ctx context.Context, lease *coordinationv1.Lease) error {
 	m := l.m
 	us := fmt.Sprintf("%d-shards", m.Shards)
@@ -128,7 +129,7 @@ func (l *leases) holdGroup(ctx context.Context, lease *coordinationv1.Lease) err
 			m.mu.Unlock()
 		}
 	} else if !l.over(lease) {
-		return fmt.Errorf("lease %s/%s is held by %s: this member waits until that has run out, because it may make passes over the same objects (this one shares them by %s)", m.Namespace, m.Name, holder(lease), us)
+		return fmt.Errorf("lease %s/%s is held by %s: this member waits until that has expired, because it may reconcile the same objects (this member uses %s)", m.Namespace, m.Name, holder(lease), us)
 	}
 	if ours && !l.due(m.group) {
 		return nil
@@ -136,7 +137,7 @@ func (l *leases) holdGroup(ctx context.Context, lease *coordinationv1.Lease) err
 	asked := m.Clock.Now()
 	_, err := l.write(ctx, lease, m.Name, us)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return nil // another was quicker; the next list shows it
+		return nil // another member was faster; the next list shows it
 	}
 	if err == nil {
 		m.mu.Lock()
@@ -150,7 +151,7 @@ func (l *leases) memberName() string { return l.m.Name + "-member-" + l.m.Identi
 
 func (l *leases) shardName(shard int) string { return fmt.Sprintf("%s-shard-%d", l.m.Name, shard) }
 
-// sign says that the member is there.
+// sign writes the Lease that shows the member is alive.
 func (l *leases) sign(ctx context.Context, lease *coordinationv1.Lease) error {
 	asked := l.m.Clock.Now()
 	_, err := l.write(ctx, lease, l.memberName(), l.m.Identity)
@@ -160,14 +161,14 @@ func (l *leases) sign(ctx context.Context, lease *coordinationv1.Lease) error {
 	return err
 }
 
-// remove says that the member is gone.
+// remove deletes the Lease of the member.
 func (l *leases) remove(ctx context.Context) error {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: l.m.Namespace, Name: l.memberName()}}
 	return client.IgnoreNotFound(l.do(ctx, func(ctx context.Context) error { return l.m.Client.Delete(ctx, lease) }))
 }
 
-// write makes a Lease be held from now on, on condition that nobody has written it
-// since. A nil one is made. An empty holder gives it back.
+// write renews or acquires a Lease, provided that nothing else has written it
+// since. If lease is nil, it creates one. An empty holder releases it.
 func (l *leases) write(ctx context.Context, lease *coordinationv1.Lease, name, by string) (version string, err error) {
 	now := metav1.NewMicroTime(l.m.Clock.Now())
 	seconds := int32(l.m.Duration / time.Second)
@@ -191,8 +192,9 @@ func (l *leases) write(ctx context.Context, lease *coordinationv1.Lease, name, b
 	return next.ResourceVersion, nil
 }
 
-// compare ends the terms whose Leases are others' by now. The version is that of
-// the server: an answer to this member's own write may have been lost.
+// compare ends the terms whose Leases belong to others by now. It takes over the
+// versions of the server, because an answer to this member's own write may have
+// been lost.
 func (l *leases) compare(found map[string]*coordinationv1.Lease) {
 	m := l.m
 	m.mu.Lock()
@@ -206,7 +208,7 @@ func (l *leases) compare(found map[string]*coordinationv1.Lease) {
 	}
 }
 
-// holder is who holds a Lease, "" for nobody.
+// holder returns the holder of a Lease; "" if there is none.
 func holder(lease *coordinationv1.Lease) string {
 	if lease == nil || lease.Spec.HolderIdentity == nil {
 		return ""
@@ -214,7 +216,7 @@ func holder(lease *coordinationv1.Lease) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// terms returns those that meet a condition, by shard.
+// terms returns the terms that meet a condition, by shard.
 func (l *leases) terms(which func(*term) bool) map[int]term {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
@@ -227,7 +229,7 @@ func (l *leases) terms(which func(*term) bool) map[int]term {
 	return out
 }
 
-// at is the Lease of a shard as this member has written it.
+// at returns the Lease of a shard as this member has written it.
 func (l *leases) at(shard int, t *term) *coordinationv1.Lease {
 	identity := l.m.Identity
 	return &coordinationv1.Lease{
@@ -236,7 +238,7 @@ func (l *leases) at(shard int, t *term) *coordinationv1.Lease {
 	}
 }
 
-// renew writes the Leases of what is held, when that is due.
+// renew writes the Leases of held shards, if that is due.
 func (l *leases) renew(ctx context.Context) error {
 	var errs []error
 	for shard, t := range l.terms(func(t *term) bool { return !t.closing && l.due(t.from) }) {
@@ -245,14 +247,14 @@ func (l *leases) renew(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// take makes a shard this member's, or keeps it so.
+// take acquires a shard for this member, or renews it.
 func (l *leases) take(ctx context.Context, shard int, lease *coordinationv1.Lease) error {
 	m := l.m
 	asked := m.Clock.Now()
 	version, err := l.write(ctx, lease, l.shardName(shard), m.Identity)
 	if err != nil {
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			return nil // the next list shows whose it is
+			return nil // the next list shows its holder
 		}
 		return err
 	}
@@ -267,7 +269,7 @@ func (l *leases) take(ctx context.Context, shard int, lease *coordinationv1.Leas
 	return nil
 }
 
-// giveBack gives back what is to be, where no pass is under way.
+// giveBack releases shards that are closing, if no pass is under way.
 func (l *leases) giveBack(ctx context.Context) error {
 	var errs []error
 	for shard, t := range l.terms(func(t *term) bool { return t.closing && t.passes == 0 }) {
@@ -276,14 +278,14 @@ func (l *leases) giveBack(ctx context.Context) error {
 		}
 		l.m.mu.Lock()
 		if l.m.terms[shard] != nil {
-			l.m.lose(shard) // also after an error: then it runs out
+			l.m.lose(shard) // even after an error: then it expires
 		}
 		l.m.mu.Unlock()
 	}
 	return errors.Join(errs...)
 }
 
-// balance closes what is more than the member's part, or takes what is free.
+// balance closes shards in excess of the member's share, or takes free ones.
 func (l *leases) balance(ctx context.Context, found map[string]*coordinationv1.Lease) error {
 	m := l.m
 	held := map[string]int{}
@@ -299,12 +301,12 @@ func (l *leases) balance(ctx context.Context, found map[string]*coordinationv1.L
 	open := l.terms(func(*term) bool { return true })
 	var free []int
 	for i := range m.Shards {
-		shard := (i + m.Shard(m.Identity)) % m.Shards // so that members do not all take the same
+		shard := (i + m.Shard(m.Identity)) % m.Shards // so that not all members take the same ones
 		lease := found[l.shardName(shard)]
 		_, mine := open[shard]
 		if _, live := held[holder(lease)]; live && !l.over(lease) {
 			held[holder(lease)]++
-		} else if !mine && (l.over(lease) || holder(lease) == m.Identity) { // the answer to its own write was lost
+		} else if !mine && (l.over(lease) || holder(lease) == m.Identity) { // in case the answer to its own write was lost
 			free = append(free, shard)
 		}
 	}
@@ -329,13 +331,13 @@ func (l *leases) balance(ctx context.Context, found map[string]*coordinationv1.L
 	return errors.Join(errs...)
 }
 
-// agreed reports whether the members agree on how many shards there are.
+// agreed reports whether the members agree on the number of shards.
 func (l *leases) agreed() bool {
 	return longest(l.m.group, l.m.Clock.Now()) < l.m.Duration-l.m.Skew
 }
 
-// forget deletes the Lease of a member that has gone. That it is still there costs
-// nothing, so an error is not worth a word.
+// forget deletes the Lease of a member that is gone. Leaving it does no harm, so
+// errors are ignored.
 func (l *leases) forget(ctx context.Context, lease *coordinationv1.Lease) {
 	_ = l.do(ctx, func(ctx context.Context) error {
 		return l.m.Client.Delete(ctx, lease, client.Preconditions{ResourceVersion: &lease.ResourceVersion})

@@ -18,8 +18,8 @@ import (
 // members at once, so mgr must not elect a leader.
 func (m *Member) Manager(mgr ctrl.Manager) ctrl.Manager { return &sharing{mgr, m} }
 
-// sharing is a manager whose controllers know the member, and are told of all
-// objects when it takes shards over.
+// sharing is a manager whose controllers know the member, and receive all
+// objects again when it takes over shards.
 type sharing struct {
 	ctrl.Manager
 	member *Member
@@ -33,7 +33,7 @@ func (s *sharing) GetCache() cache.Cache {
 	return &repeating{s.Manager.GetCache(), &s.member.subscriptions}
 }
 
-// owning is a controller in whose contexts the member is.
+// owning is a controller that runs with the member in its context.
 type owning struct {
 	manager.Runnable
 	member *Member
@@ -43,8 +43,8 @@ func (o *owning) Start(ctx context.Context) error {
 	return o.Runnable.Start(kube.WithOwner(ctx, o.member))
 }
 
-// repeating is a cache that remembers who wants to be told of its objects: controllers
-// ask it for informers by an object.
+// repeating is a cache that records the event handlers of its informers: controllers
+// get informers from it by object.
 type repeating struct {
 	cache.Cache
 	to *subscriptions
@@ -58,14 +58,14 @@ func (r *repeating) GetInformer(ctx context.Context, o client.Object, opts ...ca
 	return &informer{i, r.to}, nil
 }
 
-// informer is one that remembers the handlers that are added to it.
+// informer is an informer that records the handlers added to it.
 type informer struct {
 	cache.Informer
 	to *subscriptions
 }
 
 func (i *informer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, o toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
-	i.to.mu.Lock() // what is taken over from now on is repeated to it
+	i.to.mu.Lock() // later replays include the handler
 	defer i.to.mu.Unlock()
 	r, err := i.Informer.AddEventHandlerWithOptions(h, o)
 	if err == nil {
@@ -74,7 +74,7 @@ func (i *informer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler,
 	return r, err
 }
 
-// subscriptions are the handlers that are told of objects.
+// subscriptions contains the event handlers.
 type subscriptions struct {
 	mu      sync.Mutex
 	all     []subscription
@@ -87,25 +87,26 @@ type subscription struct {
 	options  toolscache.HandlerOptions
 }
 
-// repeat is a handler that was added once more, until it was told of all objects.
+// repeat is a handler that was added once more, until it has received all
+// objects.
 type repeat struct {
 	informer cache.Informer
 	handle   toolscache.ResourceEventHandlerRegistration
 }
 
-// replay tells all handlers of all objects: it adds them once more.
+// replay sends all objects to all handlers, by adding the handlers once more.
 func (s *subscriptions) replay() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.all {
 		handle, err := one.informer.AddEventHandlerWithOptions(one.handler, one.options)
-		if err == nil { // or else the informer has stopped, and so does the controller
+		if err == nil { // otherwise the informer has stopped, and so does the controller
 			s.repeats = append(s.repeats, repeat{one.informer, handle})
 		}
 	}
 }
 
-// tidy takes away what was added by replay and has done its work.
+// tidy removes the handlers added by replay that have received all objects.
 func (s *subscriptions) tidy() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

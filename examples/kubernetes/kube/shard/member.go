@@ -19,36 +19,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Options say what is shared, and with whom.
+// Options configures a Member.
 type Options struct {
 	// Client reads and writes Leases, without a cache. It needs the verbs list,
 	// create, update and delete on leases of the namespace.
 	Client client.Client
-	// Namespace is that of the Leases.
+	// Namespace is the namespace of the Leases.
 	Namespace string
-	// Name is the group's. Its Leases are NAME, NAME-shard-NUMBER and
-	// NAME-member-IDENTITY. Empty means fairlead.
+	// Name is the name of the group. Its Leases are NAME, NAME-shard-NUMBER
+	// and NAME-member-IDENTITY. Empty means fairlead.
 	Name string
-	// Shards is how many there are: 1 to 1,000, the same for all members. Four times
-	// as many as members is a good choice.
+	// Shards is the number of shards: 1 to 1,000, the same for all members. Four
+	// times as many as members is a good choice.
 	Shards int
-	// Identity differs between members, and between two starts of one. Empty means
-	// a random one.
+	// Identity must differ between members, and between two starts of one. Empty
+	// means a random one.
 	Identity string
-	// Duration is after how long without a sign of a member its shards are taken
-	// over. Zero means a minute; it is rounded up to whole seconds.
+	// Duration is how long the Leases of a member last without renewal; then its
+	// shards are taken over. Zero means a minute; it is rounded up to whole
+	// seconds.
 	Duration time.Duration
-	// Skew is by how much the clocks of two members may differ within Duration; all
-	// of them keep this distance to the end of a lease. Zero means a tenth of it.
+	// Skew is by how much the clocks of two members may diverge within Duration;
+	// all members keep this distance to the end of a lease. Zero means a tenth of
+	// Duration.
 	Skew time.Duration
-	// Retry is the time between two looks at the Leases. Zero means a twelfth of
+	// Retry is how often the Leases are listed. Zero means a twelfth of
 	// Duration.
 	Retry time.Duration
-	// Clock tells the time. Nil means [fairlead.SystemClock].
+	// Clock is the clock. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
 }
 
-// maxShards bounds the Leases that a mistyped flag may make.
+// maxShards limits the number of Leases that a mistyped flag can create.
 const maxShards = 1000
 
 // Member is one process of a group. Add it to a manager: it runs while that does.
@@ -58,26 +60,26 @@ type Member struct {
 	leases leases
 
 	mu    sync.Mutex
-	group time.Time     // until when the group is known to be ours counts from here
-	terms map[int]*term // by shard: what is held, or given back
+	group time.Time     // the time limit of the group's Lease counts from here
+	terms map[int]*term // by shard: held, or being released
 
 	subscriptions subscriptions
 }
 
-// term is a shard that is held.
+// term is the term of a held shard.
 type term struct {
-	from    time.Time // when the last renewal that succeeded was asked for
+	from    time.Time // when the last successful renewal was requested
 	version string    // resourceVersion of the Lease
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	passes  int  // under way
-	closing bool // no more passes: it is given back
-	told    bool // the controllers were told of all objects since it began
+	closing bool // no more passes: it is being released
+	told    bool // the controllers have received all objects since it began
 	caches  map[*store]*kube.Cached
 }
 
-// New returns a member that holds nothing yet. The error says what is wrong with
-// the options.
+// New returns a member that holds no shards yet. The error reports invalid
+// options.
 func New(o Options) (*Member, error) {
 	o.Name = cmp.Or(o.Name, "fairlead")
 	o.Identity = cmp.Or(o.Identity, strings.ToLower(rand.Text()))
@@ -90,11 +92,11 @@ func New(o Options) (*Member, error) {
 	}
 	switch {
 	case o.Client == nil:
-		return nil, fmt.Errorf("kube/shard: no Client: give it one without a cache, as kube.Direct makes it")
+		return nil, fmt.Errorf("kube/shard: no Client: give it one without a cache, such as that of kube.Direct")
 	case o.Shards < 1 || o.Shards > maxShards:
 		return nil, fmt.Errorf("kube/shard: %d shards: must be 1 to %d; four times as many as members is a good choice", o.Shards, maxShards)
 	case o.Duration <= 0 || o.Skew < 0 || o.Retry <= 0 || o.Duration/3+o.Retry+o.Skew >= o.Duration:
-		return nil, fmt.Errorf("kube/shard: Duration %v, Skew %v, Retry %v: a third of Duration, Retry and Skew must take less than Duration together, or leases end before they are renewed", o.Duration, o.Skew, o.Retry)
+		return nil, fmt.Errorf("kube/shard: Duration %v, Skew %v, Retry %v: the sum of a third of Duration, Retry and Skew must be less than Duration; otherwise leases end before they are renewed", o.Duration, o.Skew, o.Retry)
 	}
 	for _, name := range []string{o.Namespace, o.Name, o.Identity} {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
@@ -106,14 +108,15 @@ func New(o Options) (*Member, error) {
 	return m, nil
 }
 
-// Shard is the number of the shard that an object of this name belongs to.
+// Shard returns the number of the shard to which the object with the name
+// belongs.
 func (m *Member) Shard(name string) int {
 	h := fnv.New32a()
 	h.Write([]byte(name))
 	return int(h.Sum32() % uint32(m.Shards))
 }
 
-// Held are the shards whose objects are this member's, in order.
+// Held returns the shards that this member holds, in order.
 func (m *Member) Held() []int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,26 +130,26 @@ func (m *Member) Held() []int {
 	return out
 }
 
-// may reports whether a pass may begin in a term. It is called with the lock.
+// may reports whether a pass may begin in a term. The lock must be held.
 func (m *Member) may(t *term) bool {
 	return !t.closing && m.left(t) > 0
 }
 
-// left is for how long a term surely lasts. It is called with the lock.
+// left returns how long a term is certain to last. The lock must be held.
 func (m *Member) left(t *term) time.Duration {
 	now := m.Clock.Now()
 	return m.Duration - m.Skew - max(longest(t.from, now), longest(m.group, now))
 }
 
-// longest is the time from then to now by the clock that only runs or by the one
-// that is set, whichever says more: the first stands still while a machine sleeps.
+// longest returns the time from then to now by the monotonic clock or by the wall
+// clock, whichever is longer: the former stands still while a machine sleeps.
 func longest(then, now time.Time) time.Duration {
 	return max(now.Sub(then), now.Round(0).Sub(then.Round(0)))
 }
 
 type passKey struct{}
 
-// pass is what the context of a pass tells the store.
+// pass is the value in the context of a pass, for the store.
 type pass struct {
 	term *term
 	name string
@@ -172,11 +175,12 @@ func (m *Member) Begin(ctx context.Context, name string) (held context.Context, 
 	}, true
 }
 
-// NeedLeaderElection tells a manager that a member runs whoever leads.
+// NeedLeaderElection returns false: a member runs no matter which process
+// leads.
 func (*Member) NeedLeaderElection() bool { return false }
 
 // Start holds shards until ctx ends. Then it waits for the passes under way, and
-// gives all back. It returns nil.
+// releases all shards. It returns nil.
 func (m *Member) Start(ctx context.Context) error {
 	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -195,12 +199,12 @@ func (m *Member) Start(ctx context.Context) error {
 		_ = fairlead.SleepUntil(ctx, m.Clock, m.Clock.Now().Add(m.Retry))
 	}
 	if err := m.leave(context.WithoutCancel(ctx)); err != nil {
-		log.Error(err, "leases that are not given back run out")
+		log.Error(err, "leases that are not released will expire")
 	}
 	return nil
 }
 
-// watch ends terms in time, whatever the server does.
+// watch ends terms in time, even if the server does not answer.
 func (m *Member) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		next := m.expire()
@@ -208,7 +212,7 @@ func (m *Member) watch(ctx context.Context) {
 	}
 }
 
-// expire ends the terms that are over, and returns when to look again.
+// expire ends the terms that are over, and returns when to call it again.
 func (m *Member) expire() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -223,14 +227,14 @@ func (m *Member) expire() time.Duration {
 	return next
 }
 
-// lose ends a term and the passes in it. It is called with the lock.
+// lose ends a term and its passes. The lock must be held.
 func (m *Member) lose(shard int) {
 	m.terms[shard].cancel(kube.NotOwnerError{})
 	delete(m.terms, shard)
 }
 
-// leave gives all shards back, each when its passes have ended, and says that the
-// member is gone.
+// leave releases all shards, each when its passes have ended, and deletes the
+// member's Lease.
 func (m *Member) leave(ctx context.Context) error {
 	var errs []error
 	for {

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// group is a server and processes with clocks that go wrong, in a time of its own.
+// group is a server and processes with inaccurate clocks, in simulated time.
 type group struct {
 	*testing.T
 	leases  map[string]*coordinationv1.Lease
@@ -34,18 +34,18 @@ type group struct {
 	starts  int
 }
 
-// process is a member, and what is the matter with it.
+// process is a member and its faults.
 type process struct {
 	*Member
 	clock   fairlead.ManualClock
 	begin   time.Time
-	rate    float64 // of its clock
-	cut     bool    // from the server
-	stalled bool    // its rounds are not run, and nor is its watch
+	rate    float64 // the rate of its clock
+	cut     bool    // cut off from the server
+	stalled bool    // neither its rounds nor its watch run
 	told    map[*term]bool
 }
 
-// controller is one that is told of all objects, in the terms that there are then.
+// controller records the terms during which it received all objects.
 type controller struct {
 	cache.Informer
 	*process
@@ -64,7 +64,8 @@ func newGroup(t *testing.T, seed uint64) *group {
 	return &group{T: t, leases: map[string]*coordinationv1.Lease{}, random: rand.New(rand.NewPCG(seed, 0)), members: map[string]*process{}}
 }
 
-// start adds a member. Its clock says any time, and runs too fast or too slowly.
+// start adds a member. Its clock shows an arbitrary time, and runs too fast or
+// too slowly.
 func (g *group) start(shards int) *process {
 	g.Helper()
 	g.starts++
@@ -81,14 +82,15 @@ func (g *group) start(shards int) *process {
 	return p
 }
 
-// wire is the way of a process to the server, of which it knows what members use.
+// wire connects a process to the server. It implements only the requests that
+// members make.
 type wire struct {
 	client.Client
 	g *group
 	p *process
 }
 
-// call makes a request, which may fail before or after it was carried out.
+// call makes a request, which may fail before or after it is carried out.
 func (w *wire) call(request func() error) error {
 	g := w.g
 	g.check()
@@ -157,7 +159,7 @@ func (w *wire) Delete(_ context.Context, o client.Object, opts ...client.DeleteO
 	})
 }
 
-// expect is the answer to a write of a Lease at a version.
+// expect returns the answer to a write of a Lease at a version.
 func (g *group) expect(name, version string) error {
 	switch at := g.leases[name]; {
 	case at == nil:
@@ -182,7 +184,7 @@ func (g *group) pass(d time.Duration) {
 	}
 }
 
-// owners are the members that may make a pass over an object now.
+// owners returns the members that may make a pass over an object now.
 func (g *group) owners(name string) []string {
 	var all []string
 	for id, p := range g.members {
@@ -196,7 +198,7 @@ func (g *group) owners(name string) []string {
 
 var objects = strings.Fields("a b c d e f g h i j k l m n o p q r s t")
 
-// check is what must hold at any time.
+// check verifies what must hold at any time.
 func (g *group) check() {
 	g.Helper()
 	for _, name := range objects {
@@ -211,7 +213,7 @@ func (g *group) any() *process {
 	return g.members[names[g.random.IntN(len(names))]]
 }
 
-// step is something that happens.
+// step makes something happen.
 func (g *group) step(shards int) {
 	switch p, what := g.any(), g.random.IntN(100); {
 	case what < 2 && len(g.members) < 6:
@@ -235,20 +237,21 @@ func (g *group) step(shards int) {
 	g.check()
 }
 
-// round is a look of a member at the leases. Whatever has become its own, it has been told
-// of all objects since.
+// round makes one round of a member. For each shard that it has taken over, its
+// controllers must have received all objects since.
 func (g *group) round(p *process) {
 	g.Helper()
 	_ = p.leases.round(g.Context())
 	for shard, t := range p.terms {
 		if !p.told[t] {
-			g.Fatalf("%s: shard %d was taken over, and the controllers were not told of its objects", p.Identity, shard)
+			g.Fatalf("%s: shard %d was taken over, but the controllers did not receive its objects", p.Identity, shard)
 		}
 	}
 	p.expire()
 }
 
-// settle lets all members work without faults, until all shards are shared evenly.
+// settle lets all members work without faults, until the shards are shared
+// evenly.
 func (g *group) settle(shards int) {
 	g.Helper()
 	g.slow = false
@@ -274,7 +277,7 @@ func (g *group) settle(shards int) {
 }
 
 // No object ever belongs to two members, whatever happens to them and whatever
-// their clocks say; and once nothing happens, all shards are shared evenly.
+// their clocks show; and once nothing happens, the shards are shared evenly.
 func TestMembers(t *testing.T) {
 	for seed := range uint64(long.N(15, 3000)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -301,8 +304,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// A shard is taken over when the lease of its member, who is gone, and the skew are
-// over, and at once when it was given back.
+// A shard is taken over when the lease of a member that is gone and the skew are
+// over, and at once if it was released.
 func TestTakeOver(t *testing.T) {
 	for _, given := range []bool{true, false} {
 		g := newGroup(t, 1)
@@ -329,12 +332,12 @@ func TestTakeOver(t *testing.T) {
 		}
 		took := g.time - begin
 		if given && took > 3*time.Second || !given && (took <= duration+skew || took > duration+skew+4*time.Second) {
-			t.Errorf("given back %v: taken over after %v", given, took)
+			t.Errorf("released %v: taken over after %v", given, took)
 		}
 	}
 }
 
-// A pass is canceled when its shard is lost, and a shard is not given back before
+// A pass is canceled when its shard is lost, and a shard is not released before
 // its passes have ended.
 func TestPasses(t *testing.T) {
 	g := newGroup(t, 1)
@@ -354,11 +357,11 @@ func TestPasses(t *testing.T) {
 		_ = second.leases.round(t.Context())
 	}
 	if len(second.Held()) != 0 || held.Err() != nil {
-		t.Fatalf("given back while a pass is under way: %v, %v", second.Held(), held.Err())
+		t.Fatalf("released while a pass is under way: %v, %v", second.Held(), held.Err())
 	}
 	done()
 	for stop := false; !stop; {
-		g.pass(retry) // wakes it
+		g.pass(retry) // wakes it up
 		select {
 		case err := <-left:
 			if err != nil {
@@ -387,7 +390,8 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// As long as somebody leads alone, or another number of shards is held, nothing is.
+// While a single leader or a group with another number of shards holds the
+// Lease, no shard is held.
 func TestAnotherWay(t *testing.T) {
 	g := newGroup(t, 1)
 	leader, seconds := "pod-1", int32(30)
@@ -404,11 +408,12 @@ func TestAnotherWay(t *testing.T) {
 	if g.time <= 33*time.Second || g.time > 38*time.Second {
 		t.Errorf("held after %v, want after 33s", g.time)
 	}
-	if want := "lease n/fairlead is held by pod-1: this member waits until that has run out"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "lease n/fairlead is held by pod-1: this member waits until that has expired"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 
-	// Somebody who leads by force ends it, although the leases of shards are renewed.
+	// A leader that takes the Lease by force ends this, although the leases of
+	// shards are renewed.
 	lease.Spec.HolderIdentity = &leader
 	g.put(lease)
 	for range 13 {
@@ -420,7 +425,7 @@ func TestAnotherWay(t *testing.T) {
 	}
 }
 
-// What is remembered of the store is the state of the pass's own object.
+// Only the state of the pass's own object is remembered.
 func TestStore(t *testing.T) {
 	g := newGroup(t, 1)
 	p := g.start(1)

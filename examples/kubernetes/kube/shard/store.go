@@ -8,15 +8,16 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 )
 
-// store is what [Member.Store] returns.
+// store is the result of [Member.Store].
 type store struct {
 	fairlead.Store
 	member *Member
 }
 
-// Store returns a store that asks the given one no more than it must: the state of
-// an object is remembered as long as the member holds the object's shard, for
-// passes over the object. All else may be others' to write, and is not remembered.
+// Store returns a store that makes as few requests to the given one as possible:
+// within passes over an object, the state of the object is remembered as long as
+// the member holds the object's shard. Everything else may be written by others,
+// and is not remembered.
 func (m *Member) Store(s fairlead.Store) fairlead.Store { return &store{s, m} }
 
 // of returns the store to use for a key.

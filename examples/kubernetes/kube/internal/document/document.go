@@ -1,4 +1,4 @@
-// Package document is what the adapters share that read and change machines.
+// Package document is shared by the backends that read and change machines.
 package document
 
 import (
@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Read reads a machine of the Machine API or the Cluster API, with what the engine
-// does not know of it.
+// Read decodes a machine of the Machine API or the Cluster API, including the
+// fields that the engine does not know.
 func Read(u *unstructured.Unstructured) (*lifecycle.Document, error) {
 	data, err := u.MarshalJSON()
 	if err != nil {
@@ -18,13 +18,13 @@ func Read(u *unstructured.Unstructured) (*lifecycle.Document, error) {
 	}
 	d, err := lifecycle.ReadDocument(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: is not of the form that is expected: %w", u.GetKind(), kube.NameOf(u), err)
+		return nil, fmt.Errorf("%s %s: does not have the expected form: %w", u.GetKind(), kube.NameOf(u), err)
 	}
 	return d, nil
 }
 
-// Edit returns a machine with what edit changes of it; see lifecycle.Document for
-// what is written.
+// Edit returns a machine with the changes made by edit; see lifecycle.Document
+// for the fields that are written.
 func Edit(u *unstructured.Unstructured, edit func(*lifecycle.Machine)) (*unstructured.Unstructured, error) {
 	d, err := Read(u)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package latest reads from the server again only what has changed since it was
-// read, as the manager's watches tell.
+// Package latest rereads from the server only objects that have changed since
+// they were last read, according to the manager's watches.
 package latest
 
 import (
@@ -18,18 +18,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Client reads from the server and writes to it, and remembers what [List] and [Get]
-// have read through it.
+// Client reads from the server and writes to it, and remembers the results of [List]
+// and [Get].
 //
-//  1. All that is returned was read from the server. What is remembered is
-//     returned again where a cache of metadata is at the same UIDs and
-//     resourceVersions, or lags and has not moved since it was read.
-//  2. So what is returned is never older than the cache, and never goes back in
-//     time: what is remembered gives way to what is read later, and to nothing
-//     else.
-//  3. What was written through the Client is not remembered as it was before,
-//     whatever came of the write. Only what others write may be seen late, by as
-//     much as the cache lags.
+//  1. All returned data was read from the server. A remembered result is
+//     returned again if a cache of metadata has the same UIDs and
+//     resourceVersions, or if the cache lags behind and has not changed since
+//     the result was read.
+//  2. So results are never older than the cache, and never go back in time: a
+//     remembered result is replaced only by one that is read later.
+//  3. A write through the Client drops the remembered results that it may
+//     affect, whatever its outcome. Only writes by others may be seen late, by
+//     the lag of the cache.
 //
 // Its methods may be called from several goroutines.
 type Client struct {
@@ -39,26 +39,27 @@ type Client struct {
 
 	mu     sync.Mutex
 	known  map[key]reading
-	writes map[schema.GroupKind]int // how many have returned, by kind
-	heard  map[schema.GroupKind]int // how many changes the watches have told of, by kind; nil if nobody says
+	writes map[schema.GroupKind]int // how many writes have returned, by kind
+	heard  map[schema.GroupKind]int // how many changes the watches have reported, by kind; nil without Listen
 }
 
-// reading is what was read, and at what the cache was before.
+// reading is a result, and the state of the cache before it was read.
 type reading struct {
 	value  any // a list, an object, or absent
 	cached versions
-	heard  int // how many changes of the kind had been told of; -1 if nobody says
+	heard  int // how many changes of the kind had been reported; -1 without Listen
 }
 
-// key names what was asked for: one object, or the list of some.
+// key identifies a read: of one object, or of a list.
 type key struct {
 	kind            schema.GroupKind
-	namespace, name string // no name: a list
-	what            string // of a list what it selects, and in which form
+	namespace, name string // a list has no name
+	what            string // the type and version, and for a list its selector
 }
 
 // New returns a Client. The cache has the metadata of all objects of these kinds;
-// those of others are read each time, and with a nil cache all are.
+// objects of other kinds are read each time, as are all objects if the cache is
+// nil.
 func New(c client.Client, cache client.Reader, kinds []schema.GroupVersionKind) *Client {
 	l := &Client{Client: c, cache: cache, kinds: map[schema.GroupKind]bool{}, known: map[key]reading{}, writes: map[schema.GroupKind]int{}}
 	for _, k := range kinds {
@@ -67,8 +68,8 @@ func New(c client.Client, cache client.Reader, kinds []schema.GroupVersionKind) 
 	return l
 }
 
-// Listen has the Client take into account what the watches tell: call the function
-// that it returns for each change, with its kind.
+// Listen makes the Client take watch events into account: call the returned
+// function for each change, with its kind.
 func (c *Client) Listen() (hear func(schema.GroupKind)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,9 +81,9 @@ func (c *Client) Listen() (hear func(schema.GroupKind)) {
 	}
 }
 
-// current reports whether a cache that is at these versions knows nothing newer than
-// what was read. One that lacked an object then, and does now, may have heard of it
-// since, and that it is gone, unless nothing was heard.
+// current reports whether a cache with these versions has nothing newer than the
+// result. If the cache lacked an object then and lacks it now, the object may have
+// been added and deleted since, unless no change was reported.
 func (r *reading) current(cached, read versions, heard int) bool {
 	if maps.Equal(cached, read) {
 		return true
@@ -95,8 +96,8 @@ func (r *reading) current(cached, read versions, heard int) bool {
 	return maps.Equal(cached, r.cached)
 }
 
-// List returns the objects of a kind, in the form of an empty list, which it may
-// fill. Do not change them.
+// List returns the objects of a kind, as a list of the type of empty, which it
+// may fill. Do not modify them.
 func List[L client.ObjectList](ctx context.Context, c *Client, gvk schema.GroupVersionKind, empty L, opts ...client.ListOption) (L, error) {
 	if !c.kinds[gvk.GroupKind()] {
 		return empty, c.Client.List(ctx, empty, opts...)
@@ -121,8 +122,8 @@ func List[L client.ObjectList](ctx context.Context, c *Client, gvk schema.GroupV
 	return empty, nil
 }
 
-// Get returns an object by its name, in the form of an empty one, which it may
-// fill; there is false if it does not exist. Do not change it.
+// Get returns an object by its name, with the type of empty, which it may
+// fill; there is false if it does not exist. Do not modify it.
 func Get[O client.Object](ctx context.Context, c *Client, gvk schema.GroupVersionKind, name client.ObjectKey, empty O) (found O, there bool, err error) {
 	read := func() (there bool, err error) {
 		err = c.Client.Get(ctx, name, empty)
@@ -170,11 +171,11 @@ func Get[O client.Object](ctx context.Context, c *Client, gvk schema.GroupVersio
 	return empty, there, nil
 }
 
-// absent is remembered of what does not exist.
+// absent is the remembered value of an object that does not exist.
 type absent struct{}
 
-// Cached reports whether the cache has an object, which it may have missed lately;
-// of kinds that it does not have it says that there may be one.
+// Cached reports whether the cache has an object; it may lag behind. For kinds
+// that are not cached it returns true.
 func (c *Client) Cached(ctx context.Context, gvk schema.GroupVersionKind, name client.ObjectKey) bool {
 	if !c.kinds[gvk.GroupKind()] {
 		return true
@@ -184,7 +185,7 @@ func (c *Client) Cached(ctx context.Context, gvk schema.GroupVersionKind, name c
 	return !apierrors.IsNotFound(c.cache.Get(ctx, name, head))
 }
 
-// Forget drops what is remembered of a namespace.
+// Forget drops the results of a namespace.
 func (c *Client) Forget(namespace string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,8 +196,8 @@ func (c *Client) Forget(namespace string) {
 	}
 }
 
-// remembered returns what was read last, how many writes of the kind have returned,
-// and how many changes were told of.
+// remembered returns the last result, how many writes of the kind have returned,
+// and how many changes were reported.
 func (c *Client) remembered(k key) (known reading, writes, heard int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -207,8 +208,8 @@ func (c *Client) remembered(k key) (known reading, writes, heard int) {
 	return c.known[k], c.writes[k.kind], heard
 }
 
-// remember keeps what was read when so many writes had returned. If there are more
-// by now it may be what was there before one of them.
+// remember keeps a result that was read after the given number of writes had
+// returned. If more have returned by now, it may be older than one of them.
 func (c *Client) remember(k key, read reading, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,8 +220,8 @@ func (c *Client) remember(k key, read reading, writes int) {
 	}
 }
 
-// wrote drops what a write may have changed: the object, and lists of the kind. A
-// write of a status puts nothing into a list that was not there.
+// wrote drops the results that a write may have changed: the object, and lists of
+// the kind. A status write does not add an object to a list.
 func (c *Client) wrote(kind schema.GroupKind, namespace, name string, status bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,7 +237,7 @@ func (c *Client) wrote(kind schema.GroupKind, namespace, name string, status boo
 	}
 }
 
-// noting carries a write out and takes note of it.
+// noting carries out a write and records it.
 func (c *Client) noting(o client.Object, status bool, write func() error) error {
 	namespace, name := o.GetNamespace(), o.GetName()
 	err := write()
@@ -266,7 +267,8 @@ func (c *Client) Delete(ctx context.Context, o client.Object, opts ...client.Del
 	return c.noting(o, false, func() error { return c.Client.Delete(ctx, o, opts...) })
 }
 
-// Apply implements [client.Writer]. A dry run changes nothing that is remembered.
+// Apply implements [client.Writer]. A dry run does not affect remembered
+// results.
 func (c *Client) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	err := c.Client.Apply(ctx, o, opts...)
 	var how client.ApplyOptions
@@ -286,7 +288,7 @@ func (c *Client) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts .
 // Status implements [client.StatusClient].
 func (c *Client) Status() client.SubResourceWriter { return status{c.Client.Status(), c} }
 
-// status takes note of writes of a status.
+// status records status writes.
 type status struct {
 	client.SubResourceWriter
 	client *Client
@@ -300,7 +302,7 @@ func (s status) Patch(ctx context.Context, o client.Object, p client.Patch, opts
 	return s.client.noting(o, true, func() error { return s.SubResourceWriter.Patch(ctx, o, p, opts...) })
 }
 
-// versions are the forms of some objects.
+// versions contains the UIDs and resourceVersions of objects.
 type versions map[types.NamespacedName]string
 
 func (v versions) add(o metav1.Object) {
@@ -312,7 +314,7 @@ func (v versions) have(namespace, name string) bool {
 	return is
 }
 
-// versionsOf are those of a list.
+// versionsOf returns the versions of a list.
 func versionsOf(list client.ObjectList) versions {
 	v := versions{}
 	_ = meta.EachListItem(list, func(o runtime.Object) error {

@@ -17,15 +17,15 @@ import (
 
 var configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 
-// server is a server with a cache of it that can lag.
+// server is a server with a cache that can lag.
 type server struct {
 	*testing.T
-	client.WithWatch               // as others see it
-	cache            client.Reader // what the cache has
+	client.WithWatch               // as used by others
+	cache            client.Reader // what the cache contains
 	own              *latest.Client
 	reads            int
 	during           func() // called once, while the server answers a read
-	fail             error  // of writes by own, which are carried out
+	fail             error  // the error of writes by own, which are carried out anyway
 }
 
 func newServer(t *testing.T, kinds ...schema.GroupVersionKind) *server {
@@ -56,7 +56,7 @@ func newServer(t *testing.T, kinds ...schema.GroupVersionKind) *server {
 	return s
 }
 
-// caching is the cache of a server.
+// caching is a cache of a server.
 type caching struct{ s *server }
 
 func (c caching) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -67,7 +67,7 @@ func (c caching) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return c.s.cache.List(ctx, list, opts...)
 }
 
-// lag keeps the cache where the server is now.
+// lag stops updates of the cache.
 func (s *server) lag() {
 	s.Helper()
 	var pods corev1.PodList
@@ -80,7 +80,7 @@ func (s *server) lag() {
 	s.cache = fake.NewClientBuilder().WithLists(&pods, &maps).Build()
 }
 
-// catchUp ends that.
+// catchUp brings the cache up to date.
 func (s *server) catchUp() { s.cache = s.WithWatch }
 
 func configMap(name, value string) *corev1.ConfigMap {
@@ -103,7 +103,7 @@ func (s *server) update(by client.Client, name, value string) error {
 	return nil
 }
 
-// sees checks what is seen, and by how many reads of the server.
+// sees checks what is returned, and how many reads of the server that takes.
 func (s *server) sees(what string, reads int, want ...string) {
 	s.Helper()
 	s.reads = 0
@@ -131,7 +131,7 @@ func (s *server) sees(what string, reads int, want ...string) {
 	}
 }
 
-// Only what has changed is read again.
+// Only changed objects are read again.
 func TestReadOnce(t *testing.T) {
 	s := newServer(t, configMaps)
 	s.create(configMap("a", "1"))
@@ -152,8 +152,8 @@ func TestReadOnce(t *testing.T) {
 	s.sees("forgotten", 4, "a=1", "b=3")
 }
 
-// What is seen does not go back with a cache that lags, and is read again as soon
-// as that moves.
+// Results do not go back in time with a cache that lags, and are read again as
+// soon as the cache changes.
 func TestNeverBack(t *testing.T) {
 	s := newServer(t, configMaps)
 	s.create(configMap("a", "1"))
@@ -167,7 +167,7 @@ func TestNeverBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.sees("others write, and the cache does not know", 0, "a=2")
-	s.lag() // at 3
+	s.lag() // at version 3
 	if err := s.update(s.WithWatch, "a", "4"); err != nil {
 		t.Fatal(err)
 	}
@@ -182,11 +182,11 @@ func TestNeverBack(t *testing.T) {
 	if err := s.Delete(t.Context(), configMap("b", "")); err != nil {
 		t.Fatal(err)
 	}
-	s.catchUp() // it has heard of both
+	s.catchUp() // the cache has both changes
 	s.sees("it is gone", 1, "a=4")
 }
 
-// A cache of which nothing was heard has not moved.
+// A cache without reported changes has not changed.
 func TestListen(t *testing.T) {
 	s := newServer(t, configMaps)
 	hear := s.own.Listen()
@@ -197,12 +197,12 @@ func TestListen(t *testing.T) {
 	if err := s.Delete(t.Context(), configMap("a", "")); err != nil {
 		t.Fatal(err)
 	}
-	hear(configMaps.GroupKind()) // that it was made, and that it is gone
+	hear(configMaps.GroupKind()) // it was created, and is gone
 	s.sees("it is gone", 1)
 }
 
-// What was written by the Client is seen at once, however far the cache is behind
-// and whatever the answer was.
+// Writes through the Client are seen at once, no matter how far the cache is
+// behind and whatever the answer was.
 func TestOwnWrites(t *testing.T) {
 	s := newServer(t, configMaps)
 	s.create(configMap("a", "1"))
@@ -233,7 +233,7 @@ func TestOwnWrites(t *testing.T) {
 	s.sees("written while it was read", 3, "a=4")
 }
 
-// A status that was written does not concern lists without the object.
+// A status write does not affect lists without the object.
 func TestStatus(t *testing.T) {
 	pods := schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 	s := newServer(t, pods)
@@ -263,7 +263,7 @@ func TestStatus(t *testing.T) {
 	look("its own", 1, corev1.PodRunning)
 }
 
-// Kinds that the cache does not have are read each time.
+// Objects of kinds that are not cached are read each time.
 func TestOtherKinds(t *testing.T) {
 	s := newServer(t)
 	s.create(configMap("a", "1"))
@@ -272,6 +272,6 @@ func TestOtherKinds(t *testing.T) {
 		s.sees("each time", 3, "a=1")
 	}
 	if !s.own.Cached(t.Context(), configMaps, client.ObjectKey{Namespace: "shop", Name: "absent"}) {
-		t.Error("the cache tells of a kind that it does not have")
+		t.Error("the cache reports on a kind that it does not have")
 	}
 }

@@ -19,13 +19,13 @@ import (
 )
 
 // Apply carries out an action about a node or a pod. known is false for other
-// actions. What the server refuses is a [*fairlead.RefusedError]. Nodes are read from
-// the cache: what is changed on them is refused where that was old.
+// actions. If the server refuses it, the error is a [*fairlead.RefusedError]. Nodes
+// are read from the cache: if that was stale, changes of them are refused.
 func Apply(ctx context.Context, c client.Client, cache client.Reader, action fairlead.Action) (known bool, err error) {
 	switch a := action.(type) {
 	case drain.Cordon:
 		err = cordon(ctx, c, cache, a)
-		if old := (*fairlead.RefusedError)(nil); errors.As(err, &old) || apierrors.IsNotFound(err) { // perhaps only the view was
+		if old := (*fairlead.RefusedError)(nil); errors.As(err, &old) || apierrors.IsNotFound(err) { // perhaps only the cache was stale
 			err = cordon(ctx, c, c, a)
 		}
 	case drain.Uncordon:
@@ -47,8 +47,8 @@ func Apply(ctx context.Context, c client.Client, cache client.Reader, action fai
 	return true, Refused(err)
 }
 
-// cordon marks a node, and notes whose mark that is, unless somebody else was
-// quicker.
+// cordon cordons a node, and records the mark in an annotation, unless the
+// node is already cordoned.
 func cordon(ctx context.Context, c client.Client, from client.Reader, a drain.Cordon) error {
 	var n corev1.Node
 	if err := from.Get(ctx, client.ObjectKey{Name: a.Node}, &n); err != nil {
@@ -65,7 +65,7 @@ func cordon(ctx context.Context, c client.Client, from client.Reader, a drain.Co
 }
 
 // patch changes a node. The UID in the change makes the server refuse it for another
-// node of the name.
+// node with the same name.
 func patch(ctx context.Context, c client.Client, node, uid string, change any) error {
 	data, err := json.Marshal(change)
 	if err != nil {
@@ -78,15 +78,15 @@ func patch(ctx context.Context, c client.Client, node, uid string, change any) e
 	return err
 }
 
-// taint puts the taint out-of-service on a node, or takes it away. The list of
-// taints is written as a whole, so on condition that nobody has written since.
+// taint adds the taint out-of-service to a node, or removes it. The list of
+// taints is written as a whole, so only if nothing else has written since.
 func taint(ctx context.Context, c client.Client, node, uid string, is bool) error {
 	var n corev1.Node
 	if err := c.Get(ctx, client.ObjectKey{Name: node}, &n); err != nil {
 		return err
 	}
 	if string(n.UID) != uid {
-		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it is another one"}
+		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it was created again"}
 	}
 	ours := func(t corev1.Taint) bool {
 		return t.Key == drain.OutOfServiceTaint && t.Effect == corev1.TaintEffectNoExecute
@@ -119,7 +119,7 @@ func deletePod(ctx context.Context, c client.Client, a drain.DeletePod) error {
 	return c.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}})
 }
 
-// Refused tells what the server has refused as the engine's error; other errors
+// Refused converts a refusal by the server to the engine's error; other errors
 // stay as they are.
 func Refused(err error) error {
 	var status apierrors.APIStatus

@@ -1,5 +1,5 @@
-// Package nodes is what the adapters share that take nodes out of service: what
-// a drain looks at, and what it does.
+// Package nodes is shared by the backends that take nodes out of service: it
+// reads what a drain depends on, and carries out its actions.
 package nodes
 
 import (
@@ -18,16 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Reader reads what a drain looks at.
+// Reader reads what a drain depends on.
 type Reader struct {
 	Client client.Reader // the server
 	Cache  client.Reader // a cache
-	// Namespaces is whether the policy has rules that go by labels of namespaces.
+	// Namespaces is whether the policy has rules on labels of namespaces.
 	Namespaces bool
 }
 
-// NeedsNamespaces reports whether a policy has rules that go by labels of
-// namespaces.
+// NeedsNamespaces reports whether a policy has rules on labels of namespaces.
 func NeedsNamespaces(p *drain.Policy) bool {
 	return p != nil && slices.ContainsFunc(p.Rules, func(r drain.Rule) bool {
 		return slices.ContainsFunc(r.Spec.Pods, func(e drain.RulePods) bool { return !e.NamespaceSelector.Empty() })
@@ -39,7 +38,7 @@ func On(node string) client.ListOption {
 	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("spec.nodeName", node)}
 }
 
-// Of is what pods are indexed by in a cache: the name of their node.
+// Of returns the index value of a pod in a cache: the name of its node.
 func Of(o client.Object) []string {
 	if p, ok := o.(*corev1.Pod); ok && p.Spec.NodeName != "" {
 		return []string{p.Spec.NodeName}
@@ -47,12 +46,12 @@ func Of(o client.Object) []string {
 	return nil
 }
 
-// Pods fills in the pods on view.Node, which is not nil, and what decides about
-// them. The pods are read from one of Client and Cache, as selected: that none is
-// left must not be concluded from a cache that lags. Disruption budgets only keep
-// useless requests from being made, and are read from the cache. A DaemonSet that the
-// cache has may be gone, which makes a drain leave its pods alone; one that the cache
-// does not have is asked for at the server.
+// Pods fills in the pods on view.Node, which is not nil, and what decides about them.
+// The pods are read from either Client or Cache, selected by on: a node must not be
+// taken for empty because a cache lags behind. Disruption budgets only prevent
+// useless requests, and are read from the cache. A DaemonSet in the cache may be
+// gone, which makes a drain leave its pods alone; one that the cache lacks is read
+// from the server.
 func (r *Reader) Pods(ctx context.Context, from client.Reader, on client.ListOption, view *drain.View) error {
 	var pods corev1.PodList
 	if err := from.List(ctx, &pods, on); err != nil {
@@ -126,7 +125,7 @@ func (r *Reader) find(ctx context.Context, key client.ObjectKey, into client.Obj
 	return true, nil
 }
 
-// Node reads a node from the server, nil if there is none.
+// Node reads a node from the server; nil if there is none.
 func (r *Reader) Node(ctx context.Context, name string) (*fairlead.Node, *corev1.Node, error) {
 	var n corev1.Node
 	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &n)

@@ -1,4 +1,4 @@
-// Package unpacked keeps what bundles were unpacked to, until it is used.
+// Package unpacked keeps the contents of unpacked bundles until they are used.
 package unpacked
 
 import (
@@ -6,23 +6,24 @@ import (
 	"sync"
 )
 
-// Contents keeps contents by name: those of a namespace, or of an extension. It
-// is safe for concurrent use.
+// Contents keeps contents by the name of a namespace or of an extension. It is
+// safe for concurrent use.
 type Contents[T any] struct {
 	most int
 	same func(a, b *T) bool
 
 	mu sync.Mutex
-	of map[string][]T // the newest last
+	of map[string][]T // newest last
 }
 
-// New returns Contents that keep at most so many of a name, the newest ones. One
-// takes the place of another that is the same, as same says: of the same bundle.
+// New returns Contents that keep the newest contents of each name, at most the
+// given number. A content replaces another one for which same returns true: that
+// of the same bundle.
 func New[T any](most int, same func(a, b *T) bool) *Contents[T] {
 	return &Contents[T]{most: most, same: same, of: map[string][]T{}}
 }
 
-// Keep adds a content to those of a name.
+// Keep adds a content for a name.
 func (c *Contents[T]) Keep(name string, content T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +34,7 @@ func (c *Contents[T]) Keep(name string, content T) {
 	c.of[name] = append(all, content)
 }
 
-// Of returns the contents of a name, which the caller owns.
+// Of returns a copy of the contents of a name.
 func (c *Contents[T]) Of(name string) []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +48,7 @@ func (c *Contents[T]) Forget(name string) {
 	delete(c.of, name)
 }
 
-// Drop drops the contents of any name that are stale.
+// Drop drops stale contents of all names.
 func (c *Contents[T]) Drop(stale func(*T) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,7 +26,7 @@ func TestContents(t *testing.T) {
 	c.Keep("a", content{"z", "new"})
 	want("one too many", "a", content{"y", "new"}, content{"z", "new"})
 	if !slices.Equal(before, []content{{"x", "old"}, {"y", "old"}}) {
-		t.Errorf("what was handed out has changed: %v", before)
+		t.Errorf("a returned value has changed: %v", before)
 	}
 	c.Drop(func(x *content) bool { return x.catalog == "old" })
 	want("stale ones are gone", "b")

@@ -1,4 +1,5 @@
-// Package worlds holds what adapters observe against what their engines look at.
+// Package worlds checks whether backends observe everything that their engines
+// use.
 package worlds
 
 import (
@@ -6,8 +7,8 @@ import (
 	"slices"
 )
 
-// Unset returns the fields of an engine's World, by name and sorted, that are set
-// in none of some that were observed. Fields of embedded structs count as the
+// Unset returns the sorted names of those fields of an engine's World that are
+// set in none of the observed worlds. Fields of embedded structs count as the
 // World's own. All worlds have the same type.
 func Unset[W any](observed ...*W) []string {
 	var names []string

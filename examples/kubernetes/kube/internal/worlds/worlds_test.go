@@ -30,8 +30,8 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// TestEveryAdapter: each package that observes the World of an engine has a test
-// which compares what it fills in with what there is to fill in.
+// TestEveryAdapter checks that each package that observes the World of an engine
+// has a test which verifies that it fills in all fields.
 func TestEveryAdapter(t *testing.T) {
 	dirs, err := filepath.Glob("../../*")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestEveryAdapter(t *testing.T) {
 			adapters++
 		}
 		if observes && !compared {
-			t.Errorf("%s observes a World, and no test of it asks worlds.Unset what nobody sets", filepath.Base(dir))
+			t.Errorf("%s observes a World, but no test of it calls worlds.Unset", filepath.Base(dir))
 		}
 	}
 	if adapters < 6 {

@@ -1,6 +1,6 @@
-// Package shelf makes small catalogs of operators, for tests and for trying
-// things out: the operators have all parts that real ones have, and their
-// containers need not run.
+// Package shelf makes small catalogs of operators, for tests and experiments:
+// the operators have all the parts of real ones, and their containers need
+// not run.
 package shelf
 
 import (
@@ -13,48 +13,49 @@ const Group = "plumbing.example.com"
 
 // Version is one version of an operator.
 type Version struct {
-	Package  string // its package; the CSV is called PACKAGE.vVERSION
+	Package  string // its package; the CSV is named PACKAGE.vVERSION
 	Number   string // such as 1.0.0
-	Replaces string // the Number that it takes the place of, or ""
-	// Kind is that of the CRD that it brings; Served are the CRD's versions, the
-	// last of which is stored.
+	Replaces string // the Number that it replaces, or ""
+	// Kind is the kind of its CRD; Served are the CRD's versions, the last of
+	// which is stored.
 	Kind   string
 	Served []string // see Kind
-	// Fields are those of the CRD's spec: strings all. Those that end in "!" are
-	// required.
+	// Fields are the fields of the CRD's spec, all strings. Those that end in
+	// "!" are required.
 	Fields []string
 	// Packages are required packages, as NAME RANGE; Kinds are required kinds of
 	// Group, as KIND VERSION.
 	Packages []string
 	Kinds    []string // see Packages
 	// MaxOpenShift is the last minor version of OpenShift that it supports, such as
-	// 4.19; "" for no limit.
+	// 4.19; "" means no limit.
 	MaxOpenShift string
-	// Calls are what the API server calls the operator's pods for: validating,
-	// mutating, conversion (of its CRD) and api (an API service, v1 of
-	// api.PACKAGE.Group).
+	// Calls lists for what the API server calls the operator's pods:
+	// validating, mutating, conversion (of its CRD) and api (an API service,
+	// v1 of api.PACKAGE.Group).
 	Calls []string
 }
 
-// Paths are what the API server asks the pods of an operator with Calls for, on
-// port 9443.
+// Paths that the API server requests from the pods of an operator with Calls,
+// on port 9443.
 const (
 	ValidatePath = "/validate"
 	MutatePath   = "/mutate"
 	ConvertPath  = "/convert"
 )
 
-// APIGroup is the group of the API service that an operator with Calls has.
+// APIGroup returns the group of the API service of an operator with Calls.
 func (v *Version) APIGroup() string { return "api." + v.Package + "." + Group }
 
-// Name is that of the CSV.
+// Name returns the name of the CSV.
 func (v *Version) Name() string { return v.Package + ".v" + v.Number }
 
-// CRD is the name of the CRD.
+// CRD returns the name of the CRD.
 func (v *Version) CRD() string { return strings.ToLower(v.Kind) + "s." + Group }
 
-// Catalog is a file-based catalog with one channel, stable, for each package,
-// as JSON documents. Packages come in the order of their first version.
+// Catalog returns a file-based catalog with one channel, stable, for each
+// package, as JSON documents. Packages are in the order of their first
+// version.
 func Catalog(versions ...Version) string {
 	var docs strings.Builder
 	add := func(document any) {
@@ -152,7 +153,7 @@ func (v *Version) csv() object {
 	return object{"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "metadata": object{"name": v.Name()}, "spec": spec}
 }
 
-// called adds what the API server calls the operator for.
+// called adds the definitions for which the API server calls the operator.
 func (v *Version) called(spec object) {
 	var hooks []object
 	for _, call := range v.Calls {
@@ -235,9 +236,10 @@ func (v *Version) service() object {
 	}}
 }
 
-// Plumbing are three packages: pipes in three versions, of which each replaces
-// the one before, the second of which brings a new version of its CRD; pipes
-// need the package valves, and the kind Gauge that the package gauges provides.
+// Plumbing returns three packages: pipes in three versions, each of which
+// replaces the previous one, the second with a new version of its CRD; pipes
+// require the package valves, and the kind Gauge, which the package gauges
+// provides.
 func Plumbing() []Version {
 	needs := func(v Version) Version {
 		v.Package, v.Kind = "pipes", "Pipe"
