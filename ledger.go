@@ -114,8 +114,8 @@ func (l *Ledger) remember(old *Retry) {
 	l.retries.Add(r)
 }
 
-// known returns the retry in what the ledger was made from, or nil. It must not be
-// changed.
+// known returns the retry of a key as the previous Step left it, or nil. It must not
+// be changed.
 func (l *Ledger) known(key Key) *Retry { return find(l.retries.Old, key, l.retries.n) }
 
 // find returns the retry of a key, or nil. The search begins at the index begin.

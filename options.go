@@ -65,8 +65,8 @@ type RunnerOptions struct {
 	// Interval. Zero means one.
 	Burst int
 
-	// Grace is how long calls in progress may take once Run is to end. Zero
-	// means 30 seconds; a negative Grace ends them at once.
+	// Grace is how long calls in progress may take after Run's context has ended.
+	// Zero means 30 seconds; a negative Grace ends them at once.
 	Grace time.Duration
 
 	// Trace receives what happens. Nil means that nothing is traced.

@@ -75,7 +75,7 @@ func ExampleRunner() {
 			fmt.Println(d.Blocks(), err)
 			return
 		}
-		clock.Set(d.Wake) // so much for waiting
+		clock.Set(d.Wake) // do not wait in real time
 	}
 	// Output:
 	// add finalizer olm.operatorframework.io/teardown
