@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -141,6 +142,9 @@ func write(name string, page func(io.Writer) error) error {
 		return os.WriteFile(name, b.Bytes(), 0) // a device or a pipe; a directory is an error
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return &fs.PathError{Op: path.Op, Path: name, Err: path.Err} // of the file that was named
+	}
 	if err != nil {
 		return err
 	}
