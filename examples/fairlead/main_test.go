@@ -105,6 +105,17 @@ func TestBadCalls(t *testing.T) {
 		"help fetch":             {2, `unknown command "fetch"`},
 		"catlog validate":        {2, `did you mean catalog?`},
 		"machine see":            {2, `unknown command "see"`},
+		"catalog lint PATH":      {2, `did you mean validate?`}, // and not list, which is nearer
+		"catalog verify PATH":    {2, `did you mean validate?`},
+		"catalog check PATH":     {2, `did you mean validate?`},
+		"taints check":           {2, `did you mean lint?`},
+		"catalog ls PATH":        {2, `did you mean list?`},
+		"catalog show PATH":      {2, `did you mean list?`},
+		"update show FILE":       {2, `did you mean graph?`},
+		"catalog visualize PATH": {2, `did you mean graph?`},
+		"update mermaid FILE":    {2, `did you mean graph?`},
+		"catalog rm PATH":        {2, `did you mean remove?`},
+		"taints verify":          {2, `unknown command "verify" (`}, // taints have no validate
 		"catalog validate":       {2, "missing argument PATH"},
 		"catalog validate a b":   {2, "unexpected argument b"},
 		"plan go.mod main.go":    {2, "unexpected argument main.go: give one file, or a directory that contains them all"},

@@ -213,12 +213,33 @@ func (c *Command) command(name string) *Command {
 	return c.Commands[i]
 }
 
-// closest returns the command whose name differs from a word by one or two
-// letters, or "".
+// synonyms are verbs of other tools, with the commands that do the same, the best
+// one first.
+var synonyms = map[string][]string{
+	"check":     {"validate", "lint"},
+	"delete":    {"remove"},
+	"draw":      {"graph"},
+	"lint":      {"validate"},
+	"ls":        {"list"},
+	"mermaid":   {"graph"},
+	"rm":        {"remove"},
+	"show":      {"list", "graph"},
+	"verify":    {"validate"},
+	"visualize": {"graph"},
+}
+
+// closest returns the command that a word probably means: one that does the same as
+// the verb of another tool, or else the one with the nearest name; "" if there is
+// none.
 func closest(word string, commands []*Command) string {
 	names := make([]string, len(commands))
 	for i, c := range commands {
 		names[i] = c.Name
+	}
+	for _, name := range synonyms[word] {
+		if slices.Contains(names, name) {
+			return name
+		}
 	}
 	return words.Nearest(word, names)
 }
