@@ -21,10 +21,27 @@ import (
 func bundles() *args.Command {
 	return &args.Command{
 		Name: "bundle", About: "check a bundle, or create its metadata",
-		Help: "BUNDLE is a directory, an archive of one, or an OCI image layout.",
+		Help: bundleHelp,
 		Commands: []*args.Command{
-			{Name: "validate", Usage: "BUNDLE [-v1] [-kube-version VERSION] [-lint] [-suite NAME]... [-dockerfile FILE] [-platforms FILE] [-lenient] [-o text|json|yaml|sarif]", About: "check a bundle against the rules of registries and OLM v0, and with -v1 of OLM v1; -lint adds advice; -suite adds the rules of community (with -dockerfile, also the image's labels), multiarch (with -platforms, a JSON object with the platforms of images, such as {\"IMAGE\": [\"linux/amd64\"]}) or operatorhub", Run: with(validateBundle)},
-			{Name: "generate", Usage: "DIR -package NAME -channel NAME... [-default NAME]", About: "write metadata/annotations.yaml and bundle.Dockerfile for the manifests in DIR/manifests", Run: with(generateBundle)},
+			{
+				Name: "validate", Usage: "BUNDLE [-v1] [-kube-version VERSION] [-lint] [-suite NAME]... [-dockerfile FILE] [-platforms FILE] [-lenient] [-o text|json|yaml|sarif]",
+				About: "check a bundle against the rules of registries and OLM v0",
+				Help: `  -v1            also check the rules of OLM v1
+  -kube-version  report APIs that this version of Kubernetes does not have (default:
+                 minKubeVersion of the CSV)
+  -lint          also give advice
+  -suite NAME    also check the rules of operatorhub, community or multiarch
+  -dockerfile    for community: the Dockerfile with the labels of the image
+  -platforms     for multiarch: a JSON object with the platforms of images, such as
+                 {"IMAGE": ["linux/amd64"]}` + lenientHelp,
+				Run: with(validateBundle),
+			},
+			{
+				Name: "generate", Usage: "DIR -package NAME -channel NAME... [-default NAME]",
+				About: "write metadata/annotations.yaml and bundle.Dockerfile for the manifests in DIR/manifests",
+				Help:  "  -default NAME  the default channel (default: the first one in lexical order)",
+				Run:   with(generateBundle),
+			},
 		},
 	}
 }

@@ -94,7 +94,7 @@ func expand(c *call) error {
 	for _, b := range *bundles {
 		ref, dir, ok := strings.Cut(b, "=")
 		if !ok {
-			return &args.UsageError{Text: fmt.Sprintf("-bundle %s: write REFERENCE=DIR", b)}
+			return &args.UsageError{Text: fmt.Sprintf("-bundle %s: write REFERENCE=BUNDLE", b)}
 		}
 		dirs[ref] = dir
 	}

@@ -9,20 +9,23 @@ import "github.com/fairlead/fairlead/examples/internal/args"
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "machine",
-		About: "explain why machines are stuck in deletion, simulate deletions",
-		Help: `For explain, FILE is the output of kubectl get -o yaml (or json) for machines, nodes, pods
-and poddisruptionbudgets, - for standard input, or a directory with such files, such as
-a must-gather. Include machinesets, machinehealthchecks, daemonsets, replicasets,
-statefulsets, namespaces and machinedrainrules for better answers.
-exit status: 0 nothing is stuck, 1 a deletion is blocked or did not finish, 2 bad input`,
+		About: "explain why machines are stuck in deletion, and simulate deletions",
+		Help:  "exit status: 0 nothing is stuck, 1 a deletion is blocked or did not finish, 2 bad input",
 		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
 			fairlead machine simulate examples/fairlead/machine/scenarios/etcd-replacement.yaml`,
 		Commands: []*args.Command{
 			{
 				Name: "explain", Usage: "FILE [-machine NAME]... [-v] [-at TIME] [-o text|json|yaml]",
 				About: "explain why a machine is being deleted and what blocks the deletion: who, since when, and what would unblock it",
-				Help: `  -v        list every machine, wait and pod
-  -at TIME  when the dump was made, such as 2026-01-02T15:04:05Z (default: now)`,
+				Help: `FILE is the output of kubectl get -o yaml (or json) for machines, nodes, pods and
+poddisruptionbudgets, - for standard input, or a directory with such files, such as a
+must-gather. For better answers, include machinesets, machinehealthchecks, daemonsets,
+replicasets, statefulsets, namespaces and machinedrainrules.
+
+  -machine NAME  explain this machine; may be repeated (default: the machines that are
+                 being deleted, or if there are none, all machines)
+  -v             list every machine, wait and pod
+  -at TIME       when the dump was made, such as 2026-01-02T15:04:05Z (default: now)`,
 				Run: explain,
 			},
 			{
@@ -42,11 +45,11 @@ func Drain() *args.Command {
 		About: "predict the drain of nodes: which pods go in which round, what budgets allow, and what blocks it",
 		Help: `FILE is the output of kubectl get -o yaml (or json) for nodes, pods and
 poddisruptionbudgets, - for standard input, or a directory with such files, such as a
-must-gather. Include machines, daemonsets, replicasets, statefulsets, namespaces and
-machinedrainrules for better answers.
+must-gather. For better answers, include machines, daemonsets, replicasets, statefulsets,
+namespaces and machinedrainrules.
 
-  -node NAME           drain this node (default: the nodes of machines that are being
-                       deleted, or if there are none, all nodes)
+  -node NAME           drain this node; may be repeated (default: the nodes of machines that
+                       are being deleted, or if there are none, all nodes)
   -at-once N           how many nodes are drained at the same time (default: 1)
   -keep-unmanaged      do not evict pods that no controller replaces
   -keep-local-storage  do not evict pods whose emptyDir volumes would be lost

@@ -22,8 +22,10 @@ that depend on it say so, unless -none says that there are none.
 ` + situation.Help + `
   -play                  run the plan on a cluster in memory, with the real engines, and compare the result with the plan,
                          including workloads that had fewer pods ready; -o mermaid draws it
-  -faults SEED           with -play: make calls fail, processes die and states get lost, at random from this seed
+  -faults SEED           with -play: inject random faults from this seed: calls fail, processes die, states are lost
 exit status: 0 there is a plan (and -play completed it), 1 there is none, 2 bad input`,
+		Examples: `fairlead plan all.yaml -to 4.20 -graph GRAPH.json
+			fairlead plan all.yaml -to newest -graph GRAPH.json -pause-workers -play`,
 		Configured: []string{"graph"},
 		Run:        run,
 	}

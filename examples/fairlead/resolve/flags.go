@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
+const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-global NAMESPACE] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it, and the directory or .tar.gz that holds

@@ -18,15 +18,17 @@ import (
 // Command is the verb.
 func Command() *args.Command { return verb(time.Now) }
 
+// inputHelp is the help about the input.
+const inputHelp = `FILE is the output of "kubectl get nodes,pods,pdb -A -o json" or "-o yaml" (default: standard
+input), or a directory with such files, such as a must-gather. -f FILE does the same. -numbers
+allows tolerations that compare numbers with Lt and Gt.`
+
 // verb is Command at a given time.
 func verb(now func() time.Time) *args.Command {
 	return &args.Command{
 		Name:  "taints",
 		About: "explain where pods can be scheduled, when they are evicted, and which taints look wrong",
-		Help: `FILE is the output of "kubectl get nodes,pods,pdb -A -o json" or "-o yaml" (default:
-standard input), or a directory with such files, such as a must-gather. -f FILE does the same.
--numbers allows tolerations that compare numbers with Lt and Gt.
-exit status: 0 no findings, 1 a pod cannot be scheduled (explain) or findings (lint), 2 bad input`,
+		Help:  "exit status: 0 no findings, 1 a pod cannot be scheduled (explain) or findings (lint), 2 bad input",
 		Examples: `kubectl get nodes,pods,pdb -A -o json | fairlead taints explain -pod shop/web-0
 			kubectl get nodes,pods,pdb -A -o json | fairlead taints lint
 			fairlead taints whatif CLUSTER.json -event "nodes=n1 dark=12m"
@@ -34,24 +36,45 @@ exit status: 0 no findings, 1 a pod cannot be scheduled (explain) or findings (l
 		Commands: []*args.Command{
 			{
 				Name: "explain", Usage: "[FILE] [-pod [NAMESPACE/]NAME] [-node NAME] [-v] [-redact] [-numbers] [-o text|json|yaml]",
-				About: "explain what the taints of a node mean for a pod, and what would change that; by default each pod on its own node, or on every node if it has none",
-				Help: `  -v       list each pod by itself, and those that can be scheduled where they run
-  -redact  hide keys and values`,
+				About: "explain what the taints of nodes mean for pods, and what would change that",
+				Help: inputHelp + `
+  -pod, -node  the pod and the node to explain; by default, each pod on its own node, or on every
+               node if it has none
+  -v           list each pod by itself, including those that can be scheduled where they run
+  -redact      hide keys and values`,
 				Run: func(c *args.Call) error { return explain(c, now()) },
 			},
-			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "show which pods can be scheduled on which nodes, with similar pods and nodes grouped", Run: placements},
-			{Name: "lint", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "report taints and tolerations that are probably mistakes", Run: lint},
+			{
+				Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]",
+				About: "show which pods can be scheduled on which nodes, with similar pods and nodes grouped",
+				Help:  inputHelp, Run: placements,
+			},
+			{
+				Name: "lint", Usage: "[FILE] [-numbers] [-o text|json|yaml]",
+				About: "report taints and tolerations that are probably mistakes",
+				Help:  inputHelp, Run: lint,
+			},
 			{
 				Name: "whatif", Usage: "[FILE] -event EVENT... [-start TIME] [-horizon D] [-replacement D] [-respect-budgets] [-numbers] [-o text|json|yaml|svg]",
 				About: "predict which pods an event would evict, and when",
-				Help: `  EVENT  words such as nodes=n1,n2 zone=b taint=key=value:NoExecute taint=key:NoExecute-
-         dark=12m after=5m; a taint that ends in "-" is removed`,
+				Help: inputHelp + `
+  -event EVENT      words such as nodes=n1,n2 zone=b taint=key=value:NoExecute taint=key:NoExecute-
+                    dark=12m after=5m; a taint that ends in "-" is removed, and dark is how long
+                    the nodes do not report; may be repeated
+  -start TIME       when the prediction begins, such as 2026-01-02T15:04:05Z (default: the latest
+                    time in the input)
+  -horizon D        how far to predict (default: 24h)
+  -replacement D    how long it takes until a ready pod replaces an evicted one (default: none
+                    ever does)
+  -respect-budgets  evict pods only when disruption budgets allow it, or 10 minutes late`,
 				Run: whatIf,
 			},
 			{
 				Name: "parse", Usage: "CHANGE... [-f FILE -node NAME [-kubectl] [-overwrite]] [-o text|json|yaml]",
 				About: `parse the arguments of "kubectl taint"; with -node, show the change`,
 				Help: `  CHANGE      key=value:Effect, key:Effect, key:Effect- or key-
+  -node NAME  the node to change, which is read from -f FILE (default: standard input); -numbers
+              allows tolerations there that compare numbers with Lt and Gt
   -kubectl    behave like kubectl: adding an existing taint or removing a missing
               one is an error; -overwrite allows the former`,
 				Run: parse,
