@@ -9,7 +9,8 @@
 // tag nohttp has neither [Query.Fetch] nor [Service], and does not link net/http.
 //
 // [Graph.Updates] lists the updates that are one hop away: those recommended for
-// every cluster, and the conditional ones, each with its risks. An [Evaluator] and
+// every cluster, and the conditional ones, each with its risks. An [Evaluator]
+// decides whether a cluster is exposed to a risk. [Evaluations] keeps its answers and
 // says what to evaluate (again) and when, and [Evaluations.Recommend] turns them into
 // the condition that the ClusterVersion reports. An unknown kind of rule never counts
 // as "not exposed".
