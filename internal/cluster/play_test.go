@@ -50,7 +50,7 @@ type stage struct {
 	requests  *drain.MemBackend
 	silent    map[string]bool
 	waits     map[string]string    // what engines wait for, by engine and object
-	hooked    map[string]time.Time // since when hooks of a deleted machine have been waiting for their owners, by machine and point
+	hooked    map[string]time.Time // since when hooks wait for their owners, by machine and point
 	lifecycle *lifecycle.Runner
 	eviction  *eviction.Runner
 	rollout   *rollout.Runner
