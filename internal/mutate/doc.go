@@ -29,7 +29,7 @@
 // Nothing is written into the tree: go test is given the changed files as an overlay. The
 // mutants of a package are in one build, except those that change anything but one
 // function, and an environment variable selects the active one. For each mutant, a line
-// reports that it was killed, and by which test, is ALIVE, does not build, or took too
-// long: more than twenty seconds plus twenty times what the tests take without it. The
-// exit status is 1 if a chosen one was not killed.
+// reports that it was killed, and by which test, that it is ALIVE, that it does not
+// build, or that it took too long: more than twenty seconds plus twenty times what the
+// tests take without it. The exit status is 1 if a chosen one was not killed.
 package main

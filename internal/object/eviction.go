@@ -58,7 +58,8 @@ func (v EvictionVerdict) String() string {
 //  3. A pod that is not ready is unguarded if its budget always allows the
 //     eviction of such pods, or if the budget is healthy: it desires at least one
 //     healthy pod and has as many as it desires.
-//  4. Numbers of an older generation refuse, and then invalid numbers.
+//  4. Numbers of an older generation are unobserved; otherwise, invalid numbers
+//     are forbidden.
 //  5. Otherwise DisruptionsAllowed decides.
 func EvaluateEviction(p *fairlead.Pod, budgets ...*fairlead.PodDisruptionBudget) EvictionVerdict {
 	if p.Finished() || p.Status.Phase == fairlead.PodPending || p.DeletionTimestamp != nil || len(budgets) == 0 {
