@@ -3,16 +3,16 @@
 // may require, what its exported surface may show and how large its pieces
 // may grow.
 //
-// What the rules say about this module stands in policy.go, as tables. How
-// each rule is checked stands in the file named for its subject. The package
-// reads source text only: it builds nothing, runs nothing, and looks at every
-// file whatever its build constraints say.
+// The tables in policy.go contain what the rules say about this module. Each
+// check is in the file named for its subject. The package reads source text
+// only: it builds nothing, runs nothing, and looks at every file whatever its
+// build constraints say.
 //
-// The rules are not to be loosened just to get a build through. When one is in
-// the way, either the code wants another shape or the design has changed; in
-// the second case change docs/design.md first, and the table with it.
+// Do not loosen a rule just to get a build through. If one is in the way,
+// either the code needs another shape or the design has changed; in the second
+// case, change docs/design.md first, and the table with it.
 //
-// Nothing but this package's own tests uses it.
+// Only this package's own tests use it.
 package arch
 
 import (
@@ -24,8 +24,8 @@ import (
 // Finding is one place where a rule is broken.
 type Finding struct {
 	File    string // slash-separated path below the root of the tree
-	Line    int    // from 1; 0 when the whole file or directory is meant
-	Message string // what is wrong and the way out
+	Line    int    // from 1; 0 for the whole file or directory
+	Message string // what is wrong and how to fix it
 }
 
 // String formats the finding as file:line: message.

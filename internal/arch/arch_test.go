@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestModule holds the module to the rules.
+// TestModule checks the module against the rules.
 func TestModule(t *testing.T) {
 	tree, err := arch.Load(os.DirFS("../.."))
 	if err != nil {
@@ -30,7 +30,8 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// TestRules shows each rule on small trees: what breaks it and what does not.
+// TestRules checks each rule on small trees, some that break it and some that
+// do not.
 func TestRules(t *testing.T) {
 	rules, fired := map[string]arch.Rule{}, map[string]bool{}
 	for _, r := range arch.Rules() {
@@ -66,7 +67,7 @@ func TestRules(t *testing.T) {
 }
 
 // files reads the input of a script command: "-- path --" begins a file, and
-// "repeat N line" stands for N times that line.
+// "repeat N line" stands for N such lines.
 func files(c *golden.Command) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	var open *fstest.MapFile

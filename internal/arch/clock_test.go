@@ -13,26 +13,26 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// clockTrial is an engine in a small world in which three things can be looked at:
-// something is to be done at once; it waits, or is at rest; a deadline is ahead.
-// The worlds are made at noon.
+// clockTrial is an engine with up to three small worlds: one in which it acts at
+// once, one in which it waits or is at rest, and one with a deadline ahead. The
+// worlds are created at noon.
 type clockTrial struct {
 	name string
-	// open makes a world in which something is to be done.
+	// open creates a world in which there is something to do.
 	open func(t *testing.T, w *clockWorld)
-	// backoff is within what an action that failed once is tried again.
+	// backoff is the time within which an action that failed once is retried.
 	backoff time.Duration
-	// rest makes a world that is looked at again within interval when nothing is to
-	// be done. An interval of 0 says that only an event has it looked at.
+	// rest creates a world with nothing to do that is reconciled again within
+	// interval. An interval of 0 means that only an event triggers a pass.
 	rest     func(t *testing.T, w *clockWorld)
 	interval time.Duration
-	// deadline makes a world in which a deadline passes within a day, and then the
-	// text of an action or of a Block has missed in it. Nil says that the engine has
-	// no deadline.
+	// deadline creates a world in which a deadline passes within a day; after that,
+	// the text of an action or of a Block contains missed. Nil means that the engine
+	// has no deadline.
 	deadline func(t *testing.T, w *clockWorld)
 	missed   string
-	// instant says that the deadline is an instant that somebody has named, and not
-	// a time that something may take: setting the clock back does delay it.
+	// instant means that the deadline is a point in time that a user has set, not a
+	// limit on how long something takes: setting the clock back does delay it.
 	instant bool
 }
 
@@ -42,10 +42,10 @@ type clockWorld struct {
 	store     fairlead.MemStore
 	refuse    bool // every action is refused
 	reconcile func() (clockPass, error)
-	pass      func() clockPass // reconcile, in which nothing fails but what is refused
+	pass      func() clockPass // reconcile; the test fails on errors other than refused actions
 }
 
-// clockPass is what one pass has decided.
+// clockPass is what one pass decided.
 type clockPass struct {
 	actions []fairlead.Action
 	blocked []fairlead.Block
@@ -72,7 +72,7 @@ func (b refusing[W, A]) Apply(ctx context.Context, name string, a A) error {
 
 type reconcile[S any, A fairlead.Action, B fairlead.Blocker] func(context.Context, string) (fairlead.Decision[S, A, B], error)
 
-// drive makes the passes of w those of an engine over the object name.
+// drive makes w run the passes of an engine over the object name.
 func drive[S, W any, A fairlead.Action, B fairlead.Blocker](t *testing.T, w *clockWorld, name string, backend fairlead.Backend[W, A],
 	runner func(fairlead.Backend[W, A], *fairlead.RunnerOptions) (reconcile[S, A, B], error),
 ) {
@@ -99,8 +99,8 @@ func drive[S, W any, A fairlead.Action, B fairlead.Blocker](t *testing.T, w *clo
 	}
 }
 
-// until makes passes when they are asked for, up to an instant, and reports
-// whether one was what is looked for. It ends at that instant otherwise.
+// until runs passes when they are requested, up to end, and reports whether
+// found accepted one of them. Otherwise the clock is at end afterwards.
 func (w *clockWorld) until(end time.Time, found func(clockPass) bool) bool {
 	for range 10_000 {
 		p := w.pass()
@@ -108,7 +108,7 @@ func (w *clockWorld) until(end time.Time, found func(clockPass) bool) bool {
 		switch {
 		case found(p):
 			return true
-		case len(p.actions) > 0 && !w.refuse: // what they did is seen at once
+		case len(p.actions) > 0 && !w.refuse: // their effects are observed at once
 		case p.wake.IsZero() || p.wake.After(end):
 			w.clock.Set(end)
 			return false
@@ -129,10 +129,12 @@ func latest(a, b time.Time) time.Time {
 // TestClock sets the clock of every engine back and forward:
 //
 //  1. An action fails at 12:00, and the clock is set to 06:00: the next attempt
-//     comes within its backoff.
-//  2. At rest the clock is set back by a day: the next look comes within an
-//     interval.
-//  3. The clock is set forward by a day: what a deadline asks for is done.
+//     follows within its backoff.
+//  2. At rest, the clock is set back by a day: the next pass is requested
+//     within the interval.
+//  3. The clock is set forward by a day: the missed deadline takes effect.
+//  4. The clock is set back by a day before a deadline that is not an instant: it
+//     takes effect within six hours.
 func TestClock(t *testing.T) {
 	for _, c := range clockTrials() {
 		open := func(t *testing.T, world func(*testing.T, *clockWorld)) *clockWorld {
@@ -146,7 +148,7 @@ func TestClock(t *testing.T) {
 			w.refuse = true
 			failed := w.pass().actions
 			if len(failed) == 0 {
-				t.Fatal("there is nothing to be done")
+				t.Fatal("there is nothing to do")
 			}
 			six := noon.Add(-6 * time.Hour)
 			w.clock.Set(six)
@@ -154,7 +156,7 @@ func TestClock(t *testing.T) {
 				return slices.ContainsFunc(p.actions, func(a fairlead.Action) bool { return a.String() == failed[0].String() })
 			}
 			if !w.until(six.Add(c.backoff), again) {
-				t.Errorf("within %s %q is not tried again", c.backoff, failed[0])
+				t.Errorf("within %s, %q is not retried", c.backoff, failed[0])
 			}
 		})
 		t.Run(c.name+"/back at rest", func(t *testing.T) {
@@ -166,7 +168,7 @@ func TestClock(t *testing.T) {
 			now := w.clock.Now().Add(-24 * time.Hour)
 			w.clock.Set(now)
 			if p := w.pass(); (c.interval == 0) != p.wake.IsZero() || p.wake.After(now.Add(c.interval)) {
-				t.Errorf("at %s the next look is asked for at %s: want one within %s", now, p.wake, c.interval)
+				t.Errorf("at %s, the next pass is requested for %s, want one within %s", now, p.wake, c.interval)
 			}
 		})
 		if c.deadline == nil {
@@ -181,7 +183,7 @@ func TestClock(t *testing.T) {
 			next := w.clock.Now().Add(24 * time.Hour)
 			w.clock.Set(next)
 			if !w.until(next.Add(time.Minute), missed) {
-				t.Errorf("a day later there is no %q: %+v", c.missed, w.pass())
+				t.Errorf("a day later, there is no %q: %+v", c.missed, w.pass())
 			}
 		})
 		if c.instant {
@@ -194,7 +196,7 @@ func TestClock(t *testing.T) {
 			back := w.clock.Now().Add(-24 * time.Hour)
 			w.clock.Set(back)
 			if !w.until(back.Add(6*time.Hour), missed) { // no deadline in these worlds is longer
-				t.Errorf("set back by a day there is no %q within six hours: %+v", c.missed, w.pass())
+				t.Errorf("set back by a day, there is no %q within six hours: %+v", c.missed, w.pass())
 			}
 		})
 	}

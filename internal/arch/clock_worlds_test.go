@@ -39,7 +39,7 @@ func clockTrials() []clockTrial {
 	}
 }
 
-// on returns what makes a runner's passes, for drive.
+// on returns the Reconcile method of a runner, for drive.
 func on[S any, A fairlead.Action, B fairlead.Blocker](r interface {
 	Reconcile(context.Context, string) (fairlead.Decision[S, A, B], error)
 }, err error) (reconcile[S, A, B], error) {
@@ -59,7 +59,7 @@ func object(name string) fairlead.ObjectMeta {
 	return m
 }
 
-// guarded returns a pod on node n, and a budget that never lets it go.
+// guarded returns a pod on node n, and a budget that never allows its eviction.
 func guarded() (fairlead.Pod, fairlead.PodDisruptionBudget) {
 	pod := fairlead.Pod{ObjectMeta: meta("p")}
 	pod.Labels = map[string]string{"app": "p"}
@@ -71,8 +71,8 @@ func guarded() (fairlead.Pod, fairlead.PodDisruptionBudget) {
 	return pod, budget
 }
 
-// machineWorld deletes a machine whose pod cannot be evicted, for an hour, or that
-// a hook keeps.
+// machineWorld deletes a machine whose pod cannot be evicted, with a drain timeout
+// of an hour. If hooked, a pre-drain hook blocks the deletion before that.
 func machineWorld(hooked bool) func(*testing.T, *clockWorld) {
 	return func(t *testing.T, w *clockWorld) {
 		b := &lifecycle.MemBackend{Clock: &w.clock}
@@ -99,7 +99,7 @@ func machineWorld(hooked bool) func(*testing.T, *clockWorld) {
 	}
 }
 
-// drainWorld is a node that a request takes out of service, until the evening.
+// drainWorld is a node that a request takes out of service until 18:00.
 func drainWorld(t *testing.T, w *clockWorld) {
 	b := &drain.MemBackend{Clock: &w.clock}
 	pod, budget := guarded()
@@ -140,7 +140,8 @@ func quorumWorld(t *testing.T, w *clockWorld) {
 	})
 }
 
-// evictionWorld is a node with a taint that its pod tolerates for so long.
+// evictionWorld is a node with a taint that its pod tolerates for the given
+// number of seconds.
 func evictionWorld(seconds int64) func(*testing.T, *clockWorld) {
 	return func(t *testing.T, w *clockWorld) {
 		b := &eviction.MemBackend{Clock: &w.clock}
@@ -156,7 +157,7 @@ func evictionWorld(seconds int64) func(*testing.T, *clockWorld) {
 	}
 }
 
-// zones lets a backend be seen as that of all zones.
+// zones adds ObserveZones to a backend.
 type zones struct {
 	fairlead.Backend[*eviction.World, eviction.Action]
 	all func(context.Context) (*eviction.ZoneWorld, error)
@@ -164,8 +165,8 @@ type zones struct {
 
 func (z zones) ObserveZones(ctx context.Context) (*eviction.ZoneWorld, error) { return z.all(ctx) }
 
-// zoneWorld is a zone of which so many nodes are not ready that tokens are waited
-// for.
+// zoneWorld is a zone with so many nodes that are not ready that evictions wait
+// for tokens.
 func zoneWorld(t *testing.T, w *clockWorld) {
 	b := &eviction.MemBackend{Clock: &w.clock}
 	for i := range 60 {
@@ -183,8 +184,8 @@ func zoneWorld(t *testing.T, w *clockWorld) {
 	})
 }
 
-// clusterWorld is a cluster that is asked to move on to a release that takes so
-// long to retrieve.
+// clusterWorld is a cluster to be updated to a release that takes the given
+// time to retrieve.
 func clusterWorld(takes time.Duration) func(*testing.T, *clockWorld) {
 	return func(t *testing.T, w *clockWorld) {
 		b := cvo.NewMemBackend(&w.clock)
@@ -209,7 +210,7 @@ func clusterWorld(takes time.Duration) func(*testing.T, *clockWorld) {
 	}
 }
 
-// poolWorld is a pool of nodes that drain for ever.
+// poolWorld is a pool of nodes whose drains do not end.
 func poolWorld(t *testing.T, w *clockWorld) {
 	b := &rollout.MemBackend{Clock: &w.clock, DrainTime: func(string) time.Duration { return 10_000 * time.Hour }}
 	err := b.Edit("worker", func(world *rollout.World) error {

@@ -12,10 +12,10 @@ var clockReads = []string{
 	"After", "AfterFunc", "Local", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until",
 }
 
-// contextClocks are the functions of package context that do.
+// contextClocks are the functions of package context that do so.
 var contextClocks = []string{"WithDeadline", "WithDeadlineCause", "WithTimeout", "WithTimeoutCause"}
 
-// coreClock: a core file takes the time as an argument.
+// coreClock checks that core files take the time as an argument.
 func coreClock(t *Tree) []Finding {
 	var found []Finding
 	eachCore(t, func(f *File) {
@@ -29,8 +29,8 @@ func coreClock(t *Tree) []Finding {
 	return found
 }
 
-// runnerClock: what is no core is told the time by a Clock, so that it can be
-// simulated. Programs may look at the machine's.
+// runnerClock checks that code outside the cores reads the time from a Clock,
+// so that it can be simulated. Programs may read the machine's clock.
 func runnerClock(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.sources() {
@@ -39,41 +39,43 @@ func runnerClock(t *Tree) []Finding {
 		}
 		for sel, pkg := range selections(f) {
 			if pkg == "time" && slices.Contains(clockReads, sel.Sel.Name) {
-				found = append(found, t.at(f, sel, "reads the machine's clock (time.%s): ask a fairlead.Clock, whose default is SystemClock, and wait with SleepUntil", sel.Sel.Name))
+				found = append(found, t.at(f, sel, "reads the machine's clock (time.%s): use a fairlead.Clock, whose default is SystemClock, and wait with SleepUntil", sel.Sel.Name))
 			}
 		}
 	}
 	return found
 }
 
-// forbidden are the packages, with all below them, that no core file imports,
-// and why.
+// forbidden maps the packages that no core file may import, and neither any
+// package below them, to the reason.
 var forbidden = map[string]string{
 	"crypto/rand":   "a core's answer depends on its arguments alone",
 	"flag":          "programs parse flags",
 	"io/ioutil":     "input comes as fs.FS, io.Reader or bytes",
 	"log":           "cores do not log: return it, or offer a hook in a Trace",
 	"math/rand":     "a core's answer depends on its arguments alone",
-	"net":           "cores do not talk to anything",
+	"net":           "cores do not use the network",
 	"os":            "input comes as fs.FS, io.Reader or bytes",
 	"path/filepath": "paths in a core are slash-separated on every system: use path",
 	"plugin":        "cores load no code",
 	"syscall":       "input comes as fs.FS, io.Reader or bytes",
-	"testing":       "it is for tests",
-	"unsafe":        "no core is worth it",
+	"testing":       "it is only for tests",
+	"unsafe":        "no core needs it",
 }
 
-// harmless are the packages below a forbidden one that are plain values.
+// harmless are the packages below a forbidden one that only define plain
+// values.
 var harmless = []string{"net/netip", "net/url"}
 
-// impure are the packages that besides those no file of a pure core imports.
+// impure maps the packages that files of a pure core also may not import to the
+// reason.
 var impure = map[string]string{
 	"context":     "a pure step is too short to be cancelled",
 	"sync":        "a pure step shares nothing",
 	"sync/atomic": "a pure step shares nothing",
 }
 
-// coreImports: a core file imports nothing that reaches the machine.
+// coreImports checks that core files import nothing that reaches the machine.
 func coreImports(t *Tree) []Finding {
 	var found []Finding
 	eachCore(t, func(f *File) {
@@ -96,13 +98,14 @@ func coreImports(t *Tree) []Finding {
 	return found
 }
 
-// coreEffects: a core file prints nothing, and a pure one starts no goroutine.
+// coreEffects checks that core files print nothing and that pure ones start no
+// goroutine.
 func coreEffects(t *Tree) []Finding {
 	var found []Finding
 	eachCore(t, func(f *File) {
 		for sel, pkg := range selections(f) {
 			if pkg == "fmt" && strings.HasPrefix(sel.Sel.Name, "Print") {
-				found = append(found, t.at(f, sel, "core file prints (fmt.%s): return a value, or write to an io.Writer that the caller gives", sel.Sel.Name))
+				found = append(found, t.at(f, sel, "core file prints (fmt.%s): return a value, or write to an io.Writer that the caller passes", sel.Sel.Name))
 			}
 		}
 		ast.Inspect(f.AST, func(n ast.Node) bool {
@@ -130,8 +133,8 @@ func eachCore(t *Tree, visit func(*File)) {
 	}
 }
 
-// selections yields every qualified identifier of the file with the path of
-// the import that its package name stands for.
+// selections yields every qualified identifier of the file with the path of the
+// import that its package name refers to.
 func selections(f *File) func(yield func(*ast.SelectorExpr, string) bool) {
 	imports := map[string]string{}
 	for _, spec := range f.AST.Imports {

@@ -5,12 +5,12 @@ import (
 	"regexp"
 )
 
-// docLink matches what go doc takes for a link: a name, a member of a type, or
-// one of these behind a package's name, in brackets, with or without a star.
+// docLink matches what go doc treats as a link: a name, a member of a type, or
+// either of them after a package's name, in brackets, with or without a star.
 var docLink = regexp.MustCompile(`(?:^|[\s("'])\[\*?(?:([a-z][a-z0-9]*)\.)?([A-Z]\w*)(?:\.([A-Z]\w*))?\]`)
 
-// docLinks: what a comment links to, in its own package or in another one of
-// the module, is there.
+// docLinks checks that what a comment links to, in its own package or in
+// another one of the module, exists.
 func docLinks(t *Tree) []Finding {
 	names, dirs := exportedNames(t)
 	var found []Finding
@@ -28,7 +28,7 @@ func docLinks(t *Tree) []Finding {
 					link += "." + at[3]
 				}
 				if len(in) > 0 && !anyNamed(names, in, link, at[2]) {
-					found = append(found, t.at(f, group, "comment links to [%s], which is not there", link))
+					found = append(found, t.at(f, group, "comment links to [%s], which does not exist", link))
 				}
 			}
 		}
@@ -37,8 +37,7 @@ func docLinks(t *Tree) []Finding {
 }
 
 // anyNamed reports whether one of the packages exports the name. A member may
-// be promoted from what the type embeds, so it is enough that such a type is
-// there.
+// be promoted from an embedded type, so it is enough that the type embeds one.
 func anyNamed(names map[string]bool, dirs []string, link, typeName string) bool {
 	for _, dir := range dirs {
 		if names[dir+" "+link] || names[dir+" "+typeName+" embeds"] {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// minExamples is how many examples with checked output a public package has at
-// the least.
+// minExamples is the minimum number of examples with checked output in a public
+// package.
 const minExamples = 2
 
-// examples: every public package shows how it is used.
+// examples checks that every public package shows how it is used.
 func examples(t *Tree) []Finding {
 	count, first := map[string]int{}, map[string]*File{}
 	for _, f := range t.Go {

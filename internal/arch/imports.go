@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// importArrows: source files import what the lattice allows and nothing else
-// of the module, and every package is in the lattice.
+// importArrows checks that source files import nothing of the module but what
+// the lattice allows, and that every package is in the lattice.
 func importArrows(t *Tree) []Finding {
 	var found []Finding
 	unlisted := map[string]bool{}
@@ -33,15 +33,16 @@ func importArrows(t *Tree) []Finding {
 	return found
 }
 
-// sharedByExamples reports whether dir is an example that imports what the
-// examples share, but for what their tests share.
+// sharedByExamples reports whether dir is an example and to is a package that
+// examples share, other than those that only their tests share.
 func sharedByExamples(dir, to string) bool {
 	return strings.HasPrefix(dir, "examples/") && strings.HasPrefix(to, "examples/internal/") && !slices.Contains(testOnly, to)
 }
 
-// foreignImports: code outside the standard library and the module comes from
-// the direct requirements, each of which one package imports, tests of other
-// packages not excepted; what is required for tests is imported by tests.
+// foreignImports checks that code from outside the standard library and the
+// module comes from the direct requirements. Each of them is imported by one
+// package only, and not even by tests of others; requirements for tests are
+// imported only by tests.
 func foreignImports(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Go {
@@ -58,7 +59,7 @@ func foreignImports(t *Tree) []Finding {
 			case p == "C":
 				found = append(found, t.at(f, spec, "cgo is not used in this module: it must cross-build for every target"))
 			case !ok:
-				found = append(found, t.at(f, spec, "%s is not provided by a direct requirement: the module has five and takes no other", p))
+				found = append(found, t.at(f, spec, "%s is not provided by a direct requirement: the module has five and accepts no others", p))
 			case d.importer == "" && !f.Test:
 				found = append(found, t.at(f, spec, "%s is for tests: only _test.go files import it", d.path))
 			case d.importer != "" && d.importer != f.Dir:
@@ -69,8 +70,8 @@ func foreignImports(t *Tree) []Finding {
 	return found
 }
 
-// dotImports: no file imports into its own scope, where neither readers nor
-// the other rules can see what a name is.
+// dotImports checks that no file imports into its own scope, where neither
+// readers nor the other rules can see where a name comes from.
 func dotImports(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Go {

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Module is one go.mod file, as far as the rules look at it.
+// Module is one go.mod file, reduced to what the rules check.
 type Module struct {
 	Path       string      // slash-separated, below the root
 	Directives []Directive // in the order of the file
 }
 
-// Directive is one line of a go.mod file, blocks taken apart.
+// Directive is one line of a go.mod file, with blocks split up.
 type Directive struct {
 	Line    int      // from 1
 	Verb    string   // go, require, replace, …
-	Args    []string // the words behind the verb
-	Comment string   // what stands behind the slashes, trimmed
+	Args    []string // the words after the verb
+	Comment string   // the text after the slashes, trimmed
 }
 
-// parseModule reads the lines of a go.mod file. It trusts the go command to
-// refuse what is not one.
+// parseModule reads the lines of a go.mod file. It leaves it to the go command
+// to reject invalid files.
 func parseModule(name, text string) *Module {
 	m := &Module{Path: name}
 	block := ""
@@ -48,9 +48,9 @@ func parseModule(name, text string) *Module {
 	return m
 }
 
-// requirements: the root module requires its five dependencies at their exact
-// versions and nothing else directly, and bends nothing by replace, exclude or
-// tool, which would not reach those who require it.
+// requirements checks that the root module directly requires its five
+// dependencies at their exact versions and nothing else, and has no replace,
+// exclude or tool lines, which have no effect in modules that require it.
 func requirements(t *Tree) []Finding {
 	var found []Finding
 	for _, m := range t.Mods {
@@ -75,12 +75,12 @@ func requirements(t *Tree) []Finding {
 				delete(missing, d.path)
 				switch {
 				case !ok:
-					report(dir.Line, "requires %s directly: the module has five direct requirements and takes no other", dir.Args[0])
+					report(dir.Line, "requires %s directly: the module has five direct requirements and accepts no others", dir.Args[0])
 				case dir.Args[1] != d.version:
-					report(dir.Line, "requires %s %s: it is pinned to %s, and newer versions of some cannot be had", d.path, dir.Args[1], d.version)
+					report(dir.Line, "requires %s %s: it is pinned to %s, and newer versions of some are not available", d.path, dir.Args[1], d.version)
 				}
 			default:
-				report(dir.Line, "has a %s line: it would hold here and not for those who require the module", dir.Verb)
+				report(dir.Line, "has a %s line: it would apply here, but not in modules that require this one", dir.Verb)
 			}
 		}
 		for _, d := range dependencies {
@@ -92,8 +92,8 @@ func requirements(t *Tree) []Finding {
 	return found
 }
 
-// goLine: every module of the tree states the same Go version and no
-// toolchain.
+// goLine checks that every module of the tree states the same Go version,
+// except those in goVersions, and no toolchain.
 func goLine(t *Tree) []Finding {
 	var found []Finding
 	for _, m := range t.Mods {
@@ -107,11 +107,11 @@ func goLine(t *Tree) []Finding {
 			case "go":
 				got = dir.Args[0]
 			case "toolchain":
-				found = append(found, Finding{m.Path, dir.Line, "has a toolchain line: take it out, users choose theirs"})
+				found = append(found, Finding{m.Path, dir.Line, "has a toolchain line: remove it, users choose their own"})
 			}
 		}
 		if got != want {
-			found = append(found, Finding{m.Path, 0, fmt.Sprintf("says go %q: write go %s by hand, the go command's own choice forces its patch release on users", got, want)})
+			found = append(found, Finding{m.Path, 0, fmt.Sprintf("says go %q: write go %s manually, because the version that the go command writes would force its patch release on users", got, want)})
 		}
 	}
 	return found

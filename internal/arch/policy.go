@@ -10,19 +10,22 @@ const modulePath = "github.com/fairlead/fairlead"
 
 // lattice lists every package of the root module and what it may import of the
 // module, lower layers first. A package that is not listed may not exist, and
-// an arrow that is not listed may not be drawn.
+// an import that is not listed is not allowed.
 //
-// Do not add an arrow just to get a build through. What the absent arrows keep
-// true:
+// Do not add an import just to get a build through. The absent ones ensure
+// that:
 //
-//   - taints, lifecycle and cvo know neither each other nor solver nor catalog,
-//     and so link nothing but the standard library (cvo also YAML and semver);
-//   - catalog does not know the solver and solver does not know catalogs: they
+//   - taints, lifecycle and cvo import neither each other nor solver nor
+//     catalog, and so link nothing but the standard library (cvo also YAML and
+//     semver), except that cvo/rollout imports lifecycle/drain, and that
+//     cvo/plan combines cvo with lifecycle, catalog and solver;
+//   - catalog does not import solver and solver does not import catalog: they
 //     meet in solver/olm;
-//   - who wants the solver alone does not link CEL, which is ten megabytes;
-//   - what only tests import stays out of every program.
+//   - programs that use only the solver do not link CEL, which is ten
+//     megabytes;
+//   - packages that only tests import stay out of every program.
 //
-// A new package is listed here in the change that adds it.
+// List a new package here in the change that adds it.
 var lattice = map[string][]string{
 	// Leaves.
 	".":                  {"internal/decimal", "internal/words"},
@@ -141,7 +144,7 @@ var lattice = map[string][]string{
 		"solver/olm/config", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
-	"examples/fairlead": { // the tool, of which each verb has a package
+	"examples/fairlead": { // the tool, with a package for each verb
 		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/report": {
@@ -171,9 +174,8 @@ type dependency struct {
 	importer string // the one package that imports it; "" means test files of any package
 }
 
-// dependencies are the direct requirements of the root module, all of them.
-// Each is imported by one package, so that it can be replaced by editing that
-// package.
+// dependencies are all direct requirements of the root module. Each is imported
+// by one package, so that it can be replaced by editing that package.
 var dependencies = []dependency{
 	{"github.com/Masterminds/semver/v3", "v3.5.0", "internal/semverx"},
 	{"github.com/go-air/gini", "v1.0.4", "solver"},
@@ -196,10 +198,10 @@ func dependencyOf(importPath string) (dependency, bool) {
 // on every user.
 const goVersion = "1.26.0"
 
-// goVersions holds the modules, by directory, that must state another one, and
-// only modules that nobody requires may be here: the comparison with
-// operator-registry, and the catalog service of the end-to-end tests, need what
-// operator-registry needs.
+// goVersions lists the modules, by directory, that must state another version.
+// Only modules that no other module requires may be listed: the comparison with
+// operator-registry and the catalog service of the end-to-end tests need the
+// version that operator-registry needs.
 var goVersions = map[string]string{"internal/bench": "1.26.3", "examples/kubernetes/e2e/parts": "1.26.3"}
 
 // purity says what the core files of a package may not touch.
@@ -207,8 +209,8 @@ type purity int
 
 const (
 	edge purity = iota // not a core: may do anything
-	calm               // no clock, no files, no network, no log, no chance; may take a context and lock
-	pure               // calm, and takes no context, locks nothing, starts nothing: plain values in and out
+	calm               // no clock, files, network, log or randomness; may take a context and lock
+	pure               // calm, and without contexts, locks and goroutines: plain values in and out
 )
 
 // cores lists the packages with a deterministic core. Packages that are not
@@ -267,13 +269,14 @@ var cores = map[string]purity{
 }
 
 // clockFiles are the files that may read the machine's clock: SystemClock does
-// it for all others, and CheckStore does not trust what it examines.
+// so for all other code, and CheckStore does not trust the store that it
+// checks.
 var clockFiles = []string{"clock.go", "check.go"}
 
-// core returns how pure a file must be. In a package with a core every file is
-// of it, except tests and the files of the runner: run.go and run_*.go, which
-// also hold what belongs to the runner's side of the seam, such as the Backend
-// interface (it takes a context) and backends in memory.
+// core returns how pure a file must be. In a package with a core, every file
+// belongs to it, except tests and the files of the runner: run.go and run_*.go,
+// which also contain the other code on the runner's side, such as the Backend
+// interface (which takes a context) and in-memory backends.
 func (f *File) core() purity {
 	base := path.Base(f.Path)
 	if f.Nested || f.Test || base == "run.go" || strings.HasPrefix(base, "run_") {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxReadmeLines is how much a newcomer is asked to read.
+// maxReadmeLines limits how much a newcomer has to read.
 const maxReadmeLines = 150
 
-// readmeSize: the README fits in one sitting.
+// readmeSize checks that the README can be read in one sitting.
 func readmeSize(t *Tree) []Finding {
 	var found []Finding
 	for _, text := range t.Text {
@@ -22,8 +22,8 @@ func readmeSize(t *Tree) []Finding {
 	return found
 }
 
-// snippets: Go code in Markdown is the body of an Example, so that it compiles
-// and does what it says it does.
+// snippets checks that Go code in Markdown is the body of an Example, so that
+// it compiles and does what the text says.
 func snippets(t *Tree) []Finding {
 	examples := map[string]bool{}
 	for _, f := range t.Go {
@@ -50,7 +50,7 @@ func snippets(t *Tree) []Finding {
 // link is the target of a Markdown link.
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// links: what a Markdown file links to within the tree is there.
+// links checks that the targets of Markdown links within the tree exist.
 func links(t *Tree) []Finding {
 	there := map[string]bool{}
 	for _, text := range t.Text {
@@ -70,7 +70,7 @@ func links(t *Tree) []Finding {
 			}
 			if !there[path.Join(path.Dir(text.Path), target)] {
 				line := 1 + strings.Count(text.Data[:at[2]], "\n")
-				found = append(found, Finding{text.Path, line, fmt.Sprintf("links to %s, which is not there", target)})
+				found = append(found, Finding{text.Path, line, fmt.Sprintf("links to %s, which does not exist", target)})
 			}
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Rooms draws what the public packages of the root module import of each other,
-// as a Mermaid flowchart: an arrow from a package to each that it imports, but
-// for those that it reaches through another one anyway. The root package, which
-// nearly all import, is left out.
+// Rooms draws the imports between the public packages of the root module as a
+// Mermaid flowchart: an arrow from a package to each one that it imports,
+// except those that it also reaches through another one. The root package,
+// which nearly all others import, is left out.
 func Rooms(t *Tree) string {
 	imports := map[string]map[string]bool{}
 	for _, f := range t.sources() {
@@ -43,7 +43,7 @@ func Rooms(t *Tree) string {
 	return b.String()
 }
 
-// room reports whether a directory holds a public package that is drawn.
+// room reports whether a directory contains a public package to draw.
 func room(dir string) bool {
 	return dir != "." && !strings.HasPrefix(dir, "examples") && !slices.Contains(strings.Split(dir, "/"), "internal")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/arch"
 )
 
-// The picture of the packages in docs/design.md is drawn from the imports; -update
-// draws it again.
+// TestRooms checks the diagram of the packages in docs/design.md, which is drawn
+// from the imports; -update draws it again.
 func TestRooms(t *testing.T) {
 	const file, begin, end = "../../docs/design.md", "<!-- drawn from the imports by internal/arch -->\n", "<!-- end -->\n"
 	data, err := os.ReadFile(file)
@@ -20,7 +20,7 @@ func TestRooms(t *testing.T) {
 	before, rest, found := strings.Cut(string(data), begin)
 	old, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatalf("%s has no place for the picture: %q and %q", file, begin, end)
+		t.Fatalf("%s has no place for the diagram: %q and %q", file, begin, end)
 	}
 	tree, err := arch.Load(os.DirFS("../.."))
 	if err != nil {
@@ -36,5 +36,5 @@ func TestRooms(t *testing.T) {
 		}
 		return
 	}
-	t.Errorf("the picture in docs/design.md is not that of the imports: run go test ./internal/arch -update\n%s", picture)
+	t.Errorf("the diagram in docs/design.md does not match the imports: run go test ./internal/arch -update\n%s", picture)
 }

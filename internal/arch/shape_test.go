@@ -28,7 +28,8 @@ type engine struct {
 	step      any
 	newRunner any
 	kinds     []fairlead.Action
-	// exempt is a field that may hold what the shape forbids, and why.
+	// exempt is the path of a field that may contain what the shape forbids,
+	// and why is the reason.
 	exempt, why string
 }
 
@@ -55,12 +56,12 @@ func kinds[A fairlead.Action](list []A) []fairlead.Action {
 	return out
 }
 
-// TestShape holds every engine to one shape:
+// TestShape checks that every engine has the same shape:
 //
 //	Step(state State, world *World, now time.Time, policy *Policy) Decision
 //
-// Nothing that Step is given can be called, waited on or locked; State and
-// Decision are of the kit; NewRunner may refuse a policy.
+// Nothing that is passed to Step can be called, waited on or locked; Decision
+// is that of the root package; NewRunner may reject a policy.
 func TestShape(t *testing.T) {
 	for _, e := range engines() {
 		t.Run(e.name, func(t *testing.T) {
@@ -86,7 +87,7 @@ func TestShape(t *testing.T) {
 			for _, i := range []int{0, 1, 3} {
 				for _, f := range impure(step.In(i), step.In(i).String(), nil) {
 					if e.exempt == "" || !strings.HasPrefix(f, e.exempt) {
-						t.Errorf("%s: Step could reach out of its arguments", f)
+						t.Errorf("%s: Step could reach beyond its arguments", f)
 					}
 				}
 			}
@@ -105,7 +106,7 @@ func impure(t reflect.Type, path string, seen []reflect.Type) (found []string) {
 	switch t.Kind() {
 	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer:
 		if t == reflect.TypeFor[error]() {
-			return nil // says something, and does nothing
+			return nil // is only a message
 		}
 		return []string{path + " " + t.String()}
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
@@ -127,8 +128,8 @@ func impure(t reflect.Type, path string, seen []reflect.Type) (found []string) {
 	return found
 }
 
-// TestShapeJSON fills states, worlds, policies and actions at random, and wants
-// them back equal from JSON.
+// TestShapeJSON fills states, worlds, policies and actions at random, and
+// checks that they survive a round trip through JSON.
 func TestShapeJSON(t *testing.T) {
 	for _, e := range engines() {
 		step := reflect.TypeOf(e.step)
@@ -173,8 +174,8 @@ func roundTrip(t *testing.T, typ reflect.Type) {
 	}
 }
 
-// differ returns the path of the first exported field that is not equal, with nil
-// and empty lists taken for equal.
+// differ returns the path of the first exported field that differs. Nil and empty
+// lists count as equal.
 func differ(a, b reflect.Value, path string) string {
 	if a.Type() == reflect.TypeFor[time.Time]() {
 		if !a.Interface().(time.Time).Equal(b.Interface().(time.Time)) {
@@ -184,7 +185,7 @@ func differ(a, b reflect.Value, path string) string {
 	}
 	if a.CanAddr() && a.Addr().CanInterface() && strings.Count(path, ".") > 1 {
 		if _, own := a.Addr().Interface().(json.Unmarshaler); own {
-			return "" // its JSON is compared, and that is all that it promises
+			return "" // its JSON was compared, and it promises no more
 		}
 	}
 	switch a.Kind() {
@@ -244,7 +245,8 @@ func differ(a, b reflect.Value, path string) string {
 	return ""
 }
 
-// fill sets a value at random, with about half of what can be empty left empty.
+// fill sets a value at random, and leaves about half of what can be empty
+// empty.
 func fill(r *rand.Rand, v reflect.Value, depth int, top bool) {
 	switch v.Interface().(type) {
 	case time.Time:
@@ -258,7 +260,7 @@ func fill(r *rand.Rand, v reflect.Value, depth int, top bool) {
 		return
 	}
 	if u, ok := v.Addr().Interface().(json.Unmarshaler); ok && !top {
-		for _, data := range []string{`{"name":"x"}`, `{}`, `"x"`, `5`} { // what it takes
+		for _, data := range []string{`{"name":"x"}`, `{}`, `"x"`, `5`} { // a form that it accepts
 			if u.UnmarshalJSON([]byte(data)) == nil {
 				return
 			}

@@ -12,20 +12,20 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// TestOldStates gives every engine the state that the first version of it has
-// saved, as it stood in the Store: it is read, and what is told of the present
-// world is saved in the present version. State of a later version is refused, with
-// both versions named, and stays as it is.
+// TestOldStates gives every engine the state that its first version saved in the
+// Store: the engine reads it, and saves its state in the current version. State of
+// a later version is rejected with an error that names both versions, and is not
+// changed.
 func TestOldStates(t *testing.T) {
 	for engine, c := range map[string]struct {
-		file    string // in testdata/states, if it is not named as the engine is
-		key     string // as it was and is
-		version int    // the present one
-		kept    string // of the old state, in what is saved
+		file    string // in testdata/states, if it is not named after the engine
+		key     string // then and now
+		version int    // the current one
+		kept    string // part of the old state that the saved one must contain
 	}{
 		"lifecycle": {key: "lifecycle.m", version: 2, kept: `"stage":"Drain","at":"2026-03-01T12:00:00Z"`},
 		"drain":     {key: "drain.n", version: 1},     // there is no older one
-		"quorum":    {key: "quorum.etcd", version: 2}, // all of it is seen again
+		"quorum":    {key: "quorum.etcd", version: 2}, // all of it is observed again
 		"eviction":  {key: "taints.n", version: 2, kept: `{"key":"x"`},
 		"zones":     {key: "taintzones._2a", version: 2, kept: `"since":"2026-03-01T12:00:00Z"`},
 		"cvo":       {file: "../../../../cvo/testdata/state/v1.json", key: "cvo.c", version: 2, kept: `"startedTime":"2026-05-01T13:00:00Z"`},

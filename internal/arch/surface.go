@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// foreignSurface: no exported signature mentions a type of another module, so
-// that each requirement can be replaced without a word to users. An unexported
-// alias of such a type counts as the type. Standard library types are fine.
+// foreignSurface checks that no exported signature mentions a type of another
+// module, so that each requirement can be replaced without affecting users. An
+// unexported alias of such a type counts as the type. Standard library types
+// are fine.
 func foreignSurface(t *Tree) []Finding {
 	aliases := foreignAliases(t)
 	var found []Finding
@@ -23,11 +24,11 @@ func foreignSurface(t *Tree) []Finding {
 					switch n := n.(type) {
 					case *ast.SelectorExpr:
 						if id, ok := n.X.(*ast.Ident); ok && names[id.Name] != "" {
-							found = append(found, t.at(f, n, "%s shows %s.%s of %s: exported signatures speak of this module's and the standard library's types", name, id.Name, n.Sel.Name, names[id.Name]))
+							found = append(found, t.at(f, n, "%s shows %s.%s of %s: exported signatures may only use types of this module and the standard library", name, id.Name, n.Sel.Name, names[id.Name]))
 						}
 					case *ast.Ident:
 						if from := aliases[f.Dir+" "+n.Name]; from != "" {
-							found = append(found, t.at(f, n, "%s shows %s, an alias of a type of %s: exported signatures speak of this module's and the standard library's types", name, n.Name, from))
+							found = append(found, t.at(f, n, "%s shows %s, an alias of a type of %s: exported signatures may only use types of this module and the standard library", name, n.Name, from))
 						}
 					}
 					return true
@@ -38,8 +39,8 @@ func foreignSurface(t *Tree) []Finding {
 	return found
 }
 
-// foreignNames maps the names by which a file speaks of other modules'
-// packages to their paths.
+// foreignNames maps the names by which a file refers to packages of other
+// modules to their paths.
 func foreignNames(f *File) map[string]string {
 	names := map[string]string{}
 	for _, spec := range f.AST.Imports {
@@ -77,8 +78,8 @@ func foreignAliases(t *Tree) map[string]string {
 }
 
 // signature returns the parts of a declaration that users see: no bodies, no
-// unexported fields, and of a value its type, or what it is made from when the
-// type is left to inference.
+// unexported fields, and for a value its type, or its initial value if the type
+// is inferred.
 func signature(node ast.Node) []ast.Node {
 	switch n := node.(type) {
 	case *ast.FuncDecl:
@@ -105,8 +106,8 @@ func signature(node ast.Node) []ast.Node {
 }
 
 // visibleType returns the parts of a type expression that users see. The
-// members of structs and interfaces are declarations of their own, except what
-// they embed.
+// members of structs and interfaces are separate declarations, except embedded
+// ones.
 func visibleType(e ast.Expr) []ast.Node {
 	var members *ast.FieldList
 	switch e := e.(type) {
@@ -172,7 +173,8 @@ func exportedSpec(d *ast.GenDecl, spec ast.Spec, visit func(string, *ast.Comment
 }
 
 // exportedMembers visits the fields and methods of a struct or interface. The
-// comment of the type documents a member that it names, in any case.
+// comment of the type documents a member if it names it, in upper or lower
+// case.
 func exportedMembers(s *ast.TypeSpec, typeDoc *ast.CommentGroup, visit func(string, *ast.CommentGroup, ast.Node)) {
 	var list *ast.FieldList
 	switch t := s.Type.(type) {
@@ -224,8 +226,9 @@ func receiverName(d *ast.FuncDecl) string {
 	}
 }
 
-// documented: every exported identifier has a comment: its own, its group's
-// for constants and variables, or for a member the type's when that names it.
+// documented checks that every exported identifier has a comment: its own, its
+// group's for constants and variables, or the type's for a member that it
+// names.
 func documented(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Go {
@@ -241,8 +244,8 @@ func documented(t *Tree) []Finding {
 	return found
 }
 
-// packageComment: every package has one, and that of a public package stands
-// in doc.go.
+// packageComment checks that every package has a package comment, in public
+// packages in doc.go.
 func packageComment(t *Tree) []Finding {
 	seen, has := map[string]*File{}, map[string]bool{}
 	var found []Finding
@@ -257,7 +260,7 @@ func packageComment(t *Tree) []Finding {
 			continue
 		}
 		if has[f.Dir] = true; public(f) && path.Base(f.Path) != "doc.go" {
-			found = append(found, Finding{f.Path, 0, "has the package comment: that of a public package stands in doc.go, alone"})
+			found = append(found, Finding{f.Path, 0, "has a package comment: in a public package only doc.go may have one"})
 		}
 	}
 	for dir, f := range seen {
@@ -273,11 +276,12 @@ func public(f *File) bool {
 	return !f.Nested && !strings.HasPrefix(f.Dir, "examples/") && f.AST.Name.Name != "main" && !strings.Contains("/"+f.Dir+"/", "/internal/")
 }
 
-// maxMethods is how many methods of its own an exported interface may ask
-// implementers for. More ability is an upgrade interface, found by assertion.
+// maxMethods is the maximum number of methods that an exported interface may
+// declare itself. Further methods belong in an upgrade interface, found by type
+// assertion.
 const maxMethods = 4
 
-// interfaceSize: exported interfaces stay small.
+// interfaceSize checks that exported interfaces stay small.
 func interfaceSize(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.sources() {
@@ -295,15 +299,16 @@ func interfaceSize(t *Tree) []Finding {
 				methods += len(m.Names)
 			}
 			if methods > maxMethods {
-				found = append(found, t.at(f, spec, "interface %s has %d methods, more than %d: make an upgrade interface of what not everyone needs", name, methods, maxMethods))
+				found = append(found, t.at(f, spec, "interface %s has %d methods, more than %d: move the methods that not everyone needs to an upgrade interface", name, methods, maxMethods))
 			}
 		})
 	}
 	return found
 }
 
-// packageState: no init work, and no variable that users could turn: options
-// are values that callers pass. Sentinel errors are the exception.
+// packageState checks that there are no init functions and no variables that
+// users could change: options are values that callers pass. Sentinel errors are
+// the exception.
 func packageState(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.sources() {
@@ -311,7 +316,7 @@ func packageState(t *Tree) []Finding {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
 				if d.Recv == nil && d.Name.Name == "init" {
-					found = append(found, t.at(f, d, "init function: do the work where it is asked for"))
+					found = append(found, t.at(f, d, "init function: do the work where it is needed"))
 				}
 			case *ast.GenDecl:
 				if d.Tok != token.VAR {
@@ -320,7 +325,7 @@ func packageState(t *Tree) []Finding {
 				for _, spec := range d.Specs {
 					for _, name := range spec.(*ast.ValueSpec).Names {
 						if name.IsExported() && !strings.HasPrefix(name.Name, "Err") {
-							found = append(found, t.at(f, name, "exported variable %s: anyone can change it under everyone; make it a constant, a function or an option", name.Name))
+							found = append(found, t.at(f, name, "exported variable %s: any code can change it for all the rest; make it a constant, a function or an option", name.Name))
 						}
 					}
 				}

@@ -16,7 +16,7 @@ const (
 	maxFunctionLines = 70
 )
 
-// fileSize: a file holds one idea.
+// fileSize checks that files stay small: a file covers one idea.
 func fileSize(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Go {
@@ -27,7 +27,7 @@ func fileSize(t *Tree) []Finding {
 	return found
 }
 
-// functionSize: a function fits a screen.
+// functionSize checks that functions fit on a screen.
 func functionSize(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Go {
@@ -44,7 +44,7 @@ func functionSize(t *Tree) []Finding {
 				return true
 			}
 			if lines := t.fset.Position(n.End()).Line - t.line(n) + 1; lines > maxFunctionLines {
-				found = append(found, t.at(f, n, "%s has %d lines, more than %d: give its parts names", name, lines, maxFunctionLines))
+				found = append(found, t.at(f, n, "%s has %d lines, more than %d: split it into smaller functions", name, lines, maxFunctionLines))
 			}
 			return true
 		})
@@ -52,12 +52,12 @@ func functionSize(t *Tree) []Finding {
 	return found
 }
 
-// emptyNames say where code was put, not what it is.
+// emptyNames are package names that say where code was put, not what it is.
 var emptyNames = []string{
 	"base", "common", "helper", "helpers", "lib", "misc", "shared", "tools", "type", "types", "util", "utils",
 }
 
-// packageName: a package is named for what it provides.
+// packageName checks that packages are named for what they provide.
 func packageName(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Go {
@@ -69,27 +69,28 @@ func packageName(t *Tree) []Finding {
 	return found
 }
 
-// The words are put together here so that this file does not hold them.
+// The words are split so that this file does not contain them.
 var unfinishedWords = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
 
-// unfinished: nothing is left for later in the text of the project.
+// unfinished checks that the project's texts leave nothing for later.
 func unfinished(t *Tree) []Finding {
 	return grep(t, unfinishedWords, nil, func(name string) bool { return !inTestdata(name) },
-		"says %s: do it, or say what is so and why")
+		"contains %s: do it, or describe what the code does and why")
 }
 
-// machinePaths are directories that exist on somebody's machine.
+// machinePaths matches paths that exist only on someone's machine.
 var machinePaths = regexp.MustCompile(`(?:^|[^\w./>-])(/(?:home|root|work|Users)/[\w.-]+)`)
 
-// machinePath: no file names a place on the machine where it was written. The
-// scripts that test this rule are excepted.
+// machinePath checks that no file names a path on the machine where it was
+// written, except the scripts that test this rule.
 func machinePath(t *Tree) []Finding {
 	return grep(t, machinePaths, nil, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/testdata/") },
-		"names %s, a place on one machine: use a relative path or an environment variable")
+		"names %s, a path on one machine: use a relative path or an environment variable")
 }
 
-// oddWords read as if translated. Each has a plainer one that stands instead. All
-// texts that match hold the second, which is found sooner.
+// oddWords are expressions that read as if translated, each with a plainer one to
+// use instead. Every text that matches contains holds, which is faster to search
+// for.
 var oddWords = []struct {
 	expr          *regexp.Regexp
 	holds, better string
@@ -109,11 +110,14 @@ var oddWords = []struct {
 	{regexp.MustCompile(`\b(what else all objects have)\b`), "what else", "the other metadata"},
 	{regexp.MustCompile(`\b(mean the zero ones)\b`), "zero ones", "mean the defaults"},
 	{regexp.MustCompile(`\b(the Step before)\b`), "Step before", "the previous Step"},
+	{regexp.MustCompile(`\b(where to read on)\b`), "to read on", "see, with a link"},
+	{regexp.MustCompile(`\b(as the message says)\b`), "as the message", "what to do"},
 	{regexp.MustCompile(`\b([^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`), " is no ", "is not a version, and so on"},
 }
 
-// plainWords: texts are plain English. The scripts that test this rule, and what
-// other projects wrote, are excepted.
+// plainWords checks that Go and Markdown files are plain English. It skips
+// testdata, which may quote other projects, this package, which lists the words,
+// and the changelog.
 func plainWords(t *Tree) []Finding {
 	ours := func(name string) bool {
 		return !inTestdata(name) && !strings.HasPrefix(name, "internal/arch/") && (strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".md")) && name != "CHANGELOG.md"
@@ -125,20 +129,21 @@ func plainWords(t *Tree) []Finding {
 	return found
 }
 
-// otherDomains are what annotations, labels, finalizers and API groups of ours
-// would be of if there were more domains than fairlead.io.
+// otherDomains matches what would be our annotations, labels, finalizers and
+// API groups under any domain but fairlead.io itself.
 var otherDomains = regexp.MustCompile(`\b((?:[a-z0-9-]+\.)*fairlead\.(?:com|dev|github\.io|net|org)|(?:[a-z0-9-]+\.)+fairlead\.io/[a-z])`)
 
-// oneDomain: all that we name in the API of a cluster is of one domain. CRDs are
-// named after what they define, which has no slash.
+// oneDomain checks that everything we name in the API of a cluster is under one
+// domain. The names of CRDs, which begin with what they define, contain no slash
+// and so do not match.
 func oneDomain(t *Tree) []Finding {
 	return grep(t, otherDomains, []string{"fairlead.com", "fairlead.dev", "fairlead.github.io", "fairlead.net", "fairlead.org", ".fairlead.io/"}, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/") },
-		"says %s: annotations, labels, finalizers and API groups are of fairlead.io")
+		"contains %s: annotations, labels, finalizers and API groups must be under fairlead.io")
 }
 
-// grep finds the lines of the chosen text files that match; whatever matches holds
-// one of the strings, if there are any. The format takes the last thing that the
-// expression captures.
+// grep finds the places in the chosen text files that match. Unless holds is nil,
+// every match contains one of its strings, and files without them are skipped. The
+// format's argument is the first group that the expression captures.
 func grep(t *Tree, expr *regexp.Regexp, holds []string, chosen func(name string) bool, format string) []Finding {
 	var found []Finding
 	for _, text := range t.Text {

@@ -34,13 +34,13 @@ type File struct {
 	Nested    bool      // belongs to a module below the root, not to the root's
 	Test      bool      // named _test.go
 	Generated bool      // marked as generated code, in Go's own convention
-	Lines     int       // how many
+	Lines     int       // number of lines
 	AST       *ast.File // with comments
 }
 
-// Load reads the tree at the root of fsys. What has a name that starts with a
-// dot is left out, except .ci; so are bin, vendor and node_modules. A Go file that does
-// not parse is an error.
+// Load reads the tree at the root of fsys. It skips names that start with a dot, except
+// .ci, and the directories bin, vendor and node_modules. A Go file that does not parse
+// is an error.
 func Load(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -138,15 +138,15 @@ func (t *Tree) at(f *File, n ast.Node, format string, args ...any) Finding {
 func importPath(spec *ast.ImportSpec) string {
 	p, err := strconv.Unquote(spec.Path.Value)
 	if err != nil {
-		return "" // cannot be: the parser has checked it
+		return "" // cannot happen: the parser has checked it
 	}
 	return p
 }
 
-// localName returns the name by which a file speaks of an import. Without a
-// name of its own that is the last element of the path that is neither a
-// major version nor holds one behind a dot, which is how the packages of this
-// module's requirements are called.
+// localName returns the name by which a file refers to an import. If the import
+// declares none, it is the last element of the path that is not a major
+// version, without a suffix after a dot or the prefix go-: the requirements of
+// this module name their packages so.
 func localName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name

@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/internal/archive"
 )
 
-// pack makes an archive of entries.
+// pack returns an archive of entries.
 func pack(t testing.TB, compress bool, headers []tar.Header, contents map[string]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -194,7 +194,8 @@ func gzipped(text string) []byte {
 	return out.Bytes()
 }
 
-// A cut at any place is an error, never a smaller archive.
+// TestCut checks that an archive cut at any place is an error, never a smaller
+// archive.
 func TestCut(t *testing.T) {
 	good := pack(t, true, []tar.Header{file("a"), file("b")}, map[string]string{"a": large(300), "b": large(10)})
 	for n := range good {
@@ -218,8 +219,8 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, there is an archive that is a proper file system, or an
-// error.
+// FuzzRead checks that any bytes give an archive that is a proper file system,
+// or an error.
 func FuzzRead(f *testing.F) {
 	good := pack(f, false, []tar.Header{file("a/b"), {Name: "c", Typeflag: tar.TypeSymlink, Linkname: "a/b"}}, map[string]string{"a/b": "text"})
 	f.Add(good)

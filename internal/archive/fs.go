@@ -60,7 +60,7 @@ func (f *FS) addFile(name string, c *content, modTime time.Time) error {
 	return nil
 }
 
-// seal makes the lists of directories.
+// seal builds the lists of directories.
 func (f *FS) seal() {
 	for name, n := range f.nodes {
 		if name != "." {

@@ -22,16 +22,16 @@ type Options struct {
 	// MaxSize is the largest sum of the sizes of all files in bytes. Default
 	// 8 GiB.
 	MaxSize int64
-	// MaxMemory is the most memory that the compressed blocks may take, in
-	// bytes. Default 1 GiB.
+	// MaxMemory is the maximum memory for the compressed blocks, in bytes.
+	// Default 1 GiB.
 	MaxMemory int64
 	// MaxFiles is the largest number of files and directories. Default
 	// 262,144.
 	MaxFiles int
 }
 
-// WithDefaults returns the limits that hold, with the defaults for what is not
-// set.
+// WithDefaults returns the limits in effect, with defaults for those that are
+// not set.
 func (o *Options) WithDefaults() Options {
 	var c Options
 	if o != nil {
@@ -53,7 +53,7 @@ func (o *Options) WithDefaults() Options {
 type Error struct {
 	Entry   string // name of the entry at fault, "" if it is the archive itself
 	Message string // what is wrong, "" if Err says it all
-	Err     error  // what lies under it, or nil
+	Err     error  // the underlying error, or nil
 }
 
 // Error names the entry and says what is wrong.
@@ -71,14 +71,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("archive: entry %q: %s", e.Entry, text)
 }
 
-// Unwrap returns what lies under the error, or nil.
+// Unwrap returns the underlying error, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Read reads a tar archive, compressed with gzip or not, up to its end, and
-// returns the files in it. Of entries with one name the last counts. Links to
-// files in the archive are the files themselves; all other links, devices and
-// the like are errors. Errors are of type *Error, but for those of ctx and of
-// r.
+// returns the files in it. If several entries have the same name, the last one
+// counts. Links to files in the archive are the files themselves; all other
+// links, and devices and other special files, are errors. Errors are of type
+// *Error, except for those of ctx and of r.
 func Read(ctx context.Context, r io.Reader, opts *Options) (*FS, error) {
 	in := &input{ctx: ctx, r: r}
 	unpacked, err := decompress(in)
@@ -90,8 +90,8 @@ func Read(ctx context.Context, r io.Reader, opts *Options) (*FS, error) {
 	a := &reader{opts: o, fsys: newFS(store)}
 	entry, err := a.entries(tar.NewReader(unpacked), store)
 	if err == nil {
-		// What is behind the tar archive's end belongs to the gzip stream:
-		// only when that is at its end is its checksum compared.
+		// What follows the end of the tar archive belongs to the gzip stream,
+		// whose checksum is only compared at its end.
 		var rest int64
 		if rest, err = io.Copy(io.Discard, io.LimitReader(unpacked, 1<<20)); rest == 1<<20 {
 			err = &Error{Message: "more than a megabyte follows the end of the archive"}
@@ -110,8 +110,8 @@ func Read(ctx context.Context, r io.Reader, opts *Options) (*FS, error) {
 	return a.fsys, nil
 }
 
-// input remembers an error of the reader below, to tell it from the faults of
-// what is read.
+// input remembers an error of the underlying reader, to distinguish it from
+// faults in the data.
 type input struct {
 	ctx context.Context
 	r   io.Reader
@@ -132,7 +132,8 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain says what an error of the layers between means.
+// explain returns the error to report for an error of the layers above the
+// input.
 func (in *input) explain(entry string, err error) error {
 	if in.err != nil {
 		return in.err
@@ -175,11 +176,11 @@ type reader struct {
 	opts  Options
 	fsys  *FS
 	size  int64
-	entry int // how many entries there were
+	entry int // number of entries read
 	links []link
 }
 
-// link is an entry that stands for another.
+// link is an entry that refers to another.
 type link struct{ name, target string }
 
 // entries reads all entries. With an error it returns the name of the entry at
@@ -222,7 +223,7 @@ func (a *reader) entries(t *tar.Reader, store *store) (string, error) {
 	}
 }
 
-// link notes a link. Symbolic ones are relative to their directory.
+// link records a link. Symbolic links are relative to their directory.
 func (a *reader) link(name string, h *tar.Header) error {
 	target := h.Linkname
 	if h.Typeflag == tar.TypeSymlink {
@@ -239,7 +240,7 @@ func (a *reader) link(name string, h *tar.Header) error {
 	return nil
 }
 
-// resolve makes files of links, which may lead to other links.
+// resolve turns links into files. Links may lead to other links.
 func (a *reader) resolve() error {
 	for len(a.links) > 0 {
 		var left []link
@@ -264,11 +265,11 @@ func (a *reader) resolve() error {
 	return nil
 }
 
-// maxName is the length of the longest name. A name makes as many directories
-// as it has slashes, so that it must not be of any length.
+// maxName is the maximum length of a name, in bytes. A name creates as many
+// directories as it has slashes, so its length must be limited.
 const maxName = 1024
 
-// clean returns the name of an entry as file systems have it.
+// clean returns the name of an entry in the form that fs.FS requires.
 func clean(name string) (string, error) {
 	if len(name) > maxName {
 		return "", &fairlead.InputLimitError{What: "length of a name in bytes", Max: maxName}

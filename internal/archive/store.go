@@ -11,14 +11,14 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// blockSize is how much of a file is compressed together. Larger blocks take
-// less memory, smaller ones less time to read a few bytes.
+// blockSize is how many bytes of a file are compressed together. Larger blocks
+// use less memory, smaller ones take less time to read a few bytes.
 const blockSize = 256 << 10
 
-// keep is how many decompressed blocks are kept at hand.
+// keep is how many decompressed blocks are cached.
 const keep = 8
 
-// store holds contents in compressed blocks.
+// store keeps contents in compressed blocks.
 type store struct {
 	max     int64
 	used    atomic.Int64 // bytes of compressed blocks
@@ -35,7 +35,7 @@ type cached struct {
 	data []byte
 }
 
-// block is a part of a content. Once it is packed it does not change.
+// block is a part of a content. Once packed, it does not change.
 type block struct {
 	size   int
 	packed []byte
@@ -51,7 +51,7 @@ func newStore(maximum int64) *store {
 	return s
 }
 
-// pack compresses blocks as they come.
+// pack compresses blocks as they arrive.
 func (s *store) pack() {
 	var out bytes.Buffer
 	w, _ := flate.NewWriter(&out, flate.BestSpeed) // the level is valid
@@ -67,7 +67,7 @@ func (s *store) pack() {
 	}
 }
 
-// add reads size bytes and returns the blocks they are in.
+// add reads size bytes and returns the blocks that contain them.
 func (s *store) add(r io.Reader, size int64) ([]*block, error) {
 	var blocks []*block
 	for size > 0 {
@@ -124,7 +124,7 @@ type content struct {
 	blocks []*block
 }
 
-// readAt fills p from an offset, as io.ReaderAt does.
+// readAt fills p from an offset, as with io.ReaderAt.
 func (c *content) readAt(s *store, p []byte, offset int64) (int, error) {
 	n := 0
 	for n < len(p) && offset < c.size {

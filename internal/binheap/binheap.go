@@ -1,12 +1,12 @@
-// Package binheap is a heap of values: unlike container/heap it puts none of them into an
-// interface, which costs an allocation each.
+// Package binheap is a heap of values. Unlike container/heap, it does not convert them to
+// interfaces, which costs an allocation for each.
 package binheap
 
-// Heap gives back the least of its items first. What is pushed and popped is kept in
+// Heap is a binary heap that pops the least of its items first. It keeps them in
 // Items.
 type Heap[T any] struct {
-	Items []T               // those that are in it; the least is first, the others in no order that matters
-	Less  func(a, b T) bool // a strict order, which decides alone
+	Items []T               // its items; the least is first, the order of the others is unspecified
+	Less  func(a, b T) bool // a strict order; nothing else decides
 }
 
 // Push adds an item.
@@ -22,7 +22,7 @@ func (h *Heap[T]) Push(item T) {
 	}
 }
 
-// Pop takes the least item away. There must be one.
+// Pop removes and returns the least item. The heap must not be empty.
 func (h *Heap[T]) Pop() T {
 	top, last := h.Items[0], len(h.Items)-1
 	h.Items[0] = h.Items[last]

@@ -17,7 +17,7 @@ type guard struct {
 	pods     map[string]*fairlead.Pod // by "namespace/name"
 }
 
-// budgetChanged follows the creation, change or deletion of a budget.
+// budgetChanged handles the creation, change or deletion of a budget.
 func (c *Cluster) budgetChanged(old, is *fairlead.PodDisruptionBudget) {
 	b := is
 	if b == nil {
@@ -42,7 +42,8 @@ func (c *Cluster) budgetChanged(old, is *fairlead.PodDisruptionBudget) {
 	}
 }
 
-// guard follows the creation, change or deletion of a pod: which budgets select it.
+// guard handles the creation, change or deletion of a pod: it updates which budgets
+// select it.
 func (c *Cluster) guard(name string, old, is *fairlead.Pod) {
 	p := is
 	if p == nil {
@@ -78,7 +79,7 @@ func (c *Cluster) measure(g *guard) *fairlead.PodDisruptionBudget {
 	return &q
 }
 
-// scale is how many pods a workload should have.
+// scale returns how many pods a workload should have.
 func (c *Cluster) scale(namespace string, o *fairlead.OwnerReference) (int, bool) {
 	for i := range c.workloads {
 		switch w := &c.workloads[i]; {

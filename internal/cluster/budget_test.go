@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The numbers of budgets are those that all pods of their namespaces give, whatever has come,
-// changed and gone.
+// TestMeasuredAgainstAllPods checks that the numbers of budgets equal those computed from
+// all pods of their namespaces, after any creations, changes and deletions.
 func TestMeasuredAgainstAllPods(t *testing.T) {
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Unix(0, 0))
@@ -32,7 +32,7 @@ func TestMeasuredAgainstAllPods(t *testing.T) {
 		case 4:
 			b := fairlead.PodDisruptionBudget{ObjectMeta: meta}
 			b.Spec.Selector = &fairlead.LabelSelector{MatchLabels: labels()}
-			b.Spec.MinAvailable = &fairlead.IntOrString{Int: r.IntN(3) - 1} // below zero cannot be read
+			b.Spec.MinAvailable = &fairlead.IntOrString{Int: r.IntN(3) - 1} // below zero is invalid
 			Put(c, Budgets(), &b)
 		case 5:
 			Drop(c, Budgets(), meta.String())

@@ -46,7 +46,7 @@ type Cluster struct {
 	revision  int
 	serial    int
 	tables    map[string]map[string]*entry
-	log       []Event // from when there was a watch
+	log       []Event // since the first watch
 	watched   bool
 	workloads []Workload
 	short     bool                 // a workload may have too few pods
@@ -57,7 +57,7 @@ type Cluster struct {
 	instances map[string]*instance
 	due       deadlines.Queue[string]
 
-	onNode   map[string]map[string]*fairlead.Pod // by node, then name; "" for those that wait for one
+	onNode   map[string]map[string]*fairlead.Pod // by node, then name; "" for pods that wait for a node
 	inSpace  map[string]map[string]*fairlead.Pod // by namespace, then name
 	byUID    map[string]*fairlead.Pod
 	guards   map[string][]*guard // by namespace, by name of the budget

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/cluster"
 )
 
-// start returns a cluster with nodes, and a workload of three pods of which two
-// must stay.
+// start returns a cluster with nodes, and a workload of three pods, at least
+// two of which must be available.
 func start(t *testing.T, nodes ...string) (*cluster.Cluster, *fairlead.ManualClock) {
 	t.Helper()
 	clock := new(fairlead.ManualClock)
@@ -61,8 +61,8 @@ func ready(c *cluster.Cluster) (n int) {
 	return n
 }
 
-// TestEviction: budgets hold, pods take their grace to end, and controllers and the
-// scheduler put others in their place where there is room.
+// TestEviction checks that budgets are respected, that pods take their grace period
+// to end, and that controllers and the scheduler replace them where there is room.
 func TestEviction(t *testing.T) {
 	c, clock := start(t, "a", "b")
 	if ready(c) != 3 {
@@ -89,7 +89,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestRoom: what does not fit waits, until there is room.
+// TestRoom checks that pods that do not fit wait until there is room.
 func TestRoom(t *testing.T) {
 	c, clock := start(t, "a")
 	if ready(c) != 2 {
@@ -106,8 +106,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestInstance: an instance takes its time to go, its node falls silent, and is
-// removed in the end; its pods go with it.
+// TestInstance checks that an instance takes time to delete, and that its node
+// stops reporting and is finally removed with its pods.
 func TestInstance(t *testing.T) {
 	c, clock := start(t, "a", "b")
 	c.DeleteInstance("cloud:///b", 0)
@@ -127,8 +127,8 @@ func TestInstance(t *testing.T) {
 	}
 }
 
-// TestWrites: who has an old revision or means another object is refused, and
-// finalizers keep what is deleted.
+// TestWrites checks that writes with an old revision or for another object are
+// refused, and that finalizers delay deletions.
 func TestWrites(t *testing.T) {
 	c, _ := start(t, "a")
 	n, _ := cluster.Get(c, cluster.Nodes(), "a")
@@ -160,14 +160,15 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// counter is a backend that counts.
+// counter is a backend that counts actions.
 type counter struct{ n int }
 
 func (c *counter) Observe(context.Context, string) (int, error)    { return c.n, nil }
 func (c *counter) Apply(_ context.Context, _ string, by int) error { c.n += by; return nil }
 
-// TestFaults: observations are old or not, and never from ahead; calls fail before or
-// after they took effect, and arrive twice; and the same seed has the same faults.
+// TestFaults checks that observations are current or old, and never from the future,
+// that calls fail before or after they take effect, and arrive twice, and that the
+// same seed has the same faults.
 func TestFaults(t *testing.T) {
 	run := func(seed uint64) (failed, lost, twice, old int) {
 		b := new(counter)
@@ -208,7 +209,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWatch: events come late, in another order and again, and none is lost.
+// TestWatch checks that events are delivered late, in another order and again,
+// and that none is lost.
 func TestWatch(t *testing.T) {
 	c, _ := start(t)
 	w := c.Watch(1, cluster.Faults{Late: 3, Again: 3})

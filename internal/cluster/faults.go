@@ -5,24 +5,25 @@ import (
 	"math/rand/v2"
 )
 
-// Faults is how often each fault occurs: once in so many calls. 0 means never.
+// Faults is how often each fault occurs, as once in this many calls. 0 means
+// never.
 type Faults struct {
 	Stale    int // an observation is an earlier one; all of it is of one time
 	Fail     int // a call fails and has no effect
-	Lost     int // a call takes effect, and its answer is lost
-	Conflict int // a call is refused, as if somebody else had written
+	Lost     int // a call takes effect, but its answer is lost
+	Conflict int // a call is refused, as if another client had written
 	Twice    int // a call arrives twice
 	Late     int // an event is delivered after later ones
 	Again    int // an event is delivered again
 }
 
-// Backend is the side of an engine that a [Faulty] goes before.
+// Backend is the part of a backend that a [Faulty] wraps.
 type Backend[W, A any] interface {
 	Observe(ctx context.Context, name string) (W, error)    // the world of an object
 	Apply(ctx context.Context, name string, action A) error // carries out an action
 }
 
-// Faulty is a Backend with faults. It is for one goroutine.
+// Faulty is a Backend with faults. It must be used by one goroutine only.
 type Faulty[W, A any] struct {
 	backend Backend[W, A]
 	faults  Faults
@@ -62,7 +63,7 @@ func (x *Faulty[W, A]) hit(name string, n int) bool {
 	return is
 }
 
-// kept is how many observations of an object are kept to draw an old one from.
+// kept is how many observations of an object are kept as possible old ones.
 const kept = 4
 
 // Observe returns the current or a recent world.
@@ -106,8 +107,8 @@ type Event struct {
 	Name string // "namespace/name", or the name of a cluster-scoped object
 }
 
-// Watch delivers events. They may come late, in another order, and again; none is
-// lost forever. Its caller holds the cluster's lock.
+// Watch delivers events. They may be delivered late, in another order, and again;
+// none is lost. Its caller holds the cluster's lock.
 type Watch struct {
 	c      *Cluster
 	faults Faults

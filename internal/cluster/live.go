@@ -42,7 +42,7 @@ func (c *Cluster) Run() {
 	}
 }
 
-// Next returns when something will change by the passing of time, or the zero time.
+// Next returns when the passing of time changes something next, or the zero time.
 func (c *Cluster) Next() time.Time {
 	at, _ := c.due.Next()
 	return at
@@ -76,7 +76,7 @@ func (c *Cluster) instanceGoes(id string, now time.Time) {
 	c.due.Add("lost "+n.Name, now.Add(or(c.options.NodeIsRemoved, 10*time.Minute)))
 }
 
-// RemoveNode removes a node, and what ran on it.
+// RemoveNode removes a node and its pods.
 func (c *Cluster) RemoveNode(name string) {
 	Drop(c, Nodes(), name)
 	for _, p := range c.PodsOn(name) {
@@ -116,7 +116,7 @@ func (c *Cluster) start(p *fairlead.Pod, now time.Time) {
 	Put(c, Pods(), &q)
 }
 
-// replace makes the controller of a pod that is gone create another.
+// replace makes the controller of a removed pod create another.
 func (c *Cluster) replace(p *fairlead.Pod) {
 	o := p.ControllerOf()
 	if c.options.Still || o == nil || o.Kind == "DaemonSet" || p.Finished() || strings.HasPrefix(o.UID, workloadUID) {
@@ -157,7 +157,7 @@ func (c *Cluster) controllers() {
 			p.Spec = w.Template
 			p.Status.Phase = fairlead.PodPending
 			if _, err := Create(c, Pods(), p); err != nil {
-				panic(fmt.Sprintf("a name was used twice: %v", err)) // serials are not
+				panic(fmt.Sprintf("a name was used twice: %v", err)) // serials are never reused
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func (c *Cluster) rooms() *placement.Cluster {
 	if c.room == nil {
 		c.room = placement.New(&placement.Options{RoomUntold: true})
 		for _, n := range Refs(c, Nodes()) {
-			_ = c.room.SetNode(n) // what it cannot read counts as no room
+			_ = c.room.SetNode(n) // quantities that cannot be parsed count as no room
 		}
 		for _, p := range Refs(c, Pods()) {
 			_ = c.room.Add(p)
@@ -199,7 +199,7 @@ func (c *Cluster) rooms() *placement.Cluster {
 	return c.room
 }
 
-// podChanged follows the creation, change or deletion of a pod.
+// podChanged handles the creation, change or deletion of a pod.
 func (c *Cluster) podChanged(name string, old, is *fairlead.Pod) {
 	c.guard(name, old, is)
 	if old != nil {
@@ -242,7 +242,7 @@ func set(index map[string]map[string]*fairlead.Pod, by, name string, p *fairlead
 	index[by][name] = p
 }
 
-// nodeChanged follows the creation, change or deletion of a node.
+// nodeChanged handles the creation, change or deletion of a node.
 func (c *Cluster) nodeChanged(name string, old, is *fairlead.Node) {
 	if is == nil {
 		c.takesPods(name, false)
@@ -283,8 +283,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// takesPods notes whether pods may be placed on a node. On a new one, waiting pods
-// are tried at once.
+// takesPods records whether pods may be placed on a node. Waiting pods are tried
+// at once when a node opens.
 func (c *Cluster) takesPods(node string, is bool) {
 	i, was := slices.BinarySearch(c.open, node)
 	switch {

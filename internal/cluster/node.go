@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// OutOfService is the key of the taint of nodes that are known not to run: their pods are
+// OutOfService is the key of the taint of nodes that are known to be down: their pods are
 // deleted at once.
 const OutOfService = "node.kubernetes.io/out-of-service"
 
@@ -71,7 +71,7 @@ func (c *Cluster) Boot(node string) { c.boots[node]++ }
 // BootID identifies the current boot of a node.
 func (c *Cluster) BootID(node string) string { return "boot-" + strconv.Itoa(c.boots[node]) }
 
-// Fence records the evidence that a node is powered off, or withdraws it.
+// Fence records evidence that a node is powered off, or withdraws it.
 func (c *Cluster) Fence(uid string, is bool) {
 	if c.fenced[uid] = is; !is {
 		delete(c.fenced, uid)
@@ -95,10 +95,10 @@ func (c *Cluster) dropPods(node string) {
 	}
 }
 
-// EndPod requests that a pod end, within so many seconds; nil means its own grace period.
-// If it is guarded, its budgets are checked first. It reports whether anything changed.
-// The error is a *fairlead.RefusedError: 404 if the pod does not exist, 429 if a budget
-// does not allow it, 500 if two guard it.
+// EndPod requests that a pod end within grace seconds; nil means its own grace period. If
+// guarded is set, its budgets are checked first. It reports whether anything changed. The
+// error is a *fairlead.RefusedError: 404 if the pod does not exist, 429 if a budget does
+// not allow it, 500 if two guard it.
 func (c *Cluster) EndPod(namespace, name, uid string, grace *int64, guarded bool) (changed bool, err error) {
 	p := c.PodOf(uid)
 	if p == nil || p.Namespace != namespace || p.Name != name {

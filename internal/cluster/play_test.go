@@ -24,9 +24,9 @@ import (
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// readScenario reads a file in testdata/scenarios. Objects are as the API has them: Node,
-// Pod, PodDisruptionBudget, Machine, MachineConfigPool; and Workload for a controller
-// that keeps a number of pods.
+// readScenario reads a file in testdata/scenarios. Objects have the form of the API:
+// Node, Pod, PodDisruptionBudget, Machine, MachineConfigPool; and Workload for a
+// controller that keeps a number of pods.
 func readScenario(file string) (*scene.File, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -36,7 +36,7 @@ func readScenario(file string) (*scene.File, error) {
 	return scene.Read(f, file, "the test of all engines", "objects", "for", "voters", "catchUp", "owners", "events")
 }
 
-// stage is a scenario that is played: all engines act on one cluster.
+// stage is a scenario that is being played: all engines act on one cluster.
 type stage struct {
 	*scene.File
 	out       strings.Builder
@@ -50,7 +50,7 @@ type stage struct {
 	requests  *drain.MemBackend
 	silent    map[string]bool
 	waits     map[string]string    // what engines wait for, by engine and object
-	hooked    map[string]time.Time // since when a machine is being deleted
+	hooked    map[string]time.Time // since when hooks wait for their owners, by machine and point
 	lifecycle *lifecycle.Runner
 	eviction  *eviction.Runner
 	rollout   *rollout.Runner
@@ -89,7 +89,7 @@ func newStage(s *scene.File) (*stage, error) {
 	return p, errors.Join(errs[:]...)
 }
 
-// put brings an object into the cluster.
+// put adds an object to the cluster.
 func (p *stage) put(text json.RawMessage) error {
 	var is struct {
 		Kind string `json:"kind"`
@@ -231,7 +231,7 @@ func summary(object json.RawMessage) string {
 	return v.Kind + " " + v.Metadata.Name
 }
 
-// owners do their work, and remove their hooks.
+// owners makes the owners do their work and remove their hooks.
 func (p *stage) owners() error {
 	for _, m := range p.machines.List() {
 		if !m.Deleting() {
@@ -266,7 +266,7 @@ func drained(m *lifecycle.Machine) bool {
 	return c != nil && c.Status == "True"
 }
 
-// steps lets every engine look at everything once.
+// steps makes every engine reconcile all of its objects once.
 func (p *stage) steps() {
 	clear(p.waits)
 	for _, m := range p.machines.List() {
@@ -290,10 +290,10 @@ func (p *stage) steps() {
 	}
 }
 
-// quietly are the kinds of actions that only tell something.
+// quietly are the kinds of actions that only report something.
 var quietly = []string{"UpdateStatus", "RecordEvent", "Report", "SetConditions", "Mark", "MarkNotReady"}
 
-// tell has an engine look at an object, and says what it does.
+// tell makes an engine reconcile an object, and prints what it does.
 func tell[S any, A fairlead.Action, B fairlead.Blocker](p *stage, who, object string, reconcile func(context.Context, string) (fairlead.Decision[S, A, B], error)) {
 	d, err := reconcile(context.Background(), object)
 	for _, a := range d.Actions {
@@ -309,7 +309,7 @@ func tell[S any, A fairlead.Action, B fairlead.Blocker](p *stage, who, object st
 	}
 }
 
-// end says what there is in the end.
+// end prints the final state.
 func (p *stage) end() {
 	for _, m := range p.machines.List() {
 		fmt.Fprintf(&p.out, "machine %s: %s\n", m.Name, m.Status.Phase)

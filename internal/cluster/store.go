@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Kind is a kind of objects: its name, and how to get their metadata.
+// Kind is a kind of objects: its name, and how to get its objects' metadata.
 type Kind[T any] struct {
 	Name string                        // as in Pod
 	Meta func(*T) *fairlead.ObjectMeta // of an object

@@ -17,20 +17,20 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// The releases of a story, and who asks for its nodes.
+// The releases of a story, and the name of the users who request nodes.
 const (
 	oldRelease = "4.18.1"
 	newRelease = "4.19.2"
 	people     = "maintenance"
 )
 
-// plain returns the nodes without a machine. The plan is to take the last one out of
+// plain returns the nodes without a machine. The plan takes the last one out of
 // service.
 func plain() []string { return []string{"p0", "p1"} }
 
 func retired() string { return plain()[1] }
 
-// rendered names the configuration of the nodes for a release.
+// rendered returns the name of the nodes' configuration for a release.
 func rendered(release string) string { return "rendered-" + release }
 
 func storyImage(release string) string {
@@ -59,7 +59,8 @@ func storyReleases(t *testing.T) map[string]*payload.Payload {
 	return all
 }
 
-// release has the cluster run the old release, and a plan look after it.
+// release adds the engines for the release, which is the old one at first, and
+// for a plan.
 func (y *story) release(shared *fairlead.MemCluster, releases map[string]*payload.Payload) {
 	y.releases = cvo.NewMemBackend(y.Clock)
 	y.releases.Cluster = shared
@@ -86,13 +87,14 @@ func (y *story) release(shared *fairlead.MemCluster, releases map[string]*payloa
 	})
 }
 
-// aim asks for a plan: the cluster is to run the new release, and a node is to be out of
-// service.
+// aim requests a plan that updates the cluster to the new release and takes a node out
+// of service.
 func (y *story) aim() {
 	y.plans.Ask(plan.Goal{Release: newRelease, Nodes: []string{retired()}}, false)
 }
 
-// configure gives the pool what the release has that the cluster runs.
+// configure gives the pool the configuration of the release that the cluster
+// runs.
 func (y *story) configure() error {
 	h := y.releases.Version("version").Status.History
 	if len(h) == 0 || h[0].State != cvo.Completed || y.config == rendered(h[0].Version) {
@@ -105,7 +107,7 @@ func (y *story) configure() error {
 	})
 }
 
-// ask has people ask for a node, to work on it or to boot it, one at a time.
+// ask makes users request a node for maintenance or a reboot, one at a time.
 func (y *story) ask(node string) {
 	for _, name := range y.names() {
 		if y.request(name) != nil {
@@ -121,7 +123,7 @@ func (y *story) ask(node string) {
 	y.requests.PutRequest(node, drain.Request{Name: people, Requester: people, Purpose: purpose})
 }
 
-// names returns the nodes.
+// names returns the names of the nodes.
 func (y *story) names() (names []string) {
 	y.all.Lock()
 	defer y.all.Unlock()
@@ -131,7 +133,7 @@ func (y *story) names() (names []string) {
 	return names
 }
 
-// request returns what people ask of a node, nil for nothing.
+// request returns the users' request for a node, nil if there is none.
 func (y *story) request(node string) *drain.Request {
 	for _, r := range y.requests.Requests(node) {
 		if r.Name == people {
@@ -141,8 +143,8 @@ func (y *story) request(node string) *drain.Request {
 	return nil
 }
 
-// giveBack has people do what they have asked for a node for, at the latest when all is
-// to end, and then take back what they have asked.
+// giveBack makes users do what they requested nodes for, and then withdraw their
+// requests; at the latest when end is set.
 func (y *story) giveBack(end bool) {
 	for _, name := range y.names() {
 		r := y.request(name)
@@ -163,7 +165,7 @@ func (y *story) giveBack(end bool) {
 	}
 }
 
-// reached says what the plan and the requests have not come to.
+// reached reports what the plan and the requests have not achieved.
 func (y *story) reached() error {
 	var errs []error
 	for _, n := range y.pools.World(rollout.PoolWorker).Nodes {

@@ -17,10 +17,11 @@ const (
 	worker = "worker"
 )
 
-// voters is how many members the control plane is to have.
+// voters is how many members the control plane should have.
 const voters = 3
 
-// vote has the machines of the control plane vote, and their quorum guarded.
+// vote makes the machines of the control plane voters, and adds the engine that
+// guards their quorum.
 func (y *story) vote() error {
 	var errs []error
 	for _, m := range y.machines.List() {
@@ -35,13 +36,13 @@ func (y *story) vote() error {
 	return errors.Join(errs...)
 }
 
-// replaceable reports whether people would delete a machine: one with a voter only
-// while the hook of the quorum is on it.
+// replaceable reports whether users may delete a machine: one with a voter only
+// while it has the quorum's hook.
 func (y *story) replaceable(m *lifecycle.Machine) bool {
 	return !m.Deleting() && (y.voter(m) == nil || len(m.Spec.LifecycleHooks.PreDrain) > 0)
 }
 
-// voter returns the member of a machine that votes, or nil.
+// voter returns the voting member of a machine, or nil.
 func (y *story) voter(m *lifecycle.Machine) *quorum.Member {
 	for _, x := range y.etcd.Members() {
 		if !x.Learner && slices.ContainsFunc(m.Status.Addresses, func(a lifecycle.NodeAddress) bool { return slices.Contains(x.Addresses, a.Address) }) {
@@ -51,7 +52,7 @@ func (y *story) voter(m *lifecycle.Machine) *quorum.Member {
 	return nil
 }
 
-// quorate says what is not as it is to be with the voters in the end.
+// quorate reports how the voters differ from the expected final state.
 func (y *story) quorate() error {
 	n := 0
 	for _, m := range y.machines.List() {

@@ -32,9 +32,9 @@ import (
 
 // story is a cluster on whose nodes and pods eight engines act, each by its own
 // MemBackend: machines are replaced, those of the control plane with their voters, nodes
-// that fall silent lose their pods, an operator is updated, people ask for nodes, and a
-// plan takes the cluster to another release, all nodes to its configuration and one of
-// them out of service.
+// that stop reporting lose their pods, an operator is updated, users request nodes, and
+// a plan updates the cluster to another release and all nodes to its configuration, and
+// takes one of them out of service.
 type story struct {
 	*sim.Sim
 	all       *cluster.Cluster
@@ -46,14 +46,14 @@ type story struct {
 	etcd      *quorum.MemBackend
 	releases  *cvo.MemBackend
 	plans     *plan.MemBackend
-	catalogs  [2]*olm.Resolver // before the operator's update is published, and then
+	catalogs  [2]*olm.Resolver // before and after the operator's update is published
 	sources   [2][]olm.Source
 	published int
 	config    string // of the pool
 	turns     map[string]func(time.Time) error
 	order     []string
-	every     map[string]time.Duration // engines that look by themselves, for want of events
-	asked     map[string]bool          // machines whose instance was asked to go
+	every     map[string]time.Duration // engines that poll, because there are no events for them
+	asked     map[string]bool          // machines whose instance was requested to be deleted
 	watch     *cluster.Watch
 	dirty     map[string]bool   // engines that an event concerns, by name
 	waits     map[string]string // what engines wait for, by name
@@ -118,7 +118,7 @@ func newStory(s *sim.Sim, releases map[string]*payload.Payload) (*story, error) 
 	return y, nil
 }
 
-// stock makes the catalogs.
+// stock creates the catalogs.
 func (y *story) stock() error {
 	for i, channel := range []string{`{"name":"logging.v1"}`, `{"name":"logging.v1"},{"name":"logging.v2","replaces":"logging.v1"}`} {
 		text := `{"schema":"olm.package","name":"logging","defaultChannel":"stable"}
@@ -140,16 +140,16 @@ func (y *story) stock() error {
 	return nil
 }
 
-// resolve adds the resolver's answer to what is seen.
+// resolve adds the resolver's answer to an observed world.
 func (y *story) resolve(w *install.World) error {
 	var err error
 	w.Resolution, err = y.catalogs[y.published].Resolve(context.Background(), w.Request())
 	return err
 }
 
-// add has an engine look after an object: it loads, looks, steps, saves and applies,
-// and crashes in between at times; and it does so only when an event tells it to, or
-// its time to wake has come, or as often as it looks by itself.
+// add makes an engine responsible for an object: it loads, observes, steps, saves
+// and applies, and sometimes crashes in between. It does so only after an event, at
+// its wake time, or at its polling interval.
 func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object string, b cluster.Backend[*W, A], step func(S, *W, []fairlead.Outcome, time.Time) (fairlead.Decision[S, A, B], error)) {
 	var saved S
 	var wake time.Time
@@ -172,7 +172,7 @@ func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object
 			wake = now.Add(y.every[name])
 		}
 		w, err := x.Observe(ctx, object)
-		y.dirty[name] = err != nil || x.Old() // the events of what was not seen will come
+		y.dirty[name] = err != nil || x.Old() // events for what was not observed will still arrive
 		if err != nil {
 			return nil
 		}
@@ -204,7 +204,7 @@ func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object
 			y.Note("%s: %v: %v", name, a, err)
 		}
 		if len(d.Actions) > 0 && name == "install" {
-			y.dirty[name] = true // what it changes there are no events of
+			y.dirty[name] = true // there are no events for what it changes
 		}
 		return nil
 	}
@@ -216,8 +216,8 @@ func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object
 	y.hits = append(y.hits, x.Hits())
 }
 
-// allowed says which rule an action breaks: no instance is deleted under pods that
-// were never asked to end, or while its member votes.
+// allowed returns an error if an action breaks a rule: no instance may be deleted
+// under pods that were never requested to end, or while its member votes.
 func (y *story) allowed(machine string, action fairlead.Action) error {
 	if _, ok := action.(quorum.Promote); ok {
 		y.Reach("learner promoted")
@@ -241,7 +241,7 @@ func (y *story) allowed(machine string, action fairlead.Action) error {
 	return nil
 }
 
-// machine makes a machine with its node, and the engines for both.
+// machine creates a machine with its node, and the engines for both.
 func (y *story) machine(name, role string) error {
 	m := lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Namespace: "m", Name: name, Labels: map[string]string{quorum.RoleLabel: role}}}
 	m.Status.Addresses = []lifecycle.NodeAddress{{Type: "InternalIP", Address: fmt.Sprint("10.0.0.", len(y.order))}}
@@ -255,7 +255,7 @@ func (y *story) machine(name, role string) error {
 	return y.machines.PutMachine(m)
 }
 
-// node makes a node, and the engines for it.
+// node creates a node, and the engines for it.
 func (y *story) node(name, providerID string) {
 	n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, Labels: map[string]string{"role": "worker"}}, Spec: fairlead.NodeSpec{ProviderID: providerID}}
 	n.Annotations = map[string]string{rollout.AnnotationCurrent: rendered(oldRelease), rollout.AnnotationDesired: rendered(oldRelease), rollout.AnnotationState: rollout.StateDone}
@@ -272,7 +272,7 @@ func (y *story) node(name, providerID string) {
 	})
 }
 
-// happen lets one thing happen that nobody has planned.
+// happen makes one unplanned event happen, or none.
 func (y *story) happen() error {
 	all := y.machines.List()
 	m := all[y.IntN(len(all))]
@@ -315,12 +315,13 @@ func (y *story) happen() error {
 	return nil
 }
 
-// publish has the catalog hold the operator's update.
+// publish adds the operator's update to the catalog.
 func (y *story) publish() {
 	y.published, y.operators.Sources, y.dirty["install"] = 1, y.sources[1], true
 }
 
-// silence is what becomes of a node that stops to report, or reports again.
+// silence changes a node as it changes when it stops reporting, or reports
+// again.
 func (y *story) silence(n *fairlead.Node, is bool) {
 	now, q := y.Clock.Now(), *n
 	ready := fairlead.NodeCondition{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: now}
@@ -333,7 +334,7 @@ func (y *story) silence(n *fairlead.Node, is bool) {
 	y.evictions.PutNode(q)
 }
 
-// wake lets all silent nodes whose instance is there report again.
+// wake makes all silent nodes whose instance exists report again.
 func (y *story) wake() {
 	names := plain()
 	for _, m := range y.machines.List() {
@@ -349,7 +350,7 @@ func (y *story) wake() {
 	}
 }
 
-// rest says what is not as it is to be in the end.
+// rest reports how the cluster differs from the expected final state.
 func (y *story) rest() error {
 	var errs []error
 	for _, m := range y.machines.List() {
@@ -370,8 +371,8 @@ func (y *story) rest() error {
 	return errors.Join(errs...)
 }
 
-// tell marks the engines that events concern: those of the node, and those that see
-// all nodes.
+// tell marks the engines that events concern: those of the node, and those that
+// observe all nodes.
 func (y *story) tell() {
 	y.all.Lock()
 	defer y.all.Unlock()
@@ -387,7 +388,7 @@ func (y *story) tell() {
 			y.dirty["rollout"], y.dirty["quorum"] = true, true
 		case "MachineConfigPool":
 			y.dirty["rollout"] = true
-		default: // pods have come, or gone from where nobody knows any more
+		default: // pods were created or deleted, on nodes that are no longer known
 			for _, name := range y.order {
 				y.dirty[name] = y.dirty[name] || y.every[name] == 0
 			}
@@ -409,11 +410,11 @@ func (y *story) round() error {
 	return nil
 }
 
-// TestStory plays an update of a cluster by a plan, with its operators, all nodes with
-// their drains, and one that goes out of service; requests of people for nodes, evictions
-// from nodes that fall silent, replacements of machines and of the voters on them, and
-// the update of an operator, on the same nodes and pods, with faults; once these are
-// over, all comes to its end.
+// TestStory plays an update of a cluster by a plan, with its operators, drains of all
+// nodes, and one node that is taken out of service; requests of users for nodes,
+// evictions from nodes that stop reporting, replacements of machines and of the voters on
+// them, and the update of an operator. All act on the same nodes and pods, with faults;
+// after these end, everything must reach its final state.
 func TestStory(t *testing.T) {
 	releases := storyReleases(t)
 	counts := sim.Run(t, long.N(10, 1000), func(s *sim.Sim) error {

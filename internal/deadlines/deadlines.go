@@ -1,5 +1,5 @@
-// Package deadlines keeps deadlines in order, for simulations: they come out in
-// an order that depends on nothing but the deadlines.
+// Package deadlines keeps deadlines in order, for simulations: the order in
+// which they are popped depends only on the deadlines.
 package deadlines
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/internal/binheap"
 )
 
-// Queue is a set of deadlines, each with an identity, which may have several.
-// Its zero value is empty and ready to use. It reads no clock, and must not be
-// used by two goroutines at once.
+// Queue is a set of deadlines, each with an identity; an identity may have
+// several. The zero value is empty and ready to use. A Queue reads no clock,
+// and must not be used by several goroutines at once.
 type Queue[K cmp.Ordered] struct{ due binheap.Heap[entry[K]] }
 
 // Add adds a deadline.
@@ -30,8 +30,9 @@ func (q *Queue[K]) Next() (time.Time, bool) {
 	return q.due.Items[0].at, true
 }
 
-// Pop removes the first deadline and returns its identity if it is not after
-// now, else false. Deadlines at the same time come out by identity.
+// Pop removes the earliest deadline and returns its identity if it is not after
+// now; otherwise it returns false. Deadlines at the same time are popped in the
+// order of their identities.
 func (q *Queue[K]) Pop(now time.Time) (id K, ok bool) {
 	if at, any := q.Next(); !any || at.After(now) {
 		return id, false

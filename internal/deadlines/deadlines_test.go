@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/deadlines"
 )
 
-// TestOrder adds and takes deadlines at random, beside a sorted list.
+// TestOrder adds and pops deadlines at random, and compares with a sorted list.
 func TestOrder(t *testing.T) {
 	type deadline struct {
 		id int

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Parse reads a whole number as Lt and Gt compare it: decimal, of 64 bits,
-// with neither "+" nor leading zeros. The error says what is wrong and does not
-// repeat the text.
+// Parse reads a whole number as Lt and Gt compare it: decimal, 64 bits, without
+// "+" or leading zeros. The error says what is wrong and does not repeat the
+// text.
 func Parse(s string) (int64, error) {
 	digits := strings.TrimPrefix(s, "-")
 	switch {

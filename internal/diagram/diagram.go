@@ -1,9 +1,10 @@
-// Package diagram writes graphs as text that others draw: DOT for Graphviz, and
-// Mermaid for Markdown pages.
+// Package diagram writes graphs as text for other tools to draw: DOT for
+// Graphviz, and Mermaid for Markdown pages. It also writes Gantt charts and
+// lanes of versions as SVG images.
 //
 // A graph is written in the order in which its nodes and edges are listed, so
-// that equal graphs are equal texts. Identifiers and labels may hold anything:
-// each writer quotes them by the rules of its language.
+// that equal graphs give equal texts. Identifiers and labels may contain any
+// text: each writer quotes them by the rules of its language.
 package diagram
 
 import (
@@ -27,16 +28,17 @@ type Graph struct {
 
 // A Node is a node of a Graph.
 type Node struct {
-	// ID tells the node from others; edges refer to it. No two are equal.
+	// ID identifies the node; edges refer to it. No two are equal.
 	ID string
 	// Label is what is shown, lines separated by newlines; empty means the ID.
 	Label string
 	// Shape is how the node is drawn.
 	Shape Shape
-	// Group is the title of the box that is drawn around this node and those
-	// next to it in the list that have the same; empty means no box.
+	// Group is the title of the box that is drawn around this node and its
+	// neighbours in the list with the same Group; empty means no box.
 	Group string
-	// Marked draws the node on an orange ground: what is to be avoided.
+	// Marked draws the node on an orange background, for what should be
+	// avoided.
 	Marked bool
 }
 
@@ -45,10 +47,10 @@ type Shape uint8
 
 // The shapes.
 const (
-	Box     Shape = iota // a rectangle: the usual
-	Round                // a rectangle with round corners: where things begin
-	Hexagon              // a hexagon: what stands out
-	Dashed               // a rectangle of dashes: what is absent or past
+	Box     Shape = iota // a rectangle, for most nodes
+	Round                // a rectangle with round corners, for a beginning
+	Hexagon              // a hexagon, for what should stand out
+	Dashed               // a dashed rectangle, for what is absent or past
 )
 
 // An Edge is an arrow between two nodes.
@@ -57,12 +59,12 @@ type Edge struct {
 	From, To string
 	// Label is what is shown beside the arrow; it may be empty.
 	Label string
-	// Dashed draws the arrow as dashes.
+	// Dashed draws the arrow with dashes.
 	Dashed bool
 }
 
-// number gives the position of every node, by ID, and reports what is wrong
-// with the graph.
+// number returns the position of every node, by ID, or what is wrong with the
+// graph.
 func (g *Graph) number() (map[string]int, error) {
 	at := make(map[string]int, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -124,7 +126,7 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 	return out.Flush()
 }
 
-// dotNode returns the attributes of a node beside its label.
+// dotNode returns the attributes of a node other than its label.
 func dotNode(n Node) string {
 	attributes, style := "", ""
 	switch n.Shape {
@@ -169,7 +171,7 @@ func dotQuote(s string) string {
 }
 
 // WriteMermaid writes the graph as a Mermaid flowchart. The nodes are called
-// n0, n1 and so on in their order, since Mermaid knows no quoted identifiers.
+// n0, n1 and so on in their order, because Mermaid has no quoted identifiers.
 // The error is that of w, or says which node or edge is wrong.
 func (g *Graph) WriteMermaid(w io.Writer) error {
 	at, err := g.number()
@@ -178,7 +180,7 @@ func (g *Graph) WriteMermaid(w io.Writer) error {
 	}
 	out := bufio.NewWriter(w)
 	if g.Name != "" {
-		fmt.Fprintf(out, "---\ntitle: %q\n---\n", g.Name) // YAML, of which Go's quotes are a part
+		fmt.Fprintf(out, "---\ntitle: %q\n---\n", g.Name) // YAML, which can read Go's quoted strings
 	}
 	direction := "TD"
 	if g.Rightward {
@@ -230,8 +232,8 @@ func (g *Graph) WriteMermaid(w io.Writer) error {
 
 var mermaidShapes = [...][2]string{Box: {"[", "]"}, Round: {"(", ")"}, Hexagon: {"{{", "}}"}, Dashed: {"[", "]"}}
 
-// Mermaid reads entities by number within quotes; Markdown and HTML would be
-// read there too.
+// mermaidEscapes uses numeric entities, which Mermaid reads within quotes; it
+// would also interpret Markdown and HTML there.
 var mermaidEscapes = strings.NewReplacer(
 	"#", "#35;", `"`, "#34;", "<", "#60;", ">", "#62;", "&", "#38;", "`", "#96;", "*", "#42;", "_", "#95;", `\`, "#92;",
 	"\r\n", "<br>", "\n", "<br>", "\r", "<br>", "\x00", "\uFFFD")

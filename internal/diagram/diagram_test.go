@@ -105,7 +105,8 @@ func TestInvalidText(t *testing.T) {
 	}
 }
 
-// Nodes of one group stand in a box; marked ones on a ground of their own.
+// Nodes of one group are drawn in a box, and marked ones on their own
+// background.
 func ExampleGraph_groups() {
 	g := &diagram.Graph{
 		Nodes: []diagram.Node{

@@ -9,25 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// A Gantt shows what happens when: a row for each thing, with bars for what it
+// A Gantt shows what happens when: a row for each item, with bars for what it
 // does. The zero Gantt is empty.
 type Gantt struct {
-	// Title stands above the rows; it may be empty.
+	// Title is written above the rows; it may be empty.
 	Title string
 	// Rows are drawn in this order, from top to bottom.
 	Rows []Row
 	// Marks are instants that are drawn across all rows.
 	Marks []Mark
-	// Keys are what the tones of bars mean: the legend, in this order.
+	// Keys explain the tones of bars in the legend, in this order.
 	Keys []Key
-	// Start is when the chart begins: below the rows, the axis tells the time of day,
-	// in UTC. Zero means that nobody knows.
+	// Start is when the chart begins: the axis below the rows shows the time of day,
+	// in UTC. Zero means that it is not known.
 	Start time.Time
 }
 
 // A Row is one line of a Gantt.
 type Row struct {
-	// Label stands to the left of the row.
+	// Label is written to the left of the row.
 	Label string
 	// Bars are drawn in this order; later ones cover earlier ones.
 	Bars []Bar
@@ -35,16 +35,18 @@ type Row struct {
 
 // A Bar is what a row does for some time.
 type Bar struct {
-	// Start and End count from the beginning. An End before Start counts as it.
+	// Start and End count from the beginning. An End before Start counts as
+	// Start.
 	Start, End time.Duration
-	// Label is shown when one points at the bar, and Text in the bar where there is
-	// room for it.
+	// Label is shown when the pointer is on the bar, and Text in the bar if there
+	// is room for it.
 	Label, Text string
-	// ID is what a page finds the bar by; it may be empty.
+	// ID is how a page finds the bar; it may be empty.
 	ID string
-	// Tone chooses one of eight colours; tones that differ by eight are alike.
+	// Tone chooses one of eight colours; tones that differ by eight have the
+	// same one.
 	Tone int
-	// Marked draws the bar in orange: what stands out.
+	// Marked draws the bar in orange, so that it stands out.
 	Marked bool
 }
 
@@ -57,10 +59,10 @@ type Mark struct {
 // layout is where the parts of a Gantt are.
 type layout struct {
 	end                     time.Duration
-	left, top, row, letters int // of the bars; letters of a label at the most
+	left, top, row, letters int // of the bars; letters: the maximum length of a label
 }
 
-// measure finds a place for everything: rows are the lower the more there are.
+// measure places everything: the more rows, the lower each of them.
 func (g *Gantt) measure() layout {
 	l := layout{top: 34, row: 24}
 	longest := 0
@@ -81,7 +83,7 @@ func (g *Gantt) measure() layout {
 	return l
 }
 
-// x returns where an instant is.
+// x returns the horizontal position of an instant.
 func (l *layout) x(d time.Duration) float64 {
 	if l.end == 0 {
 		return float64(l.left)
@@ -89,9 +91,9 @@ func (l *layout) x(d time.Duration) float64 {
 	return float64(l.left) + float64(max(d, 0))/float64(l.end)*float64(svgWidth-l.left-svgMargin-16)
 }
 
-// WriteSVG writes the chart as an SVG image of its own: with an axis of durations above,
-// and of times of day below where the start is known, and a legend. Where the rows are
-// many, the axis is repeated between them. Equal charts are equal texts. The error is that of w.
+// WriteSVG writes the chart as a separate SVG image, with an axis of durations above, one
+// of times of day below if the start is known, and a legend. If there are many rows, the
+// axis is repeated between them. Equal charts give equal texts. The error is that of w.
 func (g *Gantt) WriteSVG(w io.Writer) error { return g.write(writer(w, true)) }
 
 // WriteInline writes the chart as an SVG element for a page that has Style.
@@ -102,7 +104,8 @@ func (g *Gantt) write(out *svg) error {
 	if g.Title == "" {
 		l.top = 8
 	}
-	// How high the legend is, is known when it is written: it is written twice.
+	// The height of the legend is only known after writing it, so it is written
+	// twice.
 	top := (&svg{bufio.NewWriter(io.Discard), false}).legend(g.Keys, svgMargin, l.top) + 22
 	bottom := top + l.row*len(g.Rows)
 	out.open(svgWidth, bottom+28, g.Title)
@@ -123,7 +126,7 @@ func (g *Gantt) write(out *svg) error {
 	return out.close()
 }
 
-// axis writes the lines of instants, and what they are.
+// axis writes the lines of instants with their labels.
 func (g *Gantt) axis(out *svg, l *layout, top, bottom int) {
 	const repeat = 40 // rows between two axes
 	form := "15:04"
@@ -181,7 +184,7 @@ func ticks(end time.Duration) []time.Duration {
 	return all
 }
 
-// span writes a duration without its trailing zeros: 1h5m, not 1h5m0s.
+// span returns a duration without trailing zeros: 1h5m, not 1h5m0s.
 func span(d time.Duration) string {
 	text := d.Round(time.Millisecond).String()
 	if strings.HasSuffix(text, "m0s") {

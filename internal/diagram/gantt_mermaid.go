@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// ganttTime is how Mermaid reads instants. It has no zone: what is written as
-// ten o'clock is drawn so wherever the page is read.
+// ganttTime is the format in which Mermaid reads instants. It has no zone: ten
+// o'clock is drawn as ten o'clock wherever the page is read.
 const ganttTime = "2006-01-02T15:04:05"
 
-// WriteMermaid writes the chart as a Mermaid Gantt chart, a section for each row
-// with bars. start is when the chart begins. Mermaid counts in seconds: a bar is
-// at least one long. Equal charts are equal texts. The error is that of w.
+// WriteMermaid writes the chart as a Mermaid Gantt chart, with a section for
+// each row with bars. start is when the chart begins. Mermaid counts in seconds,
+// so each bar is at least one second long. Equal charts give equal texts. The
+// error is that of w.
 func (g *Gantt) WriteMermaid(w io.Writer, start time.Time) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "gantt\n    title %s\n    dateFormat YYYY-MM-DDTHH:mm:ss\n    axisFormat %%H:%%M\n", ganttText(g.Title))
@@ -45,8 +46,8 @@ func (g *Gantt) WriteMermaid(w io.Writer, start time.Time) error {
 	return out.Flush()
 }
 
-// ganttText keeps what a name in a Gantt chart of Mermaid may hold, and is never
-// empty.
+// ganttText returns s without what a name in a Mermaid Gantt chart may not
+// contain. It is never empty.
 func ganttText(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune(":;#,%", r)

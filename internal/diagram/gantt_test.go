@@ -46,7 +46,8 @@ func ExampleGantt() {
 	// </svg>
 }
 
-// Whatever labels and times hold, the image is XML, and no bar leaves it.
+// TestGanttIsXML checks that, for any labels and times, the image is XML and
+// has no more lines than it needs.
 func TestGanttIsXML(t *testing.T) {
 	for _, label := range []string{"", "a<b>&\"'", "\xff\x00", strings.Repeat("long ", 50), "]]>"} {
 		for _, end := range []time.Duration{0, 1, -5, time.Second, 90 * 24 * time.Hour, 1<<63 - 1} {

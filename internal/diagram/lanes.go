@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Lanes shows versions and the ways between them: a lane for each line of them, such as
-// a minor version or a channel, with its versions in a row that is wrapped where it is too
-// long. The zero Lanes is empty.
+// Lanes shows versions and the paths between them: a lane for each line of versions, such
+// as a minor version or a channel, with its versions in a row that is wrapped if it is
+// too long. The zero Lanes is empty.
 type Lanes struct {
-	// Title stands above the lanes; it may be empty.
+	// Title is written above the lanes; it may be empty.
 	Title string
 	// Lanes are drawn in this order, from top to bottom.
 	Lanes []Lane
 	// Links are drawn below the dots, in this order.
 	Links []Link
-	// Keys are what the tones of dots mean: the legend, in this order.
+	// Keys explain the tones of dots in the legend, in this order.
 	Keys []Key
 }
 
@@ -30,21 +30,21 @@ type Lane struct {
 
 // A Dot is one version.
 type Dot struct {
-	ID     string // tells it from others; links refer to it, and a page finds it by it
+	ID     string // identifies it; links refer to it, and a page finds the dot by it
 	Label  string // what is shown; empty means the ID
-	Title  string // what is shown when one points at it; may be empty
+	Title  string // what is shown when the pointer is on it; may be empty
 	Tone   int    // chooses one of eight colours
-	Marked bool   // orange: what is to be looked at
-	Here   bool   // with a bold border: where one is, or goes
+	Marked bool   // orange, for what needs attention
+	Here   bool   // with a bold border, for the current version or the target
 }
 
-// A Link is a way from a version to another.
+// A Link is a path from one version to another.
 type Link struct {
-	From, To string // IDs of dots; a link to a dot that is not there is not drawn
-	Title    string // what is shown when one points at it; may be empty
-	ID       string // what a page finds the link by; may be empty
-	Dashed   bool   // drawn as dashes
-	Bold     bool   // the way that is taken
+	From, To string // IDs of dots; a link to a dot that does not exist is not drawn
+	Title    string // what is shown when the pointer is on it; may be empty
+	ID       string // how a page finds the link; may be empty
+	Dashed   bool   // drawn with dashes
+	Bold     bool   // the path that is taken
 }
 
 // The sizes of lanes, in pixels.
@@ -54,7 +54,7 @@ const (
 	dotHigh = 20
 )
 
-// WriteSVG writes the lanes as an SVG image of its own. Equal lanes are equal texts.
+// WriteSVG writes the lanes as a separate SVG image. Equal lanes give equal texts.
 // The error is that of w.
 func (g *Lanes) WriteSVG(w io.Writer) error { return g.write(writer(w, true)) }
 

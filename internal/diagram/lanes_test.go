@@ -37,8 +37,8 @@ func ExampleLanes() {
 	// </svg>
 }
 
-// Whatever is drawn, the image is XML, every dot is in it once and within it, and what
-// links lead to is there.
+// TestLanes checks that every image is XML, contains every dot once and within its
+// borders, and only draws links to dots that exist.
 func TestLanes(t *testing.T) {
 	for _, n := range []int{0, 1, 5, 50, 500} {
 		for _, label := range []string{"", "a<b>&\"'\u202e", "\xff\x00", strings.Repeat("long ", 50), "]]>"} {

@@ -11,15 +11,15 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// The sizes of pictures, in pixels.
+// The sizes of images, in pixels.
 const (
 	svgWidth  = 1160
 	svgMargin = 12
-	svgChar   = 6.3 // of a letter in a label, about
+	svgChar   = 6.3 // average width of a letter in a label
 )
 
-// palette are the colours of a picture on a light ground, and on a dark one, by the
-// names that the style has for them.
+// palette replaces the names of colours in the style by the colours for a light or
+// a dark background.
 func palette(dark bool) *strings.Replacer {
 	if dark {
 		return strings.NewReplacer(
@@ -33,8 +33,8 @@ func palette(dark bool) *strings.Replacer {
 		"var(--t0)", "#9ecbff", "var(--t1)", "#a8e0b2", "var(--t2)", "#e3c9a8", "var(--t3)", "#a5dede", "var(--t4)", "#dcc3f5", "var(--t5)", "#d4e59a", "var(--t6)", "#c5cfda", "var(--t7)", "#f3b8c8")
 }
 
-// Style is how pages dress the pictures that are written inline. The page defines the
-// custom properties that it names.
+// Style is the style sheet for pages that contain inline images. The page must define
+// the custom properties that it uses.
 const Style = `.fd text{font:11px ui-sans-serif,system-ui,sans-serif;fill:var(--ink)}
 .fd .h{font-size:14px;font-weight:600}
 .fd .d{fill:var(--dim)}
@@ -54,13 +54,13 @@ const Style = `.fd text{font:11px ui-sans-serif,system-ui,sans-serif;fill:var(--
 .fd .hot{fill:var(--hot)}
 `
 
-// svg writes a picture.
+// svg writes an image.
 type svg struct {
 	*bufio.Writer
-	alone bool // a file of its own, not a part of a page
+	alone bool // a separate file, not a part of a page
 }
 
-// open begins a picture, with a style of its own where it is a file.
+// open begins an image, with its own style if it is a separate file.
 func (s *svg) open(width, height int, title string) {
 	if !s.alone {
 		fmt.Fprintf(s, `<svg class="fd" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="group" aria-label="%s">`+"\n", width, height, xmlText(title))
@@ -71,20 +71,20 @@ func (s *svg) open(width, height int, title string) {
 	fmt.Fprintf(s, `<rect class="ground" width="100%%" height="100%%"/>`+"\n")
 }
 
-// close ends a picture. The error is that of the writer.
+// close ends an image. The error is that of the writer.
 func (s *svg) close() error {
 	s.WriteString("</svg>\n")
 	return s.Flush()
 }
 
-// A Key is what a tone means, for the legend of a picture.
+// A Key explains a tone in the legend of an image.
 type Key struct {
-	Tone   int    // as of a Bar or Dot
-	Marked bool   // means orange, whatever the tone
+	Tone   int    // that of a Bar or Dot
+	Marked bool   // means orange, for any tone
 	Label  string // what it means
 }
 
-// fill is the class of a tone.
+// fill returns the class of a tone.
 func fill(tone int, marked bool) string {
 	if marked {
 		return "hot"
@@ -92,7 +92,8 @@ func fill(tone int, marked bool) string {
 	return fmt.Sprintf("t%d", uint(tone)%8)
 }
 
-// legend writes what tones mean, from a place to the right, and returns the place below it.
+// legend writes the meanings of tones, beginning at x and y, and returns the y below
+// them.
 func (s *svg) legend(keys []Key, x, y int) int {
 	if len(keys) == 0 {
 		return y
@@ -110,7 +111,7 @@ func (s *svg) legend(keys []Key, x, y int) int {
 	return y + 20
 }
 
-// id returns the attribute by which a page finds a mark.
+// id returns the attribute by which a page finds an element.
 func id(of string) string {
 	if of == "" {
 		return ""
@@ -118,7 +119,7 @@ func id(of string) string {
 	return ` data-k="` + xmlText(of) + `"`
 }
 
-// title returns what is shown when one points at a mark.
+// title returns the element whose text is shown when the pointer is on a mark.
 func title(text string) string {
 	if text == "" {
 		return ""
@@ -126,7 +127,7 @@ func title(text string) string {
 	return "<title>" + xmlText(text) + "</title>"
 }
 
-// shorten leaves out the middle of a text that is longer than so many letters.
+// shorten leaves out the middle of a text that is longer than most letters.
 func shorten(s string, most int) string {
 	r := []rune(strings.ToValidUTF8(s, "\uFFFD"))
 	if len(r) <= most {
@@ -142,5 +143,5 @@ func xmlText(s string) string {
 	return b.String()
 }
 
-// writer returns one for a picture.
+// writer returns a writer for an image.
 func writer(w io.Writer, alone bool) *svg { return &svg{bufio.NewWriter(w), alone} }

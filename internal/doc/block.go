@@ -7,25 +7,25 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// blockReader turns the YAML that tools write, block style with plain, quoted
-// and block scalars, into JSON about ten times faster than a parser of all of
-// YAML. It knows nothing about errors: whatever is not of this kind, or is at
-// fault, it refuses, and yaml.v3 reads the document instead. What it accepts
-// it reads as yaml.v3 does, which the tests compare.
+// blockReader converts the YAML that tools write, block style with plain,
+// quoted and block scalars, to JSON about ten times faster than a parser of
+// full YAML. It reports no errors: it refuses documents that are of another
+// kind or faulty, and yaml.v3 reads them instead. What it accepts, it reads as
+// yaml.v3 does, which tests compare.
 //
-// Not of this kind are flow style other than [] and {}, anchors, aliases,
-// tags, merge keys, "?" keys, tabs and carriage returns outside of quotes, and
-// line breaks beyond ASCII.
+// It refuses flow style other than [] and {}, anchors, aliases, tags, merge
+// keys, "?" keys, tabs and carriage returns outside of quotes, and line breaks
+// beyond ASCII.
 type blockReader struct {
 	w      *yamlWriter
 	d      []byte
-	p      int // where we are
-	line   int // number of the line that p is in, from one
+	p      int // the current offset
+	line   int // number of the line that contains p, from 1
 	start  int // offset of that line
-	indent int // of the content line that next has found; -1 at the end
+	indent int // of the content line that next found; -1 at the end
 	node   yaml.Node
-	text   []byte // of the scalar at hand
-	solid  int    // how much of a quoted text a line break takes no spaces from
+	text   []byte // of the current scalar
+	solid  int    // length of the beginning of a quoted text from which a line break removes no spaces
 }
 
 // read converts raw, and reports whether it could.
@@ -37,8 +37,8 @@ func (r *blockReader) read(w *yamlWriter, raw []byte) bool {
 	return r.next() && r.indent >= 0 && r.d[r.p] != '%' && r.key() && r.mapping(r.indent, 1) && r.indent < 0
 }
 
-// plainCharacters reports whether the text has none of the characters that
-// YAML takes for line breaks or forbids.
+// plainCharacters reports whether the text has none of the characters that YAML
+// forbids or treats as line breaks.
 func plainCharacters(raw []byte) bool {
 	for i := 0; i < len(raw); {
 		c := raw[i]
@@ -55,7 +55,7 @@ func plainCharacters(raw []byte) bool {
 	return true
 }
 
-// next goes from the start of a line to the next content. It returns false at
+// next moves from the start of a line to the next content. It returns false at
 // indentation with tabs.
 func (r *blockReader) next() bool {
 	for {
@@ -78,7 +78,7 @@ func (r *blockReader) next() bool {
 	}
 }
 
-// skipLine goes behind the end of the line.
+// skipLine moves to the start of the next line.
 func (r *blockReader) skipLine() {
 	if i := bytes.IndexByte(r.d[r.p:], '\n'); i >= 0 {
 		r.p += i + 1
@@ -90,7 +90,7 @@ func (r *blockReader) skipLine() {
 	r.start = r.p
 }
 
-// endLine goes to the next line if only spaces or a comment are left.
+// endLine moves to the next line if only spaces or a comment are left.
 func (r *blockReader) endLine() bool {
 	i := r.p
 	for i < len(r.d) && r.d[i] == ' ' {
@@ -103,14 +103,14 @@ func (r *blockReader) endLine() bool {
 	return true
 }
 
-// at reports whether the byte at offset i ends a word: it is a space, the end
-// of the line or of the text.
+// ends reports whether offset i ends a word: whether there is a space, or the
+// end of the line or of the text.
 func (r *blockReader) ends(i int) bool { return i >= len(r.d) || r.d[i] == ' ' || r.d[i] == '\n' }
 
 func (r *blockReader) dash() bool { return r.d[r.p] == '-' && r.ends(r.p+1) }
 
-// mark notes where the value or key at offset p stands, and whether the limits
-// still hold.
+// mark records the position of the value or key at offset p, and reports
+// whether the limits still hold.
 func (r *blockReader) mark(p, depth int) bool {
 	w := r.w
 	w.count++
@@ -118,7 +118,7 @@ func (r *blockReader) mark(p, depth int) bool {
 	return w.count <= w.limits.Nodes && len(w.out) <= w.limits.Size && depth <= w.limits.Depth
 }
 
-// key reports whether a key of a mapping starts here, which ends in the same
+// key reports whether a key of a mapping starts here that ends on the same
 // line.
 func (r *blockReader) key() bool {
 	switch c := r.d[r.p]; {
@@ -164,7 +164,7 @@ func (r *blockReader) colon() int {
 	return 0
 }
 
-// mapping reads a mapping whose keys stand at column indent, the first of them
+// mapping reads a mapping whose keys are at column indent, the first of them
 // here.
 func (r *blockReader) mapping(indent, depth int) bool {
 	if !r.mark(r.p, depth) {
@@ -194,7 +194,7 @@ func (r *blockReader) mapping(indent, depth int) bool {
 	}
 }
 
-// member writes the key that starts here and goes behind its colon.
+// member writes the key that starts here and moves past its colon.
 func (r *blockReader) member() bool {
 	if c := r.d[r.p]; c == '"' || c == '\'' {
 		if !r.quoted() {
@@ -223,9 +223,9 @@ func (r *blockReader) member() bool {
 	return true
 }
 
-// surelyText reports whether a plain scalar is text and nothing else: the words
-// for null and truth values have at most five letters, and numbers and dates
-// start with a digit, a sign or a dot.
+// surelyText reports whether a plain scalar can only be text: the words for
+// null and truth values have at most five letters, and numbers and dates start
+// with a digit, a sign or a dot.
 func surelyText(s []byte) bool {
 	c := s[0] | 0x20
 	if c < 'a' || c > 'z' {
@@ -241,7 +241,7 @@ func (r *blockReader) scalarNode(value []byte, p int) {
 	}
 }
 
-// sequence reads a sequence whose dashes stand at column indent, the first of
+// sequence reads a sequence whose dashes are at column indent, the first of
 // them here.
 func (r *blockReader) sequence(indent, depth int) bool {
 	if !r.mark(r.p, depth) {
@@ -267,8 +267,8 @@ func (r *blockReader) sequence(indent, depth int) bool {
 	}
 }
 
-// value reads what stands behind the colon of a key, or the dash of an entry,
-// at column indent.
+// value reads what follows the colon of a key, or the dash of an entry, at
+// column indent.
 func (r *blockReader) value(indent, depth int, ofKey bool) bool {
 	behind, line, start := r.p, r.line, r.start
 	for r.p < len(r.d) && r.d[r.p] == ' ' {

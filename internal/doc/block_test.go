@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// randomYAML writes block style as people and tools do, and a little worse.
+// randomYAML writes block style as people and tools write it, and slightly
+// worse.
 type randomYAML struct {
 	*rand.Rand
 	out strings.Builder
@@ -73,10 +74,10 @@ func (r *randomYAML) list(indent, depth int) {
 	for range 1 + r.IntN(3) {
 		r.out.WriteString(pad + "-")
 		switch gap := 1 + r.IntN(2); {
-		case depth > 0 && r.IntN(3) == 0: // a mapping in the same line
+		case depth > 0 && r.IntN(3) == 0: // a mapping on the same line
 			r.out.WriteString(strings.Repeat(" ", gap) + "k: v\n")
 			r.block(indent+1+gap, depth-1)
-		case depth > 0 && r.IntN(6) == 0: // a list in the same line
+		case depth > 0 && r.IntN(6) == 0: // a list on the same line
 			r.out.WriteString(strings.Repeat(" ", gap) + "- v\n")
 			r.list(indent+1+gap, depth-1)
 		default:
@@ -102,8 +103,9 @@ func (r *randomYAML) damage(text string) string {
 	return text[:i] + text[j:]
 }
 
-// The reader of block style reads what it accepts as the parser does: values,
-// words, and the place of every value and key.
+// TestBlockAgainstParser checks that the reader of block style reads what it
+// accepts as the parser does: values, words, and the position of every value
+// and key.
 func TestBlockAgainstParser(t *testing.T) {
 	accepted, refused := 0, 0
 	for seed := range long.N(6000, 1_000_000) {
@@ -129,7 +131,8 @@ func TestBlockAgainstParser(t *testing.T) {
 	t.Logf("%d accepted, %d refused", accepted, refused)
 }
 
-// What tools write is accepted: otherwise it is read ten times slower.
+// TestBlockAccepts checks that YAML as tools write it is accepted: otherwise
+// reading it would be ten times slower.
 func TestBlockAccepts(t *testing.T) {
 	for _, text := range []string{
 		"schema: olm.package\nname: x\n", "a:\n- b\n- c: d\n  e: f\n", "a:\n  - b\n", "a: |\n  x\n\n  y\nb: >-\n  z\n", "a: {}\nb: []\n",

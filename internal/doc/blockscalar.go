@@ -6,7 +6,7 @@ import (
 )
 
 // scalar reads the scalar that starts here, in a block at column indent, and
-// goes to the line behind it.
+// moves to the line after it.
 func (r *blockReader) scalar(indent, depth int) bool {
 	if !r.mark(r.p, depth-1) {
 		return false
@@ -42,8 +42,8 @@ func (r *blockReader) scalar(indent, depth int) bool {
 	return true
 }
 
-// plain reads a plain scalar, which goes on in the lines that are indented
-// deeper than the block.
+// plain reads a plain scalar, which continues on the lines that are indented
+// more deeply than the block.
 func (r *blockReader) plain(indent int) bool {
 	first, firstLine, firstStart := r.p, r.line, r.start
 	text, comment, ok := r.plainLine()
@@ -83,8 +83,8 @@ func (r *blockReader) plain(indent int) bool {
 	}
 }
 
-// plainLine reads the part of a plain scalar that is in this line, and goes to
-// the next. comment says that a comment ends it.
+// plainLine reads the part of a plain scalar that is on this line, and moves to
+// the next line. comment means that a comment ends the scalar.
 func (r *blockReader) plainLine() (text []byte, comment, ok bool) {
 	text = r.d[r.p:]
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
@@ -124,9 +124,9 @@ func (r *blockReader) writePlain(first, line, start int) bool {
 	return w.scalar(&r.node) == nil
 }
 
-// quoted reads a quoted scalar into r.text and goes behind its closing quote.
-// Within it, a line break and the spaces around it are a space; several are
-// one line break less.
+// quoted reads a quoted scalar into r.text and moves past its closing quote.
+// Within it, a line break and the spaces around it become a space; several line
+// breaks become one fewer.
 func (r *blockReader) quoted() bool {
 	quote := r.d[r.p]
 	r.text, r.solid = r.text[:0], 0
@@ -165,7 +165,7 @@ func (r *blockReader) quoted() bool {
 	}
 }
 
-// fold goes from a line break within quotes to the next text. visible says
+// fold moves from a line break within quotes to the next text. visible means
 // that the first break counts.
 func (r *blockReader) fold(visible bool) bool {
 	breaks := 0
@@ -238,8 +238,8 @@ func (r *blockReader) escape() bool {
 	return true
 }
 
-// block reads a literal or folded scalar into r.text, and goes to the line
-// behind it.
+// block reads a literal or folded scalar into r.text, and moves to the line
+// after it.
 func (r *blockReader) block(indent int) bool {
 	literal := r.d[r.p] == '|'
 	r.p++
@@ -262,7 +262,7 @@ func (r *blockReader) block(indent int) bool {
 		return false
 	}
 	r.text = r.text[:0]
-	breaks := 0      // line breaks of blank lines behind the last text
+	breaks := 0      // line breaks of blank lines after the last text
 	pending := false // the break at the end of the last text is not written yet
 	spaced := false  // the last text starts with a space
 	for {
@@ -303,7 +303,7 @@ func (r *blockReader) block(indent int) bool {
 }
 
 // blockIndent returns the column of a block scalar's text: that of its first
-// line, or as its header says.
+// line, or the one that its header states.
 func (r *blockReader) blockIndent(indent, explicit int) (int, bool) {
 	if explicit > 0 {
 		return max(indent, 0) + explicit, true
@@ -325,9 +325,9 @@ func (r *blockReader) blockIndent(indent, explicit int) (int, bool) {
 	}
 }
 
-// blankLines goes over lines that end before column. It adds them to breaks,
-// and reports whether text at column follows; if not, it stays at the start of
-// the line.
+// blankLines skips lines that end before column. It adds them to breaks, and
+// reports whether text at column follows; if not, it stays at the start of the
+// line.
 func (r *blockReader) blankLines(column, breaks int) (int, bool, bool) {
 	for {
 		i := r.p

@@ -8,19 +8,19 @@ import (
 	"strconv"
 )
 
-// Numbers says how [AppendCanonical] spells numbers.
+// Numbers is how [AppendCanonical] writes numbers.
 type Numbers int
 
-// The spellings. But for the first, a number that is not among the integers is
-// written as the float64 that it means.
+// The ways of writing numbers. With all but the first, a number that is not one
+// of the integers is written as the float64 that it denotes.
 const (
 	NumbersAsWritten Numbers = iota
-	NumbersOfYAML            // integers up to 64 bits, signed or not: what becomes of a YAML document that is turned into JSON
-	NumbersOfObject          // integers up to 64 bits, signed: what becomes of what went through Kubernetes' generic object
+	NumbersOfYAML            // integers up to 64 bits, signed or not: as in a YAML document that is converted to JSON
+	NumbersOfObject          // integers up to 64 bits, signed: as after decoding into Kubernetes' generic object
 )
 
-// AppendCanonical writes a value without white space, members sorted, texts
-// spelt in one way, as encoding/json does it. A nil value is null.
+// AppendCanonical appends a value without white space, with sorted members and
+// one way of writing each string, as encoding/json does. A nil value is null.
 func AppendCanonical(out []byte, v *Value, how Numbers) []byte {
 	if v == nil {
 		return append(out, "null"...)
@@ -71,13 +71,13 @@ func appendNumber(out, raw []byte, how Numbers) []byte {
 	}
 	f, _ := strconv.ParseFloat(digits, 64)
 	text, err := json.Marshal(f)
-	if err != nil { // beyond what a float64 holds
+	if err != nil { // beyond the range of a float64
 		return append(out, raw...)
 	}
 	return append(out, text...)
 }
 
-// AppendText writes a string as JSON.
+// AppendText appends a string as JSON.
 func AppendText(out []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -88,8 +88,8 @@ func AppendText(out []byte, s string) []byte {
 	return append(append(append(out, '"'), s...), '"')
 }
 
-// WriteIndented writes a value as JSON for people: indented, without escapes
-// for HTML.
+// WriteIndented writes a value as JSON for people to read: indented, and
+// without escapes for HTML.
 func WriteIndented(w io.Writer, value any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -16,11 +16,11 @@ import (
 type Mismatch struct {
 	Value *Value // the value at fault, or an unknown member
 	Steps []any  // the keys (string) and indices (int) that lead to it
-	Want  string // the JSON type that should stand there; "" for an unknown field
+	Want  string // the expected JSON type; "" for an unknown field
 	Near  string // for an unknown field: the known name it resembles, or ""
 }
 
-// Path returns where the value stands, as in
+// Path returns the path of the value, as in
 // spec.install.spec.deployments[0].name.
 func (m *Mismatch) Path() string {
 	var b strings.Builder
@@ -38,7 +38,7 @@ func (m *Mismatch) Path() string {
 	return b.String()
 }
 
-// Error says what stands where and what should.
+// Error returns where the value is, what it is, and what was expected.
 func (m *Mismatch) Error() string {
 	path := m.Path()
 	if m.Want == "" {
@@ -50,7 +50,7 @@ func (m *Mismatch) Error() string {
 	return path + " is " + m.Value.Describe() + ", not " + article(m.Want)
 }
 
-// Hint says how to fix it, or "" where that is unknown.
+// Hint returns how to fix it, or "" if that is unknown.
 func (m *Mismatch) Hint() string {
 	switch {
 	case m.Want == "" && m.Near != "":
@@ -63,42 +63,42 @@ func (m *Mismatch) Hint() string {
 	return "write " + article(m.Want) + " there"
 }
 
-// Decode fills into, a pointer, from v as json.Unmarshal would, and returns
-// every value that does not fit instead of the first. What does not fit is
-// left as it was; the rest is filled.
+// Decode fills into, a pointer, from v as json.Unmarshal would, but returns
+// every value that does not fit and not only the first. Fields whose values do
+// not fit are left unchanged; the others are filled.
 //
-//   - Fields go by their json tags, in the spelling of the tag or, where no
-//     member is spelled so, in any case of letters.
-//   - With [Exact], another case of letters is a fault, with an empty Want,
-//     and the member is left out.
-//   - null leaves a field as it is.
+//   - A field takes the member that is spelled as its json tag or, if there is
+//     none, one that differs only in the case of letters.
+//   - With [Exact], a different case of letters is a fault, with an empty Want,
+//     and the member is ignored.
+//   - null leaves a field unchanged.
 //   - A field of type json.RawMessage takes a copy of the text, one of type
 //     *Value the value itself, and one of type [AnyText] nothing.
-//   - With [Strict], members of objects that no field takes are returned as
-//     well, with an empty Want.
-//   - With [Loose], numbers and truth values are taken for text where text is
-//     wanted, as tools do that turn YAML into JSON for a type they know.
+//   - With [Strict], members of objects for which there is no field are also
+//     returned, with an empty Want.
+//   - With [Loose], numbers and truth values are accepted where text is
+//     expected, as by tools that convert YAML to JSON for a type they know.
 //
 // Types other than structs, slices, maps with string keys, pointers, strings,
-// booleans, integers and float64 are not supported and panic: the argument is
-// a program's own type, never input.
+// booleans, integers and float64 are not supported and panic: the type comes
+// from the program, never from input.
 func Decode(v *Value, into any, mode Mode) []*Mismatch {
 	d := decoder{mode: mode}
 	d.value(v, reflect.ValueOf(into).Elem())
 	return d.faults
 }
 
-// Mode says how strictly [Decode] compares a value with a type.
+// Mode is how strictly [Decode] compares a value with a type.
 type Mode uint8
 
-// The modes, to be joined with |.
+// The modes, which can be combined with |.
 const (
-	Strict Mode = 1 << iota // fields that are not known are faults
-	Exact                   // names of fields in another case of letters are faults
-	Loose                   // a number or truth value may stand where text belongs
+	Strict Mode = 1 << iota // unknown fields are faults
+	Exact                   // field names in a different case of letters are faults
+	Loose                   // numbers and truth values are accepted where text is expected
 )
 
-// AnyText is the type of a field where text belongs that nobody wants to know.
+// AnyText is the type of a field that must be text but whose value is not used.
 type AnyText struct{}
 
 type decoder struct {
@@ -107,7 +107,7 @@ type decoder struct {
 	faults []*Mismatch
 }
 
-// decoderStep is a key, or an index where there is none. (Steps are boxed only when
+// decoderStep is a key, or an index if there is no key. (Steps are boxed only when
 // there is a fault.)
 type decoderStep struct {
 	key   string
@@ -232,7 +232,7 @@ func (d *decoder) fields(v *Value, to reflect.Value) {
 }
 
 // find returns the index of the field that the member key of v goes into, or
-// -1, and whether it is spelt in another case.
+// -1, and whether it differs in the case of letters.
 func (d *decoder) find(v *Value, key string, fields *fields) (at int, folded bool) {
 	if at, ok := fields.byName[key]; ok {
 		return at, false
@@ -255,15 +255,15 @@ type field struct {
 	index []int // see [reflect.Value.FieldByIndex]
 }
 
-// fields are those of a struct type that decoding knows.
+// fields are the fields of a struct type, as used in decoding.
 type fields struct {
 	list   []field
-	byName map[string]int   // the first of each name
-	byFold map[string][]int // those of names that differ in the case of letters alone
+	byName map[string]int   // the first field of each name
+	byFold map[string][]int // the fields whose names differ only in the case of letters
 }
 
-// fold returns the text that stands for all that [strings.EqualFold] takes for s. It
-// is s itself if that is lower case.
+// fold returns the same text for all strings that [strings.EqualFold] treats as
+// equal to s. It is s itself if that is lower case.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -274,12 +274,12 @@ func fold(s string) string {
 	}, s)
 }
 
-// knownFields holds the *fields of each type that was decoded: a type never
-// changes, and looking at one takes longer than decoding most values.
+// knownFields caches the *fields of each type that was decoded: types never
+// change, and inspecting one takes longer than decoding most values.
 var knownFields sync.Map
 
-// fieldsOf lists the fields of a struct with their JSON names, those of
-// embedded structs among them.
+// fieldsOf lists the fields of a struct with their JSON names, including those
+// of embedded structs.
 func fieldsOf(t reflect.Type) *fields {
 	if known, ok := knownFields.Load(t); ok {
 		return known.(*fields)

@@ -7,8 +7,9 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// TestDecodeFolds: a member goes into the field whose name differs in the case of
-// letters alone, as strings.EqualFold tells, letters of other alphabets among them.
+// TestDecodeFolds checks that a member is decoded into the field whose name differs
+// only in the case of letters, as defined by strings.EqualFold, including letters
+// of other alphabets.
 func TestDecodeFolds(t *testing.T) {
 	for _, key := range []string{"maskSize", "MASKSIZE", "masksize", "maſkSize", "mas\u212aSize", "maskSise", "mask", "MaskSizé"} {
 		var into struct {
@@ -22,7 +23,7 @@ func TestDecodeFolds(t *testing.T) {
 	}
 }
 
-// TestDecodeAnyText: what nobody wants to know has to be text all the same.
+// TestDecodeAnyText checks that a value that is not used must be text anyway.
 func TestDecodeAnyText(t *testing.T) {
 	var into struct {
 		List []struct {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Kind says what is wrong with a document.
+// Kind is what is wrong with a document.
 type Kind uint8
 
 // The kinds of errors.
@@ -17,14 +17,14 @@ const (
 	Unsupported                  // YAML that has no JSON form
 )
 
-// Error is a document that cannot be used: where, what is wrong, and what to
-// do about it.
+// Error reports a document that cannot be used: where and what the fault is,
+// and what to do about it.
 type Error struct {
 	Pos     Position // where it is
 	Kind    Kind     // what kind of fault it is
 	Message string   // what is wrong
 	Hint    string   // what to do about it; may be empty
-	Err     error    // what lies under it, nil for most
+	Err     error    // the underlying error, nil for most
 }
 
 // Error returns the position, the message and the hint in one line.
@@ -36,25 +36,25 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns what lies under the error: a *LimitError, or nil.
+// Unwrap returns the underlying error: a *LimitError, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// What the fields of Limits limit, in the words of a LimitError.
+// Names for what the fields of Limits limit, as in a LimitError.
 const (
 	SizeLimit  = "document size in bytes"
 	DepthLimit = "nesting depth"
 	NodesLimit = "number of values in a YAML document"
 )
 
-// Limits bound what one document may cost. A zero field is its default.
+// Limits bound the cost of one document. A zero field means its default.
 type Limits struct {
-	// Size is the largest document in bytes, in its source and as JSON
-	// (aliases written out). Default 16 MiB.
+	// Size is the maximum size of a document in bytes, both of its source and
+	// as JSON (with aliases expanded). Default 16 MiB.
 	Size int
-	// Depth is the deepest nesting of objects and arrays. Default 1,000.
+	// Depth is the maximum nesting of objects and arrays. Default 1,000.
 	Depth int
-	// Nodes is the largest number of values in one YAML document, aliases
-	// written out. The parser takes about 400 bytes for each. Default 262,144.
+	// Nodes is the maximum number of values in one YAML document, with aliases
+	// expanded. The parser uses about 400 bytes for each. Default 262,144.
 	Nodes int
 }
 
@@ -71,7 +71,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// limitError makes the error of a document that exceeds a limit.
+// limitError returns the error for a document that exceeds a limit.
 func limitError(pos Position, what string, limit int) *Error {
 	err := &LimitError{What: what, Max: int64(limit)}
 	return &Error{

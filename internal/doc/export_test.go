@@ -6,8 +6,8 @@ import (
 )
 
 // BlockAgainstParser reads a YAML document with the reader of block style and
-// with the parser of all of YAML. accepted says that the first took it; then
-// difference is what the two do not agree on, or "".
+// with the parser of full YAML. accepted means that the reader accepted it;
+// then difference is how the two results differ, or "".
 func BlockAgainstParser(raw []byte, old bool) (accepted bool, difference string) {
 	limits := Limits{}.withDefaults()
 	fast, slow := &yamlWriter{old: old}, &yamlWriter{old: old}

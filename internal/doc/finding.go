@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The findings of this module are of the root package's types.
+// The types of findings are those of the root package.
 type (
 	Position    = fairlead.Position
 	Code        = fairlead.Code
@@ -16,7 +16,7 @@ type (
 )
 
 // The codes of findings about the content of files, before any rule about
-// catalogs is looked at.
+// catalogs is checked.
 const (
 	CodeRead         Code = "read"          // a file or directory cannot be read
 	CodeChanged      Code = "changed"       // a file has changed since the catalog was opened
@@ -30,9 +30,9 @@ const (
 	CodeType         Code = "type"          // a field's value has the wrong type
 )
 
-// Diagnose returns the finding that an error of this module about a file or
-// document tells: err itself if it is one. Of any other error it makes a
-// finding without position, of code [CodeRead].
+// Diagnose returns the finding for an error of this module about a file or
+// document: err itself if it is one. For any other error, it returns a finding
+// without a position, with the code [CodeRead].
 func Diagnose(err error) *Diagnostic {
 	var d *Diagnostic
 	if errors.As(err, &d) {

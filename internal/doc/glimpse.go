@@ -7,15 +7,15 @@ import (
 )
 
 // Faulty returns the source of the document that the last [Error] of Next is
-// about, as far as it is at hand: nothing of one that is too large. It is valid
-// until the next call of Next.
+// about, as far as it is available: nothing for a document that is too large.
+// It is valid until the next call of Next.
 func (r *Reader) Faulty() []byte { return r.faulty }
 
-// Glimpse looks for texts that a member of an object has, in the source of a
-// document that cannot be read: it knows just enough of JSON and of block YAML
-// to tell members of the document from what lies deeper, and goes on behind
-// faults. Of a key that stands there several times it returns every value, in
-// order and each once; values that are not plain text are left out.
+// Glimpse finds the text values of a key in the source of a document that
+// cannot be read. It understands just enough of JSON and of block YAML to
+// distinguish members of the document from deeper ones, and continues after
+// faults. If a key occurs several times, it returns every value, in order and
+// each only once; values that are not plain text are left out.
 func Glimpse(raw []byte, key string) []string {
 	trimmed := bytes.TrimLeft(raw, " \t\r\n\ufeff")
 	var found []string
@@ -35,7 +35,7 @@ func Glimpse(raw []byte, key string) []string {
 
 // glimpseFlow reads tokens of JSON, or of flow YAML.
 func glimpseFlow(raw []byte, key string) (found []string) {
-	depth, name, value := 0, "", false // value: a colon of the outermost object was just passed
+	depth, name, value := 0, "", false // value: just after a colon of the outermost object
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
 		case '{', '[':
@@ -90,7 +90,7 @@ func flowToken(raw []byte) (token string, n int, ok bool) {
 	return token, n, plainText(token)
 }
 
-// plainText reports whether a word of YAML without quotes is text.
+// plainText reports whether an unquoted word of YAML is text.
 func plainText(word string) bool {
 	switch strings.ToLower(word) {
 	case "", "null", "~", "true", "false":
@@ -99,8 +99,7 @@ func plainText(word string) bool {
 	return strings.Trim(word, "0123456789.+-eE_") != "" && !strings.ContainsAny(word[:1], "|>&*!%@`{[\"'")
 }
 
-// glimpseBlock reads lines of block YAML that are as far to the left as the
-// first key.
+// glimpseBlock reads lines of block YAML that are indented like the first key.
 func glimpseBlock(raw []byte, key string) (found []string) {
 	indent := -1
 	for line := range bytes.Lines(raw) {

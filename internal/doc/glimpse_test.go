@@ -35,7 +35,8 @@ func TestGlimpse(t *testing.T) {
 	}
 }
 
-// The reader hands out the source of what it cannot read.
+// TestFaulty checks that the reader returns the source of documents that it
+// cannot read.
 func TestFaulty(t *testing.T) {
 	text := "{\"name\": \"a\", \"name\": \"b\"}\n---\nname: c\nname: d\n---\nname: e\n"
 	r := doc.NewReader(strings.NewReader(text), "f", doc.Limits{})

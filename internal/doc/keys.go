@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// manyKeys is the size from which an object's keys go into a map, so that an
-// object with a million keys takes no million squared comparisons.
+// manyKeys is the number of keys from which an object's keys are put into a
+// map, so that an object with a million keys does not need a million squared
+// comparisons.
 const manyKeys = 64
 
-// unique notes the key data[start:end] of the object whose keys begin at base,
-// and fails if the object has it already.
+// unique records the key data[start:end] of the object whose keys begin at
+// base, and fails if the object already has it.
 func (s *scanner) unique(many *map[string]int, base, start, end int) bool {
 	if *many != nil {
 		key := string(unescaped(s.data[start:end]))
@@ -86,8 +87,8 @@ func hashKey(key []byte) uint64 {
 	return h * mul
 }
 
-// unescaped returns the text of a well-formed JSON string (without its
-// quotes). Without an escape in it that is the argument itself.
+// unescaped returns the text of a well-formed JSON string (without its quotes).
+// If there is no escape in it, it returns the argument itself.
 func unescaped(text []byte) []byte {
 	i := bytes.IndexByte(text, '\\')
 	if i < 0 {
@@ -125,7 +126,7 @@ func unescaped(text []byte) []byte {
 }
 
 // unescapeRune reads one \u escape, or a surrogate pair of them, and returns
-// how long it is.
+// its length.
 func unescapeRune(text []byte) (rune, int) {
 	if len(text) < 6 {
 		return utf8.RuneError, len(text)

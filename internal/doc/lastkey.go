@@ -6,30 +6,31 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Lenient makes r read what Kubernetes' tools read, too: objects in which a key
-// stands twice, of which the last one counts ([Document.Repeats] lists them),
-// and YAML documents that are null, which do not count. JSON text with such a
-// key is read as the YAML that it is, too.
+// Lenient makes r also read what Kubernetes' tools accept: objects with
+// duplicate keys, of which the last one counts ([Document.Repeats] lists them),
+// and YAML documents that are null, which are skipped. JSON text with such a
+// key is read as YAML, which it also is.
 func (r *Reader) Lenient() { r.yaml.last = true }
 
-// Repeat is a key that stands again in an object which has it already.
+// Repeat is a key that occurs again in an object that already has it.
 type Repeat struct {
-	Pos Position // where it stands again
-	Key string   // what it is
+	Pos Position // where it occurs again
+	Key string   // the key
 }
 
-// Repeats returns the keys that stand again in the object they belong to, in
-// the order of the document, if it was read with [Reader.Lenient].
+// Repeats returns the keys that occur again in the same object, in the order of
+// the document, if it was read with [Reader.Lenient].
 func (d *Document) Repeats() []Repeat {
 	all := make([]Repeat, 0, len(d.twice))
 	for _, w := range d.twice {
 		all = append(all, Repeat{relative(d.Start, w.line, w.column), w.text})
 	}
 	slices.SortStableFunc(all, func(a, b Repeat) int { return a.Pos.Compare(b.Pos) })
-	return slices.Compact(all) // an alias writes a key out again
+	return slices.Compact(all) // an alias repeats a key
 }
 
-// lastKeys returns where each key of a mapping stands last, if that counts.
+// lastKeys returns where each key of a mapping occurs last, if the last one
+// counts.
 func (w *yamlWriter) lastKeys(mapping *yaml.Node) map[string]int {
 	if !w.last {
 		return nil

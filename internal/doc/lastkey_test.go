@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A key that stands twice: the last counts where that was asked for, in YAML
-// and in JSON, and is an error otherwise.
+// TestLenient checks that of duplicate keys the last counts if that was
+// requested, in YAML and in JSON, and that they are an error otherwise.
 func TestLenient(t *testing.T) {
 	for _, c := range []struct{ text, want, repeats string }{
 		{"a: 1\nb: 2\na: 3\n", `{"b":2,"a":3}`, "f:3:1 a"},

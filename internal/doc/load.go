@@ -2,7 +2,7 @@ package doc
 
 import "math"
 
-// Load parses the source of one document that a Reader has yielded before, and
+// Load parses the source of one document that a Reader has returned before and
 // checked against its limits. YAML is read as after [Reader.YAML11]. The text
 // is kept, not copied.
 func Load(raw []byte, start Position, format Format) (*Document, error) {
@@ -25,15 +25,15 @@ func Load(raw []byte, start Position, format Format) (*Document, error) {
 	return d, nil
 }
 
-// Source is a document that was read before, and where it stands.
+// Source is a document that was read before, with its position.
 type Source interface {
 	Raw() ([]byte, error) // its text, read now
 	Start() Position      // where it begins in its file
 	IsYAML() bool         // whether it is YAML, and not JSON
 }
 
-// Reload reads the text of a document again, and parses it with [Load]; what
-// that does not take is a *Diagnostic.
+// Reload reads the text of a document again, and parses it with [Load]. An
+// error of Load is returned as a *Diagnostic.
 func Reload(s Source) (*Document, error) {
 	raw, err := s.Raw()
 	if err != nil {

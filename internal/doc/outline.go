@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// levels is how deep outlines go: document, list, element, value, member. A
-// property of a catalog's bundle is read whole from it.
+// levels is how deep outlines go: document, list, element, value, member. That
+// is enough to read a property of a catalog's bundle.
 const levels = 4
 
-// Node is one member of an object or element of an array: where its key and
-// its value stand in the JSON text of the document.
+// Node is one member of an object or element of an array: the positions of its
+// key and its value in the JSON text of the document.
 type Node struct {
 	KeyStart, KeyEnd int  // the key without quotes; both 0 for an element
 	Start, End       int  // the value
 	Kind             byte // first byte of the value: one of { [ " t f n, and 0 (the digit) for any number
-	next             int  // index of the node behind this one and all below it
+	next             int  // index of the node after this one and all below it
 }
 
 // Outline is the extents of a JSON object's members, four levels deep.
@@ -25,9 +25,9 @@ type Outline struct {
 	nodes []Node
 }
 
-// Parse checks text, which is to be one JSON value with white space around it,
-// and returns its outline. The text is kept, not copied. Errors are of type
-// *Error, with a position in a file without name.
+// Parse checks text, which must be one JSON value, with white space around it
+// allowed, and returns its outline. The text is kept, not copied. Errors are of
+// type *Error, with a position without a file name.
 func Parse(text []byte, limits Limits) (*Outline, error) {
 	limits = limits.withDefaults()
 	s := scanner{max: limits.Depth, level: levels}
@@ -50,7 +50,7 @@ func Parse(text []byte, limits Limits) (*Outline, error) {
 	return &Outline{JSON: text, nodes: s.nodes}, nil
 }
 
-// error makes an Error of the scanner's fault. start is the position of
+// error returns an Error for the scanner's fault. start is the position of
 // data[from].
 func (s *scanner) error(start Position, from int, limits Limits) *Error {
 	pos := after(start, s.data[from:s.fault.offset])
@@ -88,8 +88,8 @@ func (o *Outline) Children(n Node) iter.Seq[Node] {
 	}
 }
 
-// Field finds one of members by its key, in any case of letters; the key
-// spelt alike comes first.
+// Field finds one of members by its key, ignoring the case of letters; an exact
+// match is preferred.
 func (o *Outline) Field(members iter.Seq[Node], name string) (found Node, ok bool) {
 	for n := range members {
 		if key := o.Key(n); string(key) == name {

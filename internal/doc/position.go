@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// after returns the position behind text that starts at p.
+// after returns the position after text that starts at p.
 func after(p Position, text []byte) Position {
 	if n := bytes.Count(text, newline); n > 0 {
 		p.Line += n

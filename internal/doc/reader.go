@@ -26,22 +26,23 @@ func (f Format) String() string {
 	return "unknown format"
 }
 
-// Document is one document of a stream. What it refers to is overwritten by
-// the next call of Reader.Next.
+// Document is one document of a stream. The memory it refers to is overwritten
+// by the next call of Reader.Next.
 type Document struct {
 	Outline
-	Raw    []byte   // the source, without what stands between documents
+	Raw    []byte   // the source, without what is between documents
 	Offset int64    // of Raw in the stream, in bytes
 	Start  Position // of Raw
 	Format Format   // how Raw is written
-	Apart  bool     // more than white space stands before it: a marker or a comment
-	marks  []mark   // YAML only: where the parts of the JSON text come from
+	Apart  bool     // more than white space precedes it: a marker or a comment
+	marks  []mark   // YAML only: source positions of the parts of the JSON text
 	words  []word   // YAML only: see Truths
 	twice  []word   // YAML only: see Repeats
 }
 
-// Position returns the place in the source of the JSON text's byte at offset.
-// For YAML it is the place of the value or key that the byte belongs to.
+// Position returns the position in the source of the JSON text's byte at
+// offset. For YAML, it is the position of the value or key that the byte
+// belongs to.
 func (d *Document) Position(offset int) Position {
 	if d.Format == YAML {
 		return placeOf(d.Start, d.marks, offset)
@@ -49,19 +50,19 @@ func (d *Document) Position(offset int) Position {
 	return after(d.Start, d.Raw[:min(offset, len(d.Raw))])
 }
 
-// windowSize is the first size of a Reader's window. It grows to hold the
+// windowSize is the initial size of a Reader's window. It grows to fit the
 // largest document.
 const windowSize = 512 << 10
 
-// Reader yields the documents of a stream. It holds one window of the stream,
-// which is as large as the largest document seen, and at least 512 KiB (or
-// the size given to Reset, when that is less).
+// Reader returns the documents of a stream. It keeps one window of the stream
+// in memory, which is as large as the largest document seen, and at least 512
+// KiB (or the size given to Reset, if that is less).
 type Reader struct {
 	limits Limits
 	src    io.Reader
 	buf    []byte // the window's memory
-	lo, hi int    // buf[lo:hi] is what is not consumed yet
-	window int    // least size of buf
+	lo, hi int    // buf[lo:hi] is not consumed yet
+	window int    // minimum size of buf
 	eof    bool
 	offset int64    // of buf[lo] in the stream
 	at     Position // of buf[lo]
@@ -73,8 +74,9 @@ type Reader struct {
 	faulty []byte // see Faulty
 }
 
-// NewReader returns a reader of src. file is what positions name. Where src
-// tells its length, as readers of memory do, the window is no larger.
+// NewReader returns a reader of src. file is the name in positions. If src
+// reports its length, as readers of memory do, the window is no larger than
+// that.
 func NewReader(src io.Reader, file string, limits Limits) *Reader {
 	r := &Reader{limits: limits.withDefaults()}
 	r.scan.max, r.scan.level = r.limits.Depth, levels
@@ -86,8 +88,8 @@ func NewReader(src io.Reader, file string, limits Limits) *Reader {
 	return r
 }
 
-// Reset makes r read another stream with the memory it has. size is the
-// stream's length if it is known; it keeps the window of small files small.
+// Reset makes r read another stream and reuse its memory. size is the stream's
+// length if it is known, which keeps the window small for small files.
 func (r *Reader) Reset(src io.Reader, file string, size int64) {
 	r.src, r.lo, r.hi, r.eof, r.offset, r.broken = src, 0, 0, false, 0, nil
 	r.at = Position{File: file, Line: 1, Column: 1}
@@ -99,9 +101,9 @@ func (r *Reader) Reset(src io.Reader, file string, size int64) {
 }
 
 // Next returns the next document. At the end it returns io.EOF. After an
-// *Error the next call goes on behind the faulty document, unless the document
-// is too large, in which case io.EOF follows; any other error is one of
-// reading, and final.
+// *Error, the next call continues after the faulty document, unless that is too
+// large, in which case io.EOF follows. Any other error is a read error, and
+// final.
 func (r *Reader) Next() (*Document, error) {
 	r.faulty = nil
 	if r.broken != nil {
@@ -134,9 +136,9 @@ func (r *Reader) next() (*Document, error) {
 }
 
 // fill reads more of the stream behind buf[lo:hi], moving it to the front and
-// growing the window if need be. It reads as much again as there is, so that
-// looking at a document after each fill takes time proportional to its size
-// even where reads are short. At the end of the stream it returns io.EOF.
+// growing the window if needed. It reads as much again as there is, so that
+// scanning a document after each fill takes time proportional to its size even
+// if reads are short. At the end of the stream it returns io.EOF.
 func (r *Reader) fill() error {
 	total, enough := 0, r.hi-r.lo
 	for {
@@ -180,8 +182,7 @@ func (r *Reader) more() (int, error) {
 	return 0, io.ErrNoProgress
 }
 
-// need makes sure that n bytes are in the window, as far as the stream has
-// them.
+// need ensures that n bytes are in the window, if the stream has as many.
 func (r *Reader) need(n int) error {
 	for r.hi-r.lo < n {
 		if err := r.fill(); err == io.EOF {
@@ -193,7 +194,7 @@ func (r *Reader) need(n int) error {
 	return nil
 }
 
-// consume moves behind n bytes of the window.
+// consume moves past n bytes of the window.
 func (r *Reader) consume(n int) {
 	r.at = after(r.at, r.buf[r.lo:r.lo+n])
 	r.lo += n
@@ -205,9 +206,9 @@ var (
 	utf16BOM = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
 )
 
-// gap consumes what stands before a document: white space, byte order mark,
-// document markers, and comments before a JSON object. At the end of the
-// stream it returns io.EOF.
+// gap consumes what precedes a document: white space, byte order mark, document
+// markers, and comments before a JSON object. At the end of the stream it
+// returns io.EOF.
 func (r *Reader) gap() error {
 	if r.offset == 0 {
 		if err := r.mark(); err != nil {
@@ -314,13 +315,13 @@ func startsMarker(d []byte) bool {
 }
 
 // isMarker reports whether a line that begins with d starts or ends a YAML
-// document. d holds four bytes unless the stream ends before.
+// document. d has at least four bytes unless the stream ends before that.
 func isMarker(d []byte) bool {
 	return startsMarker(d) && (len(d) == 3 || d[3] == ' ' || d[3] == '\t' || d[3] == '\n' || d[3] == '\r')
 }
 
-// object reads the JSON object at the start of the window, or the YAML flow
-// mapping that it may be if its first key is not in quotes.
+// object reads the JSON object at the start of the window, or, if its first key
+// is not in quotes, the YAML flow mapping that it may be.
 func (r *Reader) object() (*Document, error) {
 	for {
 		end, ok := r.scan.scan(r.buf[r.lo:r.hi], 0, r.eof)
@@ -349,15 +350,15 @@ func (r *Reader) object() (*Document, error) {
 	return nil, r.skip(r.scan.error(r.at, 0, r.limits))
 }
 
-// meantJSON reports whether an object starts like one of JSON. Much broken
-// JSON is YAML, but with another meaning than its author's.
+// meantJSON reports whether an object starts like a JSON object. Much broken
+// JSON is valid YAML, but with a meaning that its author did not intend.
 func meantJSON(d []byte) bool {
 	d = bytes.TrimLeft(d[1:], " \t\r\n")
 	return len(d) > 0 && (d[0] == '"' || d[0] == '}')
 }
 
-// tooLarge makes the error of a document that exceeds the size limit. The rest
-// of the stream is not read.
+// tooLarge returns the error for a document that exceeds the size limit. The
+// rest of the stream is not read.
 func (r *Reader) tooLarge() error {
 	r.broken = io.EOF
 	return limitError(r.at, SizeLimit, r.limits.Size)
@@ -366,9 +367,9 @@ func (r *Reader) tooLarge() error {
 // maxFaulty is how much of a faulty object is kept for [Reader.Faulty].
 const maxFaulty = 1 << 20
 
-// skip moves behind a faulty object, to the next line that can start a
-// document, and returns fault. When there is none for longer than a document
-// may be, the rest of the stream is given up.
+// skip moves past a faulty object, to the next line that can start a document,
+// and returns fault. If there is no such line within the maximum size of a
+// document, it drops the rest of the stream.
 func (r *Reader) skip(fault *Error) error {
 	start := r.offset
 	for from := 1; ; {
@@ -393,15 +394,15 @@ func (r *Reader) skip(fault *Error) error {
 	}
 }
 
-// An ending finds the end of the document that d starts with, looking from
-// offset from on. Without one it returns len(d) and false.
+// An ending finds the end of the document that d starts with, searching from
+// offset from. If there is none, it returns len(d) and false.
 type ending func(d []byte, from int) (int, bool)
 
 // blockEnd ends a document at a line that is a document marker.
 func blockEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, false) }
 
-// objectEnd ends a document at a marker, or where a line begins with a brace.
-// d may also be the rest of an object: no directives stand before one.
+// objectEnd ends a document at a marker, or where a line begins with a brace. d
+// may also be the rest of an object, because no directives precede one.
 func objectEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, true) }
 
 func lineEnd(d []byte, from int, brace bool) (int, bool) {
@@ -421,8 +422,8 @@ func lineEnd(d []byte, from int, brace bool) (int, bool) {
 	}
 }
 
-// onlyDirectives reports whether text is YAML directives and comments: the
-// marker behind them starts the document they belong to.
+// onlyDirectives reports whether text is only YAML directives and comments: the
+// marker after them starts the document that they belong to.
 func onlyDirectives(text []byte) bool {
 	if text[0] != '%' && text[0] != '#' {
 		return false
@@ -440,8 +441,8 @@ func onlyDirectives(text []byte) bool {
 	return directive
 }
 
-// block reads a YAML document, which ends where end says. It returns neither a
-// document nor an error when there are only comments.
+// block reads a YAML document, whose end is found by end. It returns neither a
+// document nor an error if there are only comments.
 func (r *Reader) block(end ending) (*Document, error) {
 	from, n := 0, 0
 	for ok := false; ; {

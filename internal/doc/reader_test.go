@@ -16,7 +16,8 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// transcript is all that a reader yields, as text. size is what Reset is told.
+// transcript returns everything that a reader returns, as text. size is passed
+// to Reset.
 func transcript(r io.Reader, size int64, limits doc.Limits) string {
 	var out strings.Builder
 	reader := doc.NewReader(nil, "", limits)
@@ -45,8 +46,8 @@ func transcript(r io.Reader, size int64, limits doc.Limits) string {
 	}
 }
 
-// randomStream writes documents of all kinds with all that may stand between
-// them, and sometimes damages the whole.
+// randomStream returns documents of all kinds with everything that may be
+// between them, and sometimes damages the whole.
 func randomStream(seed uint64) []byte {
 	r := &randomJSON{Rand: rand.New(rand.NewPCG(3, seed))}
 	if r.IntN(10) == 0 {
@@ -73,7 +74,8 @@ func randomStream(seed uint64) []byte {
 	return r.out
 }
 
-// The documents do not depend on how the bytes arrive, nor on the window.
+// TestReaderChunks checks that the documents depend neither on how the bytes
+// arrive nor on the window.
 func TestReaderChunks(t *testing.T) {
 	for seed := range long.N(600, 100_000) {
 		text := randomStream(uint64(seed))
@@ -91,8 +93,8 @@ func TestReaderChunks(t *testing.T) {
 	}
 }
 
-// Offsets and positions are those of the source, and every document read by
-// itself gives the same again.
+// TestReaderOffsets checks that offsets and positions are those of the source,
+// and that every document gives the same result when read by itself.
 func TestReaderOffsets(t *testing.T) {
 	for seed := range long.N(600, 100_000) {
 		text := randomStream(uint64(seed))
@@ -127,7 +129,8 @@ func TestReaderOffsets(t *testing.T) {
 	}
 }
 
-// A stream of JSON values is split as encoding/json splits it.
+// TestReaderAgainstStandardDecoder checks that a stream of JSON values is split
+// as encoding/json splits it.
 func TestReaderAgainstStandardDecoder(t *testing.T) {
 	for seed := range long.N(600, 100_000) {
 		r := &randomJSON{Rand: rand.New(rand.NewPCG(4, uint64(seed)))}
@@ -170,7 +173,7 @@ func uniqueKeys(stream []byte) bool {
 	}
 }
 
-// endless yields the same bytes forever, and counts them.
+// endless returns the same bytes forever, and counts them.
 type endless struct {
 	text string
 	n    int64
@@ -184,8 +187,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A document without end stops at the limit of its size, whatever it is made
-// of, and little more than the limit is read.
+// TestEndlessDocuments checks that documents of all kinds without an end stop
+// at the size limit, and that little more than the limit is read.
 func TestEndlessDocuments(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []struct{ start, repeat string }{
@@ -206,7 +209,8 @@ func TestEndlessDocuments(t *testing.T) {
 	}
 }
 
-// The last line counts as ended, in a document that is read again, too.
+// TestLastLine checks that the last line counts as ended, also in a document
+// that is read again.
 func TestLastLine(t *testing.T) {
 	for text, want := range map[string]string{"a: |\n  x": `{"a":"x\n"}`, "a: |+\n  x": `{"a":"x\n"}`, "a: >\n  x": `{"a":"x\n"}`, "a: |-\n  x": `{"a":"x"}`, "{b: 1}": `{"b":1}`} {
 		d, err := doc.NewReader(strings.NewReader(text), "f", doc.Limits{}).Next()
@@ -220,7 +224,8 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// What stands before a document is white space, or more.
+// TestApart checks what is reported about the text before a document: only
+// white space, or more.
 func TestApart(t *testing.T) {
 	r := doc.NewReader(iotest.OneByteReader(strings.NewReader("\n {} \n\n{}{}\n---\n{}\n# c\n{}\n--- {}\n{}\n---\na: b\n")), "f", doc.Limits{})
 	var got []bool
@@ -232,7 +237,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// A faulty JSON object without end is given up, too.
+// TestEndlessFault checks that reading a faulty JSON object without an end also
+// stops.
 func TestEndlessFault(t *testing.T) {
 	tail := &endless{text: "garbage "}
 	limited := io.LimitReader(tail, 64<<20)

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/samples"
 )
 
-// eachRealFile calls f with the files of a real archive, as far as the size.
+// eachRealFile calls f with the files of a real archive, up to a total size.
 func eachRealFile(t testing.TB, name string, size int, f func(name string, text []byte)) {
 	t.Helper()
 	archive, err := os.Open(samples.Data(t, "catalog", name))
@@ -47,8 +47,8 @@ func eachRealFile(t testing.TB, name string, size int, f func(name string, text 
 	}
 }
 
-// Every document of the published catalogs is of the kind that is read fast,
-// and is read right.
+// TestBlockOnRealCatalogs checks that every document of the published catalogs
+// is of the kind that is read fast, and is read correctly.
 func TestBlockOnRealCatalogs(t *testing.T) {
 	eachRealFile(t, "published.tar.gz", long.N(4<<20, 1<<30), func(name string, text []byte) {
 		if !strings.HasSuffix(name, ".yaml") {

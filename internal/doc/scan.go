@@ -13,9 +13,9 @@ type scanError struct {
 	message string
 }
 
-// scanner checks one JSON value at data[pos:] and records its outline. It
-// holds no state between values but buffers, so that one scanner serves a
-// whole stream without allocating.
+// scanner checks one JSON value at data[pos:] and records its outline. It keeps
+// no state between values except buffers, so that one scanner can read a whole
+// stream without allocating.
 type scanner struct {
 	data  []byte
 	pos   int
@@ -25,9 +25,9 @@ type scanner struct {
 	nodes []Node
 	keys  []keyRef
 	fault scanError
-	short bool // stopped because the window ends, not because of a fault
+	short bool // stopped at the end of the window, not because of a fault
 
-	escaped bool // the string scanned last has an escape
+	escaped bool // the last scanned string has an escape
 }
 
 // keyRef is a key of an object that is being scanned. The hash is a filter:
@@ -37,9 +37,9 @@ type keyRef struct {
 	start, end int
 }
 
-// scan checks the value that starts at data[pos] and returns the offset behind
-// it. It returns false when the data ends too early (short is set) or when the
-// value is at fault.
+// scan checks the value that starts at data[pos] and returns the offset after
+// it. It returns false if the data ends too early (short is set) or if the
+// value is faulty.
 func (s *scanner) scan(data []byte, pos int, final bool) (end int, ok bool) {
 	s.data, s.pos, s.final = data, pos, final
 	s.nodes, s.keys = s.nodes[:0], s.keys[:0]
@@ -48,9 +48,9 @@ func (s *scanner) scan(data []byte, pos int, final bool) (end int, ok bool) {
 	return s.pos, ok
 }
 
-// fail notes a fault. Near the end of the window the text that the message
-// quotes, at most a backslash and the character behind it, may be incomplete:
-// then the fault waits for more.
+// fail records a fault. Near the end of the window, the text that the message
+// quotes, at most a backslash and the character after it, may be incomplete:
+// then the scan stops and waits for more data.
 func (s *scanner) fail(offset int, kind Kind, message string) bool {
 	if !s.final && offset+1+utf8.UTFMax > len(s.data) {
 		return s.ended()
@@ -70,7 +70,7 @@ func (s *scanner) ended() bool {
 
 const spaces = 0x2020202020202020
 
-// space moves to the next byte that is no white space, and reports whether
+// space moves to the next byte that is not white space, and reports whether
 // there is one.
 func (s *scanner) space() bool {
 	d, i := s.data, s.pos
@@ -95,8 +95,8 @@ func (s *scanner) space() bool {
 	return s.ended()
 }
 
-// value scans the value at s.pos, which is no white space. depth counts the
-// containers around it, including itself when it is one. at is the index of
+// value scans the value at s.pos, which is not white space. depth counts the
+// containers around it, and the value itself if it is one. at is the index of
 // the node to complete, or -1.
 func (s *scanner) value(depth, at int) bool {
 	if s.pos >= len(s.data) {
@@ -221,8 +221,8 @@ func (s *scanner) array(depth int) bool {
 	}
 }
 
-// record adds a node for a member of the container at depth, unless it lies
-// too deep, and returns its index or -1.
+// record adds a node for a member of the container at depth, unless it is too
+// deep, and returns its index or -1.
 func (s *scanner) record(depth, keyStart, keyEnd int) int {
 	if depth > s.level {
 		return -1
@@ -236,10 +236,10 @@ const (
 	highs = 0x8080808080808080
 )
 
-// text scans the string at s.pos. Eight bytes are looked at together: the
-// lowest bit set in m is the first byte that is a quote, a backslash, a
-// control character or not ASCII. (The borrow of a subtraction spoils only
-// bytes behind the first hit.)
+// text scans the string at s.pos. Eight bytes are tested together: the lowest
+// bit set in m is the first byte that is a quote, a backslash, a control
+// character or not ASCII. (The borrow of a subtraction affects only bytes after
+// the first hit.)
 func (s *scanner) text() bool {
 	d, i := s.data, s.pos+1
 	s.escaped = false
@@ -287,7 +287,7 @@ func (s *scanner) text() bool {
 	}
 }
 
-// shortEscape are the characters that make an escape of two.
+// shortEscape are the characters that form an escape of two characters.
 var shortEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 // escape checks the escape sequence at d[i] and returns its length.
@@ -370,8 +370,8 @@ func (s *scanner) literal(word string) bool {
 	return true
 }
 
-// number scans the number at s.pos. At the end of the data of a stream that
-// goes on, a number is never complete.
+// number scans the number at s.pos. At the end of the data, a number is only
+// complete if the stream ends there.
 func (s *scanner) number() bool {
 	i, ok := numberEnd(s.data, s.pos)
 	if i >= len(s.data) && !s.final {
@@ -384,7 +384,7 @@ func (s *scanner) number() bool {
 	return true
 }
 
-// numberEnd returns the offset behind the number at d[i], and whether it is
+// numberEnd returns the offset after the number at d[i], and whether there is
 // one.
 func numberEnd(d []byte, i int) (int, bool) {
 	if i < len(d) && d[i] == '-' {

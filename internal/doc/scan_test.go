@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// randomJSON writes a random value, strange in every way that JSON allows.
+// randomJSON writes a random value, with everything unusual that JSON allows.
 type randomJSON struct {
 	*rand.Rand
 	out []byte
@@ -102,15 +102,15 @@ func (r *randomJSON) damage() {
 	}
 }
 
-// strictlyValid is the oracle: encoding/json accepts the text, it is UTF-8,
-// has no duplicate keys and no half surrogate pairs.
+// strictlyValid is the oracle: whether encoding/json accepts the text, and it
+// is UTF-8 without duplicate keys and lone surrogates.
 func strictlyValid(text []byte) bool {
 	if !json.Valid(text) || !utf8.Valid(text) {
 		return false
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	var keys []map[string]bool // of the objects around; nil for arrays
+	var keys []map[string]bool // of the enclosing objects; nil for arrays
 	wantKey := false
 	for {
 		token, err := d.Token()
@@ -288,8 +288,8 @@ func TestParseLimits(t *testing.T) {
 	}
 }
 
-// An object with very many keys takes no quadratic time, and its duplicates
-// are found wherever they stand.
+// TestManyKeys checks that an object with very many keys does not take
+// quadratic time, and that duplicates are found anywhere in it.
 func TestManyKeys(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"k0":0`)
@@ -308,7 +308,8 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// Keys that agree in length and at both ends are still different.
+// TestKeysAlike checks that different keys with equal length and equal ends are
+// distinguished.
 func TestKeysAlike(t *testing.T) {
 	if _, err := doc.Parse([]byte(`{"aaaaaaaaXaaaaaaaa":1,"aaaaaaaaYaaaaaaaa":2}`), doc.Limits{}); err != nil {
 		t.Error(err)

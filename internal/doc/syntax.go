@@ -13,8 +13,8 @@ import (
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 
 // syntax gives an error of the parser its position: the line from which on the
-// text cannot be read, which is where a person would look. The parser itself
-// tells where it noticed, or where what it was reading began.
+// text cannot be read, which is where a person would look. The parser reports
+// where it noticed the fault, or where the construct that it was reading began.
 func (w *yamlWriter) syntax(raw []byte, err error) *Error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	noticed := 1
@@ -43,17 +43,17 @@ func (w *yamlWriter) syntax(raw []byte, err error) *Error {
 	}
 }
 
-// What firstBad may spend: lines looked at, lines ahead, and bytes parsed.
+// Limits of firstBad: attempts, lines ahead, and bytes parsed.
 const (
 	maxTries = 200
 	maxAhead = 10
 	maxTried = 8 << 20
 )
 
-// firstBad returns the number of the first line that does not belong to the
-// longest beginning which can be read: an open quote or bracket makes
-// everything behind it unreadable, and so does a wrong indentation. The parser
-// noticed the fault in a line near to it.
+// firstBad returns the number of the first line after the longest prefix that
+// can be read: an open quote or bracket makes everything after it unreadable,
+// and so does a wrong indentation. The parser noticed the fault on a line near
+// to it.
 func firstBad(lines [][]byte, noticed int, text string) int {
 	at := min(noticed+1, len(lines))
 	size := 0
@@ -75,14 +75,15 @@ func firstBad(lines [][]byte, noticed int, text string) int {
 			at = 0
 		}
 	}
-	// The parser may have named where something began that goes on further.
+	// The parser may have reported where a construct began that continues
+	// further.
 	for ahead := at + 1; ahead <= min(at+maxAhead, len(lines)) && spent < maxTried; ahead++ {
 		spent += size
 		if readable(bytes.Join(lines[:ahead], nil)) {
 			at = ahead
 		}
 	}
-	// A word without a colon reads as text until the next line has one.
+	// A word without a colon is read as text until the next line has one.
 	if strings.HasPrefix(text, "mapping values are not allowed") {
 		if before := lastLine(lines[:at]); before >= 0 && !bytes.Contains(lines[before], []byte(":")) {
 			return before + 1
@@ -94,7 +95,7 @@ func firstBad(lines [][]byte, noticed int, text string) int {
 	return at + 1
 }
 
-// readable reports whether text is nothing, or an object as far as it goes.
+// readable reports whether text is empty, or is an object so far.
 func readable(text []byte) bool {
 	var node yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&node); err != nil {

@@ -39,8 +39,8 @@ relatedImages:
   image: registry.example/other@sha256:00
 `
 
-// slips are what fingers do to a line; each returns it unchanged where it does
-// not apply.
+// slips are typing mistakes in a line; each returns the line unchanged if it
+// does not apply.
 var slips = map[string]func(line string) string{
 	"tab":     func(l string) string { return "\t" + l },
 	"quote":   func(l string) string { return strings.Replace(l, `"Fires`, `"Fi"res`, 1) },
@@ -58,8 +58,8 @@ var slips = map[string]func(line string) string{
 	"indent":     func(l string) string { return strings.Replace(l, "package: kiln", " package: kiln", 1) },
 }
 
-// TestSyntaxPosition: the position of a syntax error is the line with the slip,
-// or the one behind it.
+// TestSyntaxPosition checks that the position of a syntax error is the line
+// with the slip, or the one after it.
 func TestSyntaxPosition(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(goodYAML, "\n"), "\n")
 	total, right := 0, 0
@@ -80,7 +80,7 @@ func TestSyntaxPosition(t *testing.T) {
 			_, err := doc.NewReader(strings.NewReader(text), "f", doc.Limits{}).Next()
 			var fault *doc.Error
 			if err == nil || !errors.As(err, &fault) || fault.Kind != doc.Syntax {
-				continue // it is YAML all the same, or another fault
+				continue // it is valid YAML anyway, or another fault
 			}
 			total++
 			if want := before + i + 1; fault.Pos.Line == want || fault.Pos.Line == want+1 {

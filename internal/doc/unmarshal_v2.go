@@ -8,9 +8,9 @@ import (
 	"errors"
 )
 
-// Unmarshal decodes JSON text that the scan has passed, so it is well formed,
-// UTF-8 and free of duplicate keys. Field names are taken in any case. at is
-// the offset of what does not fit, or lies within it.
+// Unmarshal decodes JSON text that has passed the scan, and so is well formed,
+// UTF-8 and free of duplicate keys. Field names match in any case. at is the
+// offset of the value that does not fit, or an offset within it.
 func Unmarshal(text []byte, v any) (at int, err error) {
 	err = json.Unmarshal(text, v, json.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true))
 	if e := (*json.SemanticError)(nil); errors.As(err, &e) {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Value is a JSON value with everything below it, and where it stands in the
-// text of its document. An [Outline] is for picking a few fields out of a
-// large document; a Value is for documents that are read whole.
+// Value is a JSON value with everything below it, and its position in the text
+// of its document. An [Outline] is for picking a few fields out of a large
+// document; a Value is for documents that are read as a whole.
 //
-// A Value shares memory with the text it was made of and is not changed after
-// it was made, so it may be read by many goroutines.
+// A Value shares memory with the text that it was made from, and does not
+// change, so that it may be read by several goroutines.
 type Value struct {
 	Kind      byte    // first byte of the value: { [ " t f n, or 0 for a number
 	Offset    int     // of the value in the text
@@ -23,9 +23,9 @@ type Value struct {
 	Members   []Value // members of an object or elements of an array, in order
 }
 
-// Tree reads text, which has to be one well-formed JSON value as [Parse] and
-// [Reader] pass it on, and returns it as a Value. It returns nil for a text
-// that is not.
+// Tree reads text, which must be one well-formed JSON value as returned by
+// [Parse] and [Reader], and returns it as a Value. It returns nil for any other
+// text.
 func Tree(text []byte) *Value {
 	r := valueReader{text: text}
 	r.space()
@@ -36,12 +36,12 @@ func Tree(text []byte) *Value {
 	return &v
 }
 
-// valueReader builds Values. It checks no more than it needs to stay inside
+// valueReader builds Values. It checks only as much as is needed to stay within
 // the text.
 type valueReader struct {
 	text    []byte
 	pos     int
-	pending []Value // members of what is not closed yet
+	pending []Value // members of containers that are not closed yet
 }
 
 // maxTree bounds the recursion for a caller that did not check the text.
@@ -85,7 +85,7 @@ func (r *valueReader) value(depth int) (v Value, ok bool) {
 
 // members reads the inside of an object or array.
 func (r *valueReader) members(v *Value, depth int) bool {
-	closing := v.Kind + 2 // } and ] stand two behind { and [
+	closing := v.Kind + 2 // } and ] are two after { and [
 	r.pos++
 	if r.space(); r.pos < len(r.text) && r.text[r.pos] == closing {
 		r.pos++
@@ -139,8 +139,8 @@ func (r *valueReader) skipString() bool {
 	return true
 }
 
-// Get follows keys from v down and returns the value there, or nil. Of a key
-// that is there twice it takes the last, as encoding/json does.
+// Get follows keys down from v and returns the value there, or nil. Of
+// duplicate keys it uses the last one, as encoding/json does.
 func (v *Value) Get(keys ...string) *Value {
 	for _, key := range keys {
 		if v = v.member(key); v == nil {
@@ -150,8 +150,8 @@ func (v *Value) Get(keys ...string) *Value {
 	return v
 }
 
-// Field returns the member of an object by its name, in any case of letters; one
-// that is spelt alike comes first. It returns nil if there is none.
+// Field returns the member of an object by its name, ignoring the case of
+// letters; an exact match is preferred. It returns nil if there is none.
 func (v *Value) Field(name string) *Value {
 	found := v.member(name)
 	if found != nil || v == nil || v.Kind != '{' {
@@ -177,9 +177,9 @@ func (v *Value) member(key string) *Value {
 	return nil
 }
 
-// At follows a path of keys (string) and indices (int) as far as it goes and
-// returns the last value it finds: where a message about a thing that may be
-// absent should point.
+// At follows a path of keys (string) and indices (int) as far as it exists and
+// returns the last value that it finds: the place for a message about something
+// that may be absent.
 func (v *Value) At(path ...any) *Value {
 	for _, step := range path {
 		next := (*Value)(nil)
@@ -199,8 +199,8 @@ func (v *Value) At(path ...any) *Value {
 	return v
 }
 
-// Text returns the string that v is, and whether it is one. A nil Value is
-// none.
+// Text returns the string that v is, and whether it is one. A nil Value is not
+// a string.
 func (v *Value) Text() (string, bool) {
 	if v == nil || v.Kind != '"' || len(v.Raw) < 2 {
 		return "", false
@@ -208,8 +208,8 @@ func (v *Value) Text() (string, bool) {
 	return string(unescaped(v.Raw[1 : len(v.Raw)-1])), true
 }
 
-// Scalar returns the text that v is, or a number or truth value as text: 1.10
-// becomes "1.1" then. It reports whether v is one of them.
+// Scalar returns v as text if it is a string, a number or a truth value, and
+// reports whether it is one of them. The number 1.10 becomes "1.1".
 func (v *Value) Scalar() (string, bool) {
 	if v.Null() {
 		return "", false
@@ -270,7 +270,7 @@ func article(noun string) string {
 // the document.
 func (v *Value) JSON() json.RawMessage { return append(json.RawMessage(nil), v.Raw...) }
 
-// Clone returns a copy of d that later calls of [Reader.Next] leave alone.
+// Clone returns a copy of d that later calls of [Reader.Next] do not overwrite.
 func (d *Document) Clone() *Document {
 	c := *d
 	c.Raw = bytes.Clone(d.Raw)

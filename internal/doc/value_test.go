@@ -123,7 +123,8 @@ type inner struct {
 	Deep string `json:"deep"`
 }
 
-// TestDecodeAgrees compares with encoding/json where it finds no fault.
+// TestDecodeAgrees compares Decode with encoding/json for texts in which that
+// finds no fault.
 func TestDecodeAgrees(t *testing.T) {
 	for _, text := range []string{
 		`{"name":"a","count":7,"on":true,"raw":{"x": [1]},"tags":{"a":"b"},"items":[{"size":1},{"size":2,"more":3},null],"deep":"d","-":"no"}`,

@@ -14,8 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// mark says that the JSON text from off on comes from a place in the YAML
-// source. Line and column count from one, from the start of the document.
+// mark is the place in the YAML source that the JSON text from off on comes
+// from. Line and column count from 1, from the start of the document.
 type mark struct{ off, line, column int }
 
 // placeOf returns the position of the JSON byte at offset, in a document that
@@ -40,8 +40,8 @@ func relative(p Position, line, column int) Position {
 	return p
 }
 
-// yamlWriter turns YAML documents into JSON text. Its buffers are used again
-// for the next document.
+// yamlWriter converts YAML documents to JSON text. Its buffers are reused for
+// the next document.
 type yamlWriter struct {
 	out    []byte
 	marks  []mark
@@ -51,16 +51,16 @@ type yamlWriter struct {
 	open   map[*yaml.Node]bool // anchors being written out
 	old    bool                // YAML 1.1
 	words  []word              // truth values of YAML 1.1 only
-	last   bool                // of a key that is there twice the last counts
-	twice  []word              // keys that stand again behind their first place
+	last   bool                // of duplicate keys the last one counts
+	twice  []word              // keys that occur again after their first occurrence
 	block  blockReader
 }
 
 // convert returns raw as JSON text, which the next call overwrites, and which
-// scan has passed. Without a document in raw the text is nil.
+// has passed the scan. If raw contains no document, the text is nil.
 func (w *yamlWriter) convert(raw []byte, start Position, limits Limits, scan *scanner) ([]byte, []mark, error) {
 	if n := len(raw); n > 0 && raw[n-1] != '\n' {
-		raw = append(raw[:n:n], '\n') // a line is read as if it ended, as Kubernetes does; block scalars tell the difference
+		raw = append(raw[:n:n], '\n') // the last line is read as if it ended, as in Kubernetes; it makes a difference in block scalars
 	}
 	w.reset(start, limits)
 	if w.block.read(w, raw) {
@@ -106,7 +106,7 @@ func kindName(n *yaml.Node) string {
 	return "a single value"
 }
 
-// text checks what the parser would refuse without saying where, and what
+// text checks for what the parser would reject without a position, and for what
 // would cost too much to parse: each value needs one of a few characters.
 func (w *yamlWriter) text(raw []byte) *Error {
 	values := 0
@@ -136,9 +136,8 @@ func (w *yamlWriter) text(raw []byte) *Error {
 	return nil
 }
 
-// indicators counts more closely than text: an indicator within a line counts
-// only before white space or another indicator, as YAML has it, or in flow
-// style.
+// indicators counts more precisely than text: an indicator within a line counts
+// only before white space or another indicator, as in YAML, or in flow style.
 func (w *yamlWriter) indicators(raw []byte) int {
 	n := 0
 	for i, c := range raw {
@@ -158,7 +157,7 @@ func (w *yamlWriter) indicators(raw []byte) int {
 func (w *yamlWriter) parse(raw []byte) (root *yaml.Node, err error) {
 	defer func() {
 		// The library turns its own panics into errors; any other is a defect
-		// of it that bad input must not turn into a crash.
+		// in it, and bad input must not make that a crash.
 		if p := recover(); p != nil {
 			root, err = nil, &Error{Pos: w.start, Kind: Syntax, Message: fmt.Sprintf("the YAML parser failed: %v", p)}
 		}
@@ -279,8 +278,8 @@ func (w *yamlWriter) member(k *yaml.Node, key string, v *yaml.Node, depth int) e
 	return w.value(v, depth+1)
 }
 
-// merge writes the members that a "<<" key brings: those of a mapping, or of a
-// list of mappings, whose keys are not there yet.
+// merge writes the members that a "<<" key adds: those of a mapping, or of a
+// list of mappings, whose keys do not exist yet.
 func (w *yamlWriter) merge(n *yaml.Node, seen map[string]*yaml.Node, depth int) error {
 	if n.Kind == yaml.SequenceNode {
 		for _, c := range n.Content {
@@ -346,7 +345,7 @@ func (w *yamlWriter) key(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-// scalar writes a scalar. Numbers keep their digits where JSON can say them.
+// scalar writes a scalar. Numbers keep their digits if those are valid in JSON.
 func (w *yamlWriter) scalar(n *yaml.Node) error {
 	if truth, ok := w.oldTruth(n); ok {
 		w.out = strconv.AppendBool(w.out, truth)

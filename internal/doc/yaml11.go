@@ -9,22 +9,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// YAML11 makes r read plain scalars of YAML documents as YAML 1.1 has them,
-// which Kubernetes' tools follow: yes, on, y and their like are truth values,
-// keys that are numbers or truth values take the text of the value, and
-// !!binary is decoded. [Document.Truths] lists the words.
+// YAML11 makes r read plain scalars of YAML documents as in YAML 1.1, which
+// Kubernetes' tools follow: yes, on, y and similar words are truth values, keys
+// that are numbers or truth values become the text of the value, and !!binary
+// is decoded. [Document.Truths] lists the words.
 //
-// Without it such words are text, as in YAML 1.2.
+// Otherwise such words are text, as in YAML 1.2.
 func (r *Reader) YAML11() { r.yaml.old = true }
 
-// truths are the words that YAML 1.1 takes for truth values and 1.2 for text.
+// truths are the words that are truth values in YAML 1.1 and text in 1.2.
 var truths = map[string]bool{
 	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
 	"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
 }
 
-// oldTruth returns the truth value that a plain scalar is in YAML 1.1 only,
-// and notes where it stands.
+// oldTruth returns the truth value that a plain scalar is in YAML 1.1 only, and
+// records its position.
 func (w *yamlWriter) oldTruth(n *yaml.Node) (value, ok bool) {
 	if w.old && n.Style == 0 && n.ShortTag() == "!!str" {
 		if value, ok = truths[n.Value]; ok {
@@ -34,7 +34,7 @@ func (w *yamlWriter) oldTruth(n *yaml.Node) (value, ok bool) {
 	return value, ok
 }
 
-// oldBinary returns what a !!binary scalar holds.
+// oldBinary returns the content of a !!binary scalar.
 func (w *yamlWriter) oldBinary(n *yaml.Node) (string, bool) {
 	if !w.old || n.ShortTag() != "!!binary" {
 		return "", false
@@ -79,8 +79,8 @@ type word struct {
 
 // Truth is a word that is a truth value in YAML 1.1 and text in YAML 1.2.
 type Truth struct {
-	Pos  Position // where it stands
-	Word string   // as it is written
+	Pos  Position // the position of the word
+	Word string   // as written
 }
 
 // Truths returns the words of the document that YAML 1.1 and 1.2 read
@@ -92,5 +92,5 @@ func (d *Document) Truths() []Truth {
 		all = append(all, Truth{relative(d.Start, w.line, w.column), w.text})
 	}
 	slices.SortStableFunc(all, func(a, b Truth) int { return a.Pos.Compare(b.Pos) })
-	return slices.Compact(all) // an alias writes a word out again
+	return slices.Compact(all) // an alias repeats a word
 }

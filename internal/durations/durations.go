@@ -1,11 +1,10 @@
 // Package durations writes policies as JSON with durations as people write
 // them, "5m0s", and reads them back.
 //
-// A policy gives itself the two methods of encoding/json by calling [Marshal] and
-// [Unmarshal]: its fields stay of type time.Duration. Names, omitempty, omitzero,
-// "-" and embedding are those of encoding/json. What is read must be known: a
-// misspelt field is an error, for a policy that is silently the default would
-// surprise.
+// A policy implements the two interfaces of encoding/json by calling [Marshal]
+// and [Unmarshal]; its fields keep the type time.Duration. Names, omitempty,
+// omitzero, "-" and embedding work as in encoding/json. Unknown fields are
+// errors, so that a misspelt one does not silently leave the default in effect.
 package durations
 
 import (
@@ -26,7 +25,7 @@ var (
 )
 
 // Marshal returns a struct as JSON. A method MarshalJSON of the struct itself is
-// not called; those of what it holds are.
+// not called; those of its contents are.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := encode(&b, reflect.ValueOf(v), true); err != nil {
@@ -115,7 +114,7 @@ func encodeMap(b *bytes.Buffer, v reflect.Value) error {
 
 // Unmarshal reads JSON into a pointer to a struct. Durations may be text, as in
 // "5m0s", or whole numbers of nanoseconds. Errors name the field. A method
-// UnmarshalJSON of the struct itself is not called; those of what it holds are.
+// UnmarshalJSON of the struct itself is not called; those of its contents are.
 func Unmarshal(data []byte, into any) error {
 	return decode(data, reflect.ValueOf(into).Elem(), "", true)
 }
@@ -186,7 +185,7 @@ func decodeStruct(data []byte, v reflect.Value, path string) error {
 	for name := range members {
 		names = append(names, name)
 	}
-	slices.Sort(names) // so that always the same of two faults is reported
+	slices.Sort(names) // so that the same one of two faults is always reported
 	for _, name := range names {
 		i := slices.IndexFunc(known, func(f field) bool { return f.name == name })
 		if i < 0 {
@@ -246,7 +245,7 @@ func fields(t reflect.Type) []field {
 	return all
 }
 
-// holds reports whether a value of the type may hold a duration that
+// holds reports whether a value of the type may contain a duration that
 // encoding/json would write.
 func holds(t reflect.Type, seen []reflect.Type) bool {
 	if t == duration {

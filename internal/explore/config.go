@@ -16,20 +16,20 @@ import (
 // runners at work.
 type config[W, S, A any] struct {
 	world   W      // shared with other states until own is called
-	shown   *form  // of the world's JSON; nil if it is not known
+	shown   *form  // of the world's JSON; nil if unknown
 	mine    bool   // the world is this state's own
 	saved   []byte // the engine's state; nil before the first save
-	kept    *form  // of what is saved; nil if it is not known
+	kept    *form  // of the saved state; nil if unknown
 	now     time.Time
 	offset  time.Duration // of the runner's clock
 	wake    time.Time     // by the runner's clock; zero without one
-	dirty   bool          // something has happened that the runner has not looked at
+	dirty   bool          // something has happened that the runner has not observed
 	blocked bool          // the last decision says what would end this
 	flights [2]*flight[S, A]
-	quiet   time.Duration   // for how long nothing but looks has happened, up to Patience and a second
+	quiet   time.Duration   // how long only observations have happened, up to Patience and a second
 	last    *Decision[S, A] // nil before the first
 	left    Faults
-	spoiled error // a rule that a move has broken
+	spoiled error // the rule that a move broke
 }
 
 // sum is a hash.
@@ -37,12 +37,12 @@ type sum [16]byte
 
 // form is a text of JSON as it is compared.
 type form struct {
-	sum   sum     // with times relative to the present of a state, and old ones all the same
-	exact sum     // with the old ones, too
+	sum   sum     // with times relative to the present of a state, and all old ones alike
+	exact sum     // with the old ones as well
 	old   []int64 // the old times in it, in nanoseconds since 1970
 }
 
-// flight is a decision on its way. No time passes meanwhile.
+// flight is a decision that is being carried out. No time passes meanwhile.
 type flight[S, A any] struct {
 	Saved    bool
 	Read     []byte // the saved state that it was decided on
@@ -50,11 +50,12 @@ type flight[S, A any] struct {
 	Done     int     // actions that were sent
 	State    []byte  // the decision's state as JSON
 	Kept     *form   // of State
-	Sums     []sum   // of the decision with what is left of its actions, by Done
+	Sums     []sum   // of the decision with its remaining actions, by Done
 	old      []int64 // the old times in all of it
 }
 
-// text writes an action: as it writes itself, or else its type and its JSON.
+// text returns the text of an action: that of its String method, or else its
+// type and its JSON.
 func text[A any](a A) string {
 	if s, ok := any(a).(fmt.Stringer); ok {
 		return s.String()
@@ -67,13 +68,13 @@ func text[A any](a A) string {
 	return name[strings.LastIndexByte(name, '.')+1:] + " " + string(data)
 }
 
-// key returns a hash of what makes two states the same. What a move leaves as it is was
-// hashed before.
+// key returns a hash of everything that distinguishes states. What a move does not
+// change keeps the hash that it has.
 func (m *Model[W, S, A]) key(c *config[W, S, A]) (sum, error) {
 	if c.shown == nil {
 		text, err := json.Marshal(c.world)
 		if err != nil {
-			return sum{}, fmt.Errorf("the world does not become JSON: %w", err)
+			return sum{}, fmt.Errorf("the world cannot be encoded as JSON: %w", err)
 		}
 		c.shown = m.form(text, c)
 	}
@@ -110,8 +111,9 @@ func (m *Model[W, S, A]) key(c *config[W, S, A]) (sum, error) {
 	return short(m.order(b, c)), nil
 }
 
-// order appends in which order the old times of a state are, and which are equal: they may be
-// compared with each other, or serve as a mark, long after it matters how old they are.
+// order appends the order of the old times of a state, and which of them are equal: they
+// may be compared with each other, or serve as a mark, long after their age no longer
+// matters.
 func (m *Model[W, S, A]) order(b []byte, c *config[W, S, A]) []byte {
 	all := append(append(m.times[:0], c.shown.old...), c.kept.old...)
 	for _, f := range c.flights {
@@ -140,7 +142,7 @@ func short(b []byte) sum {
 	return sum(all[:16])
 }
 
-// form reads JSON.
+// form returns the form of a JSON text.
 func (m *Model[W, S, A]) form(text []byte, c *config[W, S, A]) *form {
 	m.old = m.old[:0]
 	m.space = m.relative(m.space[:0], text, c)
@@ -156,15 +158,15 @@ func (m *Model[W, S, A]) form(text []byte, c *config[W, S, A]) *form {
 	return f
 }
 
-// Attempts are counted up to so many: then the time between them does not grow any
-// more.
+// manyAttempts is the number up to which attempts are counted: after that, the
+// time between them no longer grows.
 const manyAttempts = 8
 
 var attempts = []byte(`"attempts":`)
 
-// relative appends JSON with each time in it replaced by its distance from now, cut off at the
-// horizon. What the runner writes is seen by its own clock, which may have been set back further
-// than that.
+// relative appends JSON with each time in it replaced by its distance from now, cut off
+// at the horizon. Times that the runner writes may be relative to its own clock, which
+// may have been set back further than that.
 func (m *Model[W, S, A]) relative(to, text []byte, c *config[W, S, A]) []byte {
 	const shortest = len(`2026-03-01T12:00:00Z"`)
 	for {
@@ -208,7 +210,7 @@ func (m *Model[W, S, A]) relative(to, text []byte, c *config[W, S, A]) []byte {
 	}
 }
 
-// newFlight returns a decision on its way.
+// newFlight returns the flight of a decision.
 func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flight[S, A], error) {
 	f := &flight[S, A]{Read: c.saved, Decision: d, Sums: make([]sum, len(d.Actions)+1)}
 	var err error
@@ -227,7 +229,7 @@ func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flig
 		a := d.Actions[i]
 		action, err := json.Marshal(a)
 		if err != nil {
-			return nil, fmt.Errorf("action %s does not become JSON: %w", text(a), err)
+			return nil, fmt.Errorf("action %s cannot be encoded as JSON: %w", text(a), err)
 		}
 		b = append(append(b[:0], f.Sums[i+1][:]...), fmt.Sprintf(" %T", a)...)
 		b = m.relative(b, action, c)
@@ -240,7 +242,7 @@ func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flig
 	return f, nil
 }
 
-// own returns the world to change it.
+// own returns the world of a state, as a copy that may be changed.
 func (m *Model[W, S, A]) own(c *config[W, S, A]) W {
 	if !c.mine {
 		c.world, c.mine = m.Clone(c.world), true
@@ -262,10 +264,11 @@ func (m *Model[W, S, A]) clone(c *config[W, S, A]) *config[W, S, A] {
 	return &n
 }
 
-// idle reports whether no decision is on its way.
+// idle reports whether no decision is being carried out.
 func (c *config[W, S, A]) idle() bool { return c.flights[0] == nil && c.flights[1] == nil }
 
-// state returns the saved state of a state, which is read once and shared: nobody changes it.
+// state returns the engine's saved state, which is decoded once and shared, and must not
+// be changed.
 func (m *Model[W, S, A]) state(c *config[W, S, A]) (s S, err error) {
 	if c.saved == nil {
 		return s, nil

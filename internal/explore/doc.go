@@ -1,18 +1,18 @@
-// Package explore visits every state that an engine and a small world can come
-// to, in every order of what may happen: the engine steps, an action takes
-// effect, its answer is lost, it fails, the runner crashes between any two of
-// load, save and apply, a second runner acts on an old view, time passes to the
-// next wake, the clock is set back, and each move of the world itself.
+// Package explore visits every state that an engine and a small world can
+// reach, in every order of events: the engine steps, an action takes effect,
+// its answer is lost, it fails, the runner crashes between any two of load,
+// save and apply, a second runner acts on an old view, time passes to the next
+// wake, the clock is set back, and each move of the world itself.
 //
-// A [Model] says what the world is, how the engine is called, and what must hold:
+// A [Model] defines the world, how the engine is called, and what must hold:
 //
 //  1. Safety: Check holds in every state.
 //  2. Liveness: from every state there is a path, without further faults, to a
-//     state at Rest; or else a Block says what would end it.
+//     state at Rest; otherwise a Block says what would end the wait.
 //  3. Nothing waits silently: there is no cycle of states, none of them at Rest and
 //     none with a Block, in which time passes; the runner never sleeps forever
-//     without a Block; and while something is owed it never sleeps longer than
-//     Patience, and no more time than that passes, in however many Steps, without
+//     without a Block; and while something is owed, it never sleeps longer than
+//     Patience, and no more time than that passes, in any number of Steps, without
 //     an action or a move of the world.
 //
 // Worlds and states are compared by their JSON, with times relative to the present,
@@ -22,7 +22,7 @@
 // counted to eight, and a model's policy must not distinguish higher ones.
 //
 // Violations are printed as the shortest trace. [Replay] replays a trace, so that
-// it can be in a script of package golden.
+// a script of package golden can contain it.
 //
 // Only tests import this package.
 package explore

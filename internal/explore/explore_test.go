@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explore"
 )
 
-// lamp is a world that an engine is to light, and keep lit only while it is dark.
+// lamp is a world in which an engine must light a lamp.
 type lamp struct {
 	Lit   bool
 	Burnt int // how often the bulb may fail
@@ -24,7 +24,7 @@ type light struct{}
 
 func (light) String() string { return "light" }
 
-// lampModel is right but for what a mistake changes.
+// lampModel returns a model of a correct engine, except for the named mistake.
 func lampModel(mistake string) *explore.Model[*lamp, memory, light] {
 	return &explore.Model[*lamp, memory, light]{
 		Name: "lamp", Worlds: []*lamp{{Burnt: 1}}, Clone: explore.Copy[lamp],
@@ -68,15 +68,15 @@ func lampModel(mistake string) *explore.Model[*lamp, memory, light] {
 	}
 }
 
-// TestRules puts mistakes into an engine, and each is found; without one, nothing
-// is.
+// TestRules checks that each mistake in an engine is found, and that nothing is
+// found without one.
 func TestRules(t *testing.T) {
 	for mistake, want := range map[string]string{
 		"":        "",
 		"tells":   "",
 		"clock":   "sleeps for 24h",
 		"forgets": "nothing has been done",
-		"sleeps":  "sleeps for good",
+		"sleeps":  "sleeps forever",
 		"twice":   "lit already",
 	} {
 		r, err := explore.Run(lampModel(mistake))
@@ -90,12 +90,13 @@ func TestRules(t *testing.T) {
 		case want == "" && r.Violation != nil:
 			t.Errorf("%q: %v", mistake, r.Violation)
 		case want != "" && (r.Violation == nil || !strings.Contains(r.Violation.Rule, want)):
-			t.Errorf("%q is not found: %v", mistake, r.Violation)
+			t.Errorf("%q was not found: %v", mistake, r.Violation)
 		}
 	}
 }
 
-// TestSilentCircle: that something could end is not enough where it need not.
+// TestSilentCircle checks that it is not enough that a wait can end if it does
+// not have to.
 func TestSilentCircle(t *testing.T) {
 	type door struct{ Open, Turned bool }
 	m := &explore.Model[*door, memory, light]{
@@ -117,11 +118,12 @@ func TestSilentCircle(t *testing.T) {
 		return []explore.Move[*door]{{Name: "opens", Sure: true, Do: func(w *door) { w.Open = true }}}
 	}
 	if r, err = explore.Run(m); err != nil || r.Violation != nil {
-		t.Errorf("what happens sooner or later ends it, and yet: %v %v", r.Violation, err)
+		t.Errorf("a sure move ends the wait, but got %v, %v", r.Violation, err)
 	}
 }
 
-// TestReplay plays the trace of a violation again, and comes to the same rule.
+// TestReplay checks that replaying the trace of a violation breaks the same
+// rule.
 func TestReplay(t *testing.T) {
 	m := lampModel("clock")
 	r, err := explore.Run(m)
@@ -140,7 +142,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestSame: an exploration is the same each time.
+// TestSame checks that an exploration is the same each time.
 func TestSame(t *testing.T) {
 	first, err := explore.Run(lampModel(""))
 	if err != nil {
@@ -152,8 +154,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestOwnClock: times that the runner writes are told apart after its clock has been set back
-// further than the horizon.
+// TestOwnClock checks that times that the runner writes are distinguished after its clock
+// was set back further than the horizon.
 func TestOwnClock(t *testing.T) {
 	type since struct {
 		At   time.Time
@@ -179,7 +181,8 @@ func TestOwnClock(t *testing.T) {
 	}
 }
 
-// TestOldMarks: times beyond the horizon are told apart where they may be compared.
+// TestOldMarks checks that times beyond the horizon are distinguished, because they
+// may be compared.
 func TestOldMarks(t *testing.T) {
 	type marks struct{ At time.Time }
 	r, err := explore.Run(&explore.Model[*marks, marks, light]{

@@ -1,17 +1,17 @@
 package explore
 
-// live judges liveness on the states that were visited.
+// live checks liveness on the states that were visited.
 func (x *search[W, S, A]) live() {
 	ends := x.ends()
 	for at := range x.nodes {
 		f := x.nodes[at].flags
 		if f&still != 0 && f&(told|atRest) == 0 && !ends[at] {
-			x.r.Violation = x.violation("something is owed, it never ends whatever happens, and nothing says what would end it", int32(at))
+			x.r.Violation = x.violation("something is owed, nothing that is sure to happen ends that, and no block says what would", int32(at))
 			return
 		}
 	}
 	if at := x.silentCircle(); at >= 0 {
-		v := x.violation("something is owed, and it can go round forever without saying what would end it", at)
+		v := x.violation("something is owed, and the engine can go in circles forever without a block that says what would end that", at)
 		loop := x.circle(at)
 		_, moves := x.way(at)
 		v.Trace, v.Loop = x.names(v.World, append(moves, loop...)), len(loop)
@@ -19,8 +19,8 @@ func (x *search[W, S, A]) live() {
 	}
 }
 
-// ends reports of each state whether there is a way to rest by what happens
-// sooner or later. States that were not expanded count as if there were one.
+// ends reports for each state whether moves that happen sooner or later lead
+// from it to rest. States that were not expanded count as if they did.
 func (x *search[W, S, A]) ends() []bool {
 	back := make([][]int32, len(x.nodes))
 	good := make([]bool, len(x.nodes))
@@ -49,11 +49,11 @@ func (x *search[W, S, A]) ends() []bool {
 	return good
 }
 
-// silent reports whether a state may be part of a silent circle.
+// silent reports whether a state may be part of a silent cycle.
 func (x *search[W, S, A]) silent(at int32) bool { return x.nodes[at].flags&(atRest|told) == 0 }
 
 // moving reports whether the world is about to do something that happens sooner
-// or later: nobody waits there forever.
+// or later: no wait there is forever.
 func (x *search[W, S, A]) moving(at int32) bool {
 	for _, a := range x.arcs[at] {
 		if a.kind == sure {
@@ -64,7 +64,7 @@ func (x *search[W, S, A]) moving(at int32) bool {
 }
 
 // silentCircle returns the first state, in the order of visits, from which time
-// passes on a circle of silent states, or -1.
+// passes on a cycle of silent states, or -1.
 func (x *search[W, S, A]) silentCircle() int32 {
 	group := x.groups()
 	for at := range x.nodes {
@@ -78,7 +78,7 @@ func (x *search[W, S, A]) silentCircle() int32 {
 }
 
 // groups numbers the strongly connected components of the silent states: Tarjan's
-// algorithm, with a stack of its own instead of recursion.
+// algorithm, with its own stack instead of recursion.
 func (x *search[W, S, A]) groups() []int32 {
 	n := len(x.nodes)
 	index, low, group := make([]int32, n), make([]int32, n), make([]int32, n)
@@ -135,7 +135,7 @@ func (x *search[W, S, A]) groups() []int32 {
 	return group
 }
 
-// circle returns the moves of a shortest circle of silent states that begins with
+// circle returns the moves of a shortest cycle of silent states that begins with
 // time passing.
 func (x *search[W, S, A]) circle(from int32) []uint8 {
 	group := x.groups()

@@ -8,25 +8,26 @@ import (
 
 // Decision is the result of a step.
 type Decision[S, A any] struct {
-	State   S                // to be saved before anything is applied
-	Actions []A              // to be applied then, in this order
+	State   S                // saved before anything is applied
+	Actions []A              // applied then, in this order
 	Blocked []fairlead.Block // why nothing more happens
-	Wake    time.Time        // when to look again, by the runner's clock; zero for an event only
+	Wake    time.Time        // when to observe again, by the runner's clock; zero for only after an event
 	Broken  string           // the rule that this decision breaks, given what was observed; empty for none
 }
 
 // Move is something that the world does by itself.
 type Move[W any] struct {
 	Name string  // one or several words, unique in the world
-	Do   func(W) // changes the world, which is the move's own copy
-	// Sure says that it happens sooner or later. Others may happen or not.
+	Do   func(W) // changes the world, which is a copy for this move
+	// Sure means that the move happens sooner or later. Other moves may or may
+	// not happen.
 	Sure bool
 }
 
 // Faults is how often each fault may occur on one path.
 type Faults struct {
 	Crash  int // the runner crashes after it has observed, or after it has saved
-	Lost   int // an action takes effect, and its answer is lost
+	Lost   int // an action takes effect, but its answer is lost
 	Fail   int // an action has no effect and fails
 	Late   int // the world changes between an observation and the save
 	Second int // a second runner observes, and acts at any later time
@@ -34,37 +35,38 @@ type Faults struct {
 }
 
 // Model is a small world in which an engine is explored. Worlds are pointers;
-// their JSON, and that of states, must tell everything that matters.
+// their JSON, and that of states, must contain everything that matters.
 type Model[W, S, A any] struct {
 	Name   string                                            // for messages
-	Worlds []W                                               // where it begins
+	Worlds []W                                               // the worlds where exploring begins
 	Clone  func(W) W                                         // an independent copy
-	Step   func(S, W, time.Time) Decision[S, A]              // looks at the world and steps
+	Step   func(S, W, time.Time) Decision[S, A]              // observes the world and decides
 	Apply  func(w W, action A, now time.Time) error          // the world carries out an action
 	Moves  func(w W, now time.Time) []Move[W]                // what the world may do now; nil does nothing
 	Tick   func(w W, now time.Time)                          // time has passed; nil does nothing
-	Next   func(w W, now time.Time) time.Time                // when time alone will change the world; nil or zero is never
-	Forget func(W)                                           // what a runner remembers of failures goes; nil remembers none
+	Next   func(w W, now time.Time) time.Time                // when the world changes by the passing of time alone; nil or zero means never
+	Forget func(W)                                           // drops what a runner remembers of failures; nil if it remembers nothing
 	Check  func(w W, s S, d *Decision[S, A]) error           // safety; d is the last decision, nil before the first
-	Rest   func(W) bool                                      // nothing is owed to anybody
-	Told   func(w W, blocked []fairlead.Block) bool          // whether the blocks say what would end this; nil: any block does
+	Rest   func(W) bool                                      // nothing is owed
+	Told   func(w W, blocked []fairlead.Block) bool          // whether the blocks say what would end the wait; nil means any block with an Unblock does
 	Owed   func(w W, now time.Time, d *Decision[S, A]) error // checked when the engine has nothing to do; nil checks nothing
 
-	// Answer reports the result of an action to the runner: nil, or an error, also
-	// if it took effect and the answer was lost. Nil reports nothing.
+	// Answer reports the result of an action to the runner: nil or an error. If
+	// the answer was lost, it is an error although the action took effect. Nil
+	// reports nothing.
 	Answer func(w W, action A, err error, now time.Time)
 
-	Faults   Faults        // on one way
+	Faults   Faults        // on one path
 	Ends     bool          // states at rest are not explored further
 	Patience time.Duration // the longest sleep while something is owed; 0 means a day
 	Horizon  time.Duration // earlier times count as old; 0 means two days
 	Max      int           // the maximum number of visited states; 0 means 100,000
 
-	space []byte                  // for what is hashed
-	old   []int64                 // the old times of what is hashed
-	times []int64                 // for their order
-	looks map[asked]*flight[S, A] // what was decided; nil remembers nothing
-	reads map[*byte]S             // states by where their text lies; likewise
+	space []byte                  // buffer for hashing
+	old   []int64                 // the old times in what is being hashed
+	times []int64                 // buffer for their order
+	looks map[asked]*flight[S, A] // earlier decisions; nil remembers nothing
+	reads map[*byte]S             // decoded states by the address of their text; likewise
 }
 
 // singles returns the faults one kind at a time.
@@ -80,11 +82,11 @@ func (f Faults) singles() []Faults {
 	add(Faults{Fail: f.Fail})
 	add(Faults{Late: f.Late})
 	add(Faults{Second: f.Second})
-	add(Faults{Fail: f.Fail, Back: f.Back}) // what has failed is what a clock can be wrong about
+	add(Faults{Fail: f.Fail, Back: f.Back}) // the clock matters for what has failed
 	return all
 }
 
-// back is how far a clock is set back.
+// back is how far a runner's clock is set back.
 const back = 24 * time.Hour
 
 // begin is when every world begins.

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// kind says what a move means for liveness.
+// kind is what a move means for liveness.
 type kind uint8
 
 const (
-	fault kind = iota // may happen, or not
+	fault kind = iota // may or may not happen
 	sure              // happens sooner or later
-	pass              // time passes, and that is sure
+	pass              // time passes, which is also sure
 )
 
-// edge is a move that can be made.
+// edge is a move that is possible in a state.
 type edge[W, S, A any] struct {
 	name string
 	kind kind
@@ -68,7 +68,7 @@ func (m *Model[W, S, A]) edges(c *config[W, S, A]) []edge[W, S, A] {
 	return all
 }
 
-// next returns when time will have changed something, or the zero time.
+// next returns when the passing of time changes something, or the zero time.
 func (m *Model[W, S, A]) next(c *config[W, S, A]) time.Time {
 	var next time.Time
 	if !c.wake.IsZero() {
@@ -85,7 +85,7 @@ func (m *Model[W, S, A]) next(c *config[W, S, A]) time.Time {
 	return next
 }
 
-// flightEdges are the moves of a decision on its way.
+// flightEdges adds the moves of a decision that is being carried out.
 func (m *Model[W, S, A]) flightEdges(c *config[W, S, A], i int, who string, add func(string, kind, func(*config[W, S, A]))) {
 	f := c.flights[i]
 	if f == nil {
@@ -121,8 +121,8 @@ type asked struct {
 	offset time.Duration // of the runner's clock
 }
 
-// look makes a runner load the state, observe the world, and decide. Because an engine is
-// a pure function, earlier decisions are remembered.
+// look makes a runner load the state, observe the world, and decide. Decisions are
+// remembered, because an engine is a pure function.
 func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 	var k asked
 	again := m.looks != nil && c.shown != nil && c.kept != nil
@@ -156,8 +156,8 @@ func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 	c.dirty = c.dirty && i > 0
 }
 
-// save writes the state of a decision, unless another one was written since: then the
-// decision is dropped.
+// save writes the state of a decision. If another state was written since, it drops
+// the decision.
 func (m *Model[W, S, A]) save(c *config[W, S, A], i int) {
 	f := c.flights[i]
 	if c.spoiled != nil || f == nil {
@@ -176,7 +176,7 @@ func (m *Model[W, S, A]) save(c *config[W, S, A], i int) {
 	m.land(c, i)
 }
 
-// land ends a flight that has nothing more to do.
+// land ends a flight with no actions left.
 func (m *Model[W, S, A]) land(c *config[W, S, A], i int) {
 	if f := c.flights[i]; f != nil && f.Done == len(f.Decision.Actions) {
 		c.flights[i] = nil

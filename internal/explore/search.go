@@ -9,10 +9,10 @@ import (
 
 // Result is the result of an exploration.
 type Result struct {
-	States    int            // that were visited
+	States    int            // how many were visited
 	Edges     int            // moves between them
 	Rest      int            // states in which nothing is owed
-	Complete  bool           // whether these were all states
+	Complete  bool           // whether these are all states
 	Moves     map[string]int // how often each move was made, by its first word
 	Violation *Violation     // the first one found; nil if all rules hold
 }
@@ -31,12 +31,13 @@ func (r *Result) String() string {
 	return fmt.Sprintf("%d states (%s), %d at rest, %d moves: %s", r.States, all, r.Rest, r.Edges, strings.Join(moves, ", "))
 }
 
-// Violation is a rule that does not hold, and the shortest path there.
+// Violation is a rule that does not hold, and the shortest path to where it is
+// broken.
 type Violation struct {
 	Rule  string
 	World int      // the number of the world where the path begins
 	Trace []string // the moves
-	Loop  int      // how many of the last moves come back to where they began; 0 for none
+	Loop  int      // how many of the last moves return to where they began; 0 for none
 }
 
 // Error implements error.
@@ -44,7 +45,7 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("%s\nworld %d\n%s", v.Rule, v.World, strings.Join(v.Trace, "\n"))
 }
 
-// node is what is kept of a visited state.
+// node is the part of a visited state that is kept.
 type node struct {
 	parent int32 // -1 for where a world begins
 	move   uint8 // the number of the move that led here
@@ -55,8 +56,8 @@ type flags uint8
 
 const (
 	atRest flags = 1 << iota // nothing is owed
-	told                     // a block says what would end this
-	still                    // no decision is on its way, and the runner has seen everything
+	told                     // a block says what would end the wait
+	still                    // no decision is being carried out, and the runner has observed everything
 	asleep                   // still, and nothing wakes the runner
 )
 
@@ -66,13 +67,13 @@ type arc struct {
 	kind kind
 }
 
-// instant is a world at a time.
+// instant is a world at a point in time.
 type instant struct {
 	shown sum
 	now   int64
 }
 
-// search is an exploration under way.
+// search is an exploration in progress.
 type search[W, S, A any] struct {
 	m     *Model[W, S, A]
 	seen  map[sum]int32
@@ -85,7 +86,7 @@ type search[W, S, A any] struct {
 }
 
 // Run explores a model, breadth first, until a rule is broken or Max states are
-// visited. Where not all states were visited, liveness is judged for those from
+// visited. If not all states were visited, liveness is checked for those from
 // which all moves were followed.
 func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
 	x := &search[W, S, A]{m: m, seen: map[sum]int32{}, once: map[instant]W{}, roots: map[int32]int{}, r: &Result{Moves: map[string]int{}}}
@@ -135,7 +136,7 @@ func (x *search[W, S, A]) finish() *Result {
 func (x *search[W, S, A]) expand(c *config[W, S, A], at int32) error {
 	edges := x.m.edges(c)
 	if len(edges) > 255 {
-		return fmt.Errorf("%s: there are %d moves from one state, and 255 can be told apart", x.m.Name, len(edges))
+		return fmt.Errorf("%s: there are %d moves from one state, more than 255", x.m.Name, len(edges))
 	}
 	for i, e := range edges {
 		n := x.m.clone(c)
@@ -155,7 +156,7 @@ func (x *search[W, S, A]) expand(c *config[W, S, A], at int32) error {
 	return nil
 }
 
-// visit looks up a state, and judges it if it is new.
+// visit looks up a state, and checks it if it is new.
 func (x *search[W, S, A]) visit(c *config[W, S, A], parent int32, move uint8) (int32, error) {
 	key, err := x.m.key(c)
 	if err != nil {
@@ -201,7 +202,7 @@ func (m *Model[W, S, A]) flagsOf(c *config[W, S, A]) flags {
 	return f
 }
 
-// judge returns the rule that a state breaks by itself.
+// judge returns the rule that a state by itself breaks, or nil.
 func (m *Model[W, S, A]) judge(c *config[W, S, A]) error {
 	if c.spoiled != nil {
 		return c.spoiled
@@ -220,7 +221,7 @@ func (m *Model[W, S, A]) judge(c *config[W, S, A]) error {
 		return nil
 	}
 	if f&asleep != 0 && f&told == 0 && !m.moving(c) {
-		return errors.New("something is owed, and the runner sleeps for good without saying what would end that")
+		return errors.New("something is owed, and the runner sleeps forever without a block that says what would end that")
 	}
 	if wake := c.wake.Sub(c.now.Add(c.offset)); !c.wake.IsZero() && wake > m.patience() {
 		return fmt.Errorf("something is owed, and the runner sleeps for %v, more than %v", wake, m.patience())
@@ -243,7 +244,7 @@ func (m *Model[W, S, A]) moving(c *config[W, S, A]) bool {
 	return slices.ContainsFunc(m.Moves(c.world, c.now), func(mv Move[W]) bool { return mv.Sure })
 }
 
-// violation returns a broken rule with the way to a state.
+// violation returns a broken rule with the path to a state.
 func (x *search[W, S, A]) violation(rule string, at int32) *Violation {
 	root, moves := x.way(at)
 	v := &Violation{Rule: rule, World: x.roots[root]}
@@ -251,7 +252,8 @@ func (x *search[W, S, A]) violation(rule string, at int32) *Violation {
 	return v
 }
 
-// way returns the numbers of the moves to a state, and where it begins.
+// way returns the numbers of the moves to a state, and the root where the path
+// begins.
 func (x *search[W, S, A]) way(at int32) (root int32, moves []uint8) {
 	for x.nodes[at].parent >= 0 {
 		moves = append(moves, x.nodes[at].move)
@@ -261,14 +263,14 @@ func (x *search[W, S, A]) way(at int32) (root int32, moves []uint8) {
 	return at, moves
 }
 
-// names makes moves by number, and returns their names.
+// names makes moves, given by their numbers, and returns their names.
 func (x *search[W, S, A]) names(world int, moves []uint8) []string {
 	c := x.m.start(world)
 	var names []string
 	for _, i := range moves {
 		edges := x.m.edges(c)
 		if int(i) >= len(edges) {
-			return append(names, "(not to be replayed: what is older than the horizon matters, or the model is not deterministic)")
+			return append(names, "(cannot be replayed: times older than the horizon matter, or the model is not deterministic)")
 		}
 		e := edges[i]
 		names = append(names, e.name)

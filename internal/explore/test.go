@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// statesVariable is the environment variable that says how many states of each model
-// are visited at most, whatever the size of the run.
+// statesVariable is the environment variable for the maximum number of states of
+// each model to visit, in short and long runs.
 const statesVariable = "FAIRLEAD_STATES"
 
 // Test explores models, and fails with a script for each rule that is broken. In
 // a short run each kind of fault is explored by itself, so that all states are
-// visited; in a long one all kinds together, up to longest states of a model.
+// visited; in a long run, all kinds together, up to longest states of a model.
 func Test[W, S, A any](t *testing.T, longest int, models ...*Model[W, S, A]) {
 	t.Helper()
 	for _, m := range models {
@@ -40,7 +40,7 @@ func Test[W, S, A any](t *testing.T, longest int, models ...*Model[W, S, A]) {
 				break
 			}
 			if r.Rest == 0 && r.Complete {
-				t.Errorf("%s: nothing ever comes to rest", m.Name)
+				t.Errorf("%s: no state is at rest", m.Name)
 			}
 		}
 	}

@@ -13,16 +13,16 @@ func (v *Violation) Script(model string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Found by exploring: %s.\n", v.Rule)
 	if v.Loop > 0 {
-		fmt.Fprintf(&b, "# The last %d moves come back to where they began.\n", v.Loop)
+		fmt.Fprintf(&b, "# The last %d moves return to where they began.\n", v.Loop)
 	}
 	fmt.Fprintf(&b, "replay model=%s world=%d\n%s\n----\n", model, v.World, strings.Join(v.Trace, "\n"))
 	return b.String()
 }
 
-// Replay makes the moves of a trace, one in a line, from one of the model's
-// worlds, and returns what happens at each. It ends at a move that cannot be made,
-// and at a state that breaks a rule. Circles and what never ends show only when
-// all states are visited.
+// Replay makes the moves of a trace, one per line, from one of the model's worlds,
+// and returns what happens at each. It ends at a move that is not possible, and at
+// a state that breaks a rule. It cannot show violations of liveness, which only a
+// visit of all states finds.
 func Replay[W, S, A any](m *Model[W, S, A], world int, trace string) string {
 	var b strings.Builder
 	if world < 0 || world >= len(m.Worlds) {
@@ -52,7 +52,7 @@ func Replay[W, S, A any](m *Model[W, S, A], world int, trace string) string {
 	return b.String()
 }
 
-// make makes the move of a name, if it can be made.
+// make makes the move with a name, and reports whether it was possible.
 func (m *Model[W, S, A]) make(c *config[W, S, A], name string) bool {
 	for _, e := range m.edges(c) {
 		if e.name == name {
@@ -63,7 +63,7 @@ func (m *Model[W, S, A]) make(c *config[W, S, A], name string) bool {
 	return false
 }
 
-// write tells what a move did.
+// write writes what a move did.
 func (m *Model[W, S, A]) write(b *strings.Builder, name string, was, is *config[W, S, A]) {
 	b.WriteString(name)
 	switch {
@@ -88,7 +88,8 @@ func (m *Model[W, S, A]) write(b *strings.Builder, name string, was, is *config[
 	}
 }
 
-// World reads the number of a world as Script writes it; -1 if it is none.
+// World reads the number of a world as Script writes it; -1 if it is not a
+// number.
 func World(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -97,8 +98,8 @@ func World(text string) int {
 	return n
 }
 
-// Copy returns a deep copy of a value by way of JSON, for worlds that are told by
-// it completely.
+// Copy returns a deep copy of a value by way of JSON, for worlds whose JSON is
+// complete.
 func Copy[T any](v *T) *T {
 	data, err := json.Marshal(v)
 	if err != nil {

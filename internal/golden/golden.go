@@ -9,7 +9,7 @@
 //	----
 //	expected output, up to the next blank line
 //
-// Output that holds a blank line is put between doubled separators:
+// Output that contains a blank line is put between doubled separators:
 //
 //	command
 //	----
@@ -73,7 +73,7 @@ func (c *Command) Values(key string) []string {
 	return all
 }
 
-// Has reports whether an argument named key is there, with or without values.
+// Has reports whether there is an argument named key, with or without values.
 func (c *Command) Has(key string) bool {
 	for _, a := range c.Args {
 		if a.Key == key {
@@ -98,9 +98,9 @@ func (c *Command) Words() []string {
 // the end of the output is added.
 type Handler func(c *Command) string
 
-// Run executes every script that matches pattern, each as a subtest with a
-// handler of its own, so that scripts share no state. A pattern that matches
-// nothing fails the test.
+// Run executes every script that matches pattern, each as a subtest with its
+// own handler, so that scripts share no state. A pattern that matches nothing
+// fails the test.
 func Run(t *testing.T, pattern string, newHandler func(t *testing.T) Handler) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

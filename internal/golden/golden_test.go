@@ -32,7 +32,8 @@ func TestScripts(t *testing.T) {
 	Run(t, "testdata/*.txt", handler)
 }
 
-// TestUpdateIsStable: writing the output of a passing script changes nothing.
+// TestUpdateIsStable checks that writing the output of a passing script changes
+// nothing.
 func TestUpdateIsStable(t *testing.T) {
 	file := filepath.Join("testdata", "format.txt")
 	text, err := os.ReadFile(file)
@@ -48,7 +49,8 @@ func TestUpdateIsStable(t *testing.T) {
 	}
 }
 
-// TestUpdateRepairs: a wrong expectation is replaced, comments are kept.
+// TestUpdateRepairs checks that a wrong expectation is replaced and comments
+// are kept.
 func TestUpdateRepairs(t *testing.T) {
 	blocks, err := parse("x", "# keep\nupper\nab\n----\nwrong\n\nparagraphs\n----\n\n# end\n")
 	if err != nil {
@@ -62,7 +64,7 @@ func TestUpdateRepairs(t *testing.T) {
 
 func TestMalformed(t *testing.T) {
 	for text, want := range map[string]string{
-		"upper\nabc\n":               `s.txt:1: command "upper" has no "----" line: put one behind its input`,
+		"upper\nabc\n":               `s.txt:1: command "upper" has no "----" line: put one after its input`,
 		"\n\nargs a=(b\n----\n":      `s.txt:3: unbalanced parentheses in "args a=(b"`,
 		"nothing\n----\n----\nabc\n": `s.txt:1: output that begins with two "----" lines must end with two`,
 	} {

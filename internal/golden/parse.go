@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// block is a run of comments and blank lines (lead) and the command behind
-// it. The last block of a file may have no command.
+// block is a run of comments and blank lines (lead) and the command after it.
+// The last block of a file may have no command.
 type block struct {
 	lead    string
 	line    string // the command line as written
@@ -75,7 +75,7 @@ func (s *scanner) block() (block, error) {
 	for {
 		line, ok := s.line()
 		if !ok {
-			return b, fmt.Errorf("%s: command %q has no %q line: put one behind its input", pos, c.Name, separator)
+			return b, fmt.Errorf("%s: command %q has no %q line: put one after its input", pos, c.Name, separator)
 		}
 		if line == separator {
 			break
@@ -111,7 +111,7 @@ func (s *scanner) expected(pos string) (string, error) {
 	}
 }
 
-// parseCommand splits a command line at spaces that stand outside parentheses.
+// parseCommand splits a command line at spaces outside parentheses.
 func parseCommand(line string) (*Command, error) {
 	var words []string
 	depth, start := 0, -1

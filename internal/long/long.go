@@ -1,12 +1,13 @@
-// Package long is the one switch between tests of seconds and runs of hours.
+// Package long is the switch between tests that take seconds and runs that take
+// hours.
 //
-// Without it, go test ./... is quick and every test runs at the size that
-// finds mistakes while one works. With the environment variable FAIRLEAD_LONG
-// set, the same tests run at the size that one trusts a release to:
+// By default, go test ./... is quick, and every test runs at a size that finds
+// mistakes during development. With the environment variable FAIRLEAD_LONG set,
+// the same tests run at the size that is required for a release:
 //
 //	FAIRLEAD_LONG=1 go test -timeout 0 ./...
 //
-// A test does not skip itself in a short run. It asks for a size:
+// Tests do not skip themselves in a short run, but request a size:
 //
 //	for seed := range long.N(2_000, 1_000_000) {
 //
@@ -18,11 +19,11 @@ import (
 	"strings"
 )
 
-// Variable is the name of the environment variable that asks for long runs.
+// Variable is the name of the environment variable that requests long runs.
 const Variable = "FAIRLEAD_LONG"
 
-// Enabled reports whether long runs were asked for: whether [Variable] is set
-// to anything but "", "0", "no", "off" and "false", in any case.
+// Enabled reports whether long runs were requested: whether [Variable] is set
+// to anything but "", "0", "no", "off" and "false", in upper or lower case.
 func Enabled() bool {
 	switch strings.ToLower(os.Getenv(Variable)) {
 	case "", "0", "no", "off", "false":
@@ -31,7 +32,7 @@ func Enabled() bool {
 	return true
 }
 
-// N returns long where long runs were asked for, else short.
+// N returns long if long runs were requested, otherwise short.
 func N(short, long int) int {
 	if Enabled() {
 		return long

@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// batch is several mutants in one build: each function that they change is there once
-// more for each of them, and which is called says an environment variable.
+// batch is several mutants in one build: each function that they change is copied
+// once for each of them, and an environment variable selects the copy that is called.
 type batch struct {
-	files map[string][]byte         // what is built in the place of files, by path
+	files map[string][]byte         // the contents to build in place of files, by path
 	lines map[string]map[int]string // numbers of mutants, by path and line
 }
 
-// numberVariable is the environment variable that says which mutant is at work.
+// numberVariable is the environment variable that selects the active mutant.
 const numberVariable = "FAIRLEAD_MUTANT"
 
-// newBatch puts mutants, by their numbers, into one build. Those that change something
-// else than one function are left out.
+// newBatch puts mutants, keyed by their numbers, into one build. It leaves out those
+// that change anything but one function.
 func newBatch(mutants map[string]mutant, old func(file string) ([]byte, error)) (*batch, error) {
 	b := &batch{files: map[string][]byte{}, lines: map[string]map[int]string{}}
 	byFile := map[string][]string{}
@@ -43,7 +43,7 @@ func newBatch(mutants map[string]mutant, old func(file string) ([]byte, error)) 
 	return b, nil
 }
 
-// copied is a function with a change.
+// copied is a copy of a function with a change.
 type copied struct {
 	number, call, text string
 }
@@ -103,11 +103,12 @@ func (b *batch) add(file string, text []byte, numbers []string, mutants map[stri
 	return nil
 }
 
-// offset is where something stands in a file that was parsed alone.
+// offset returns the byte offset of p in a file that was parsed alone.
 func offset(tree *ast.File, p token.Pos) int { return int(p - tree.FileStart) }
 
-// cut returns the function that a mutant changes, with the change, under another name; and
-// gives names to the parameters of the old one. ok is false where that cannot be.
+// cut returns the function that a mutant changes, with the change and under another name,
+// and the code that calls it. It names the parameters of the old one. ok is false if that
+// is not possible.
 func cut(tree *ast.File, old, changed []byte, number string) (at int, c copied, ok bool) {
 	from := 0
 	for from < min(len(old), len(changed)) && old[from] == changed[from] {
@@ -138,7 +139,8 @@ func cut(tree *ast.File, old, changed []byte, number string) (at int, c copied, 
 	return at, c, true
 }
 
-// call calls another function with the receiver and the parameters of one, which get names.
+// call returns the code that calls the function name with the receiver and the parameters
+// of f, and names those of f that have no name.
 func call(f *ast.FuncDecl, name string) string {
 	named := func(list *ast.FieldList) (names []string) {
 		for _, field := range list.List {

@@ -12,17 +12,17 @@ import (
 // mutant is a file with a change in it.
 type mutant struct {
 	rule  string   // what the change breaks
-	where string   // for people
+	where string   // for output
 	file  string   // the path of the file that is changed
 	text  []byte   // the whole file with the change
-	tests []string // that are likely to notice, nil if nobody knows
+	tests []string // that are likely to notice it, nil if not known
 }
 
-// rowsFile is where the chosen mutants of a package stand.
+// rowsFile is the file that lists the chosen mutants of a package.
 const rowsFile = "testdata/mutants/rows.txt"
 
-// chosen returns the mutants that stand beside the code of a package, in their
-// order; none if there is no such file.
+// chosen returns the mutants that the rowsFile of a package lists, in order;
+// none if there is no such file.
 func chosen(dir string) ([]mutant, error) {
 	text, err := os.ReadFile(filepath.Join(dir, rowsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func parse(text string) ([]row, error) {
 			return nil
 		}
 		if r.rule == "" || r.file == "" || len(r.old) == 0 {
-			return fmt.Errorf("line %d: a mutant has a rule after #, a file, and lines after -", r.line)
+			return fmt.Errorf("line %d: a mutant needs a rule after #, a file, and lines after -", r.line)
 		}
 		all = append(all, r)
 		r = row{}
@@ -105,7 +105,8 @@ func parse(text string) ([]row, error) {
 	return all, end()
 }
 
-// replace returns a text with lines replaced that stand in it exactly once.
+// replace returns a text with old lines replaced, which must occur in it
+// exactly once.
 func replace(text string, old, replacement []string) (string, error) {
 	lines := strings.Split(text, "\n")
 	at := -1
@@ -114,19 +115,19 @@ func replace(text string, old, replacement []string) (string, error) {
 			continue
 		}
 		if at >= 0 {
-			return "", fmt.Errorf("%q stands at line %d and at line %d; add a line that tells them apart", old[0], at+1, i+1)
+			return "", fmt.Errorf("%q is at line %d and at line %d; add a line that distinguishes them", old[0], at+1, i+1)
 		}
 		at = i
 	}
 	if at < 0 {
-		return "", fmt.Errorf("%q is not there any more; write the row for the code as it is", strings.Join(old, " / "))
+		return "", fmt.Errorf("%q was not found; update the row to match the code", strings.Join(old, " / "))
 	}
 	out := append([]string{}, lines[:at]...)
 	out = append(out, replacement...)
 	return strings.Join(append(out, lines[at+len(old):]...), "\n"), nil
 }
 
-// begins reports whether lines begin with others, indentation aside.
+// begins reports whether lines begin with others, ignoring indentation.
 func begins(lines, with []string) bool {
 	if len(lines) < len(with) {
 		return false

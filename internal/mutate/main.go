@@ -16,11 +16,11 @@ import (
 )
 
 func main() {
-	sample := flag.Int("sample", 0, "draw so many mutants of each package, instead of the chosen ones")
-	seed := flag.Uint64("seed", 1, "what they are drawn from")
-	timeout := flag.Duration("timeout", 2*time.Minute, "for tests that -run or a row names")
-	match := flag.String("match", "", "only those whose rule has this text in it")
-	tests := flag.String("run", "", "only the tests of this pattern, as go test has it")
+	sample := flag.Int("sample", 0, "draw this many mutants of each package, instead of the chosen ones")
+	seed := flag.Uint64("seed", 1, "the seed that mutants are drawn from")
+	timeout := flag.Duration("timeout", 2*time.Minute, "limit for tests that -run or a row names")
+	match := flag.String("match", "", "only mutants whose rule contains this text")
+	tests := flag.String("run", "", "only tests that match this pattern, as with go test")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -99,8 +99,8 @@ func judge(ctx context.Context, dir string, all []mutant, timeout time.Duration,
 	return survived, nil
 }
 
-// packages returns the directories of packages, those with chosen mutants if none
-// is named.
+// packages returns the directories of the packages that match, or of all below
+// the working directory if there are no patterns.
 func packages(patterns []string) ([]string, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// small is a package with one rule, and a test that looks at half of it.
+// small writes a package with one rule and a test that covers half of it, and
+// returns its directory.
 func small(t *testing.T, rows string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,7 +73,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestNamed runs the test that a row names, and the others if it notices nothing.
+// TestNamed runs the test that a row names, and the others if that one notices
+// nothing.
 func TestNamed(t *testing.T) {
 	dir := small(t, strings.Replace(rows, "file small.go\n", "file small.go\ntest TestAge\n", 1))
 	all, err := chosen(dir)
@@ -92,7 +94,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestGroups: who is quick goes first, and who is slow goes alone.
+// TestGroups checks that quick tests are run first and slow ones alone.
 func TestGroups(t *testing.T) {
 	got, err := groups("=== RUN A\n--- PASS: TestSlow (3.00s)\n    --- PASS: TestSlow/part (2.00s)\n--- PASS: TestA (0.00s)\n--- SKIP: TestB (0.05s)\n--- PASS: TestSlower (4.00s)\n--- PASS: TestC (0.20s)\nPASS\n")
 	want := []group{{"^(TestA|TestB)$", 21 * time.Second}, {"^(TestC)$", 24 * time.Second}, {"^(TestSlow)$", 80 * time.Second}, {"^(TestSlower)$", 100 * time.Second}}
@@ -100,18 +102,18 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := groups("--- PASS: TestA (soon)\n"); err == nil {
-		t.Error("that is no time")
+		t.Error("that is not a duration")
 	}
 }
 
 func TestRowsThatDoNotFit(t *testing.T) {
 	for rows, want := range map[string]string{
-		"# r\nfile small.go\n- nowhere\n+ x\n":                 "is not there any more",
-		"# r\nfile small.go\n- }\n+ x\n":                       "stands at line 6 and at line 8",
+		"# r\nfile small.go\n- nowhere\n+ x\n":                 "was not found",
+		"# r\nfile small.go\n- }\n+ x\n":                       "is at line 6 and at line 8",
 		"# r\nfile other.go\n- x\n+ x\n":                       "other.go",
-		"file small.go\n- return asked\n":                      "line 1: a mutant has a rule",
+		"file small.go\n- return asked\n":                      "line 1: a mutant needs a rule",
 		"# r\nreturn asked\n":                                  "begins with none of",
-		"# r\nfile small.go\n+ only\n\n# s\nfile small.go\n-x": "a mutant has a rule",
+		"# r\nfile small.go\n+ only\n\n# s\nfile small.go\n-x": "a mutant needs a rule",
 	} {
 		if _, err := chosen(small(t, rows)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", rows, err, want)
@@ -122,8 +124,8 @@ func TestRowsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestDraw: the same seed draws the same mutants, and each differs from the file
-// in one place.
+// TestDraw checks that the same seed draws the same mutants, and that each
+// differs from the file in one place.
 func TestDraw(t *testing.T) {
 	dir := small(t, "")
 	first, err := draw(dir, 100, 1)
@@ -142,7 +144,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// declared reports whether a package has a test of a name.
+// declared reports whether a package has a test of that name.
 func declared(t *testing.T, dir, name string) bool {
 	files, err := filepath.Glob(dir + "/*_test.go")
 	if err != nil {
@@ -154,7 +156,8 @@ func declared(t *testing.T, dir, name string) bool {
 	})
 }
 
-// TestRows has every chosen mutant of the module fit the code as it is, and name tests that are there.
+// TestRows checks that every chosen mutant of the module matches the current code and
+// names existing tests.
 func TestRows(t *testing.T) {
 	n := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// swaps are what an operator becomes.
+// swaps maps operators to what they become.
 var swaps = map[token.Token]string{
 	token.EQL: "!=", token.NEQ: "==", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
 	token.LAND: "||", token.LOR: "&&", token.ADD: "-", token.SUB: "+",
@@ -30,7 +30,7 @@ type edit struct {
 }
 
 // draw returns n mutants of a package, or all if there are fewer, drawn from a
-// seed, in the order of files and places.
+// seed and sorted by file and position.
 func draw(dir string, n int, seed uint64) ([]mutant, error) {
 	edits, err := edits(dir)
 	if err != nil {
@@ -53,8 +53,8 @@ func draw(dir string, n int, seed uint64) ([]mutant, error) {
 	return all, nil
 }
 
-// edits returns all places of a package where something can be changed, by file
-// and place. Tests, and what runs beside the core, are left out.
+// edits returns all changes that can be made to a package, by file and
+// position. It leaves out tests and the files of the runner.
 func edits(dir string) ([]edit, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -83,7 +83,7 @@ func edits(dir string) ([]edit, error) {
 				}
 			case *ast.UnaryExpr:
 				if n.Op == token.NOT {
-					add(n.OpPos, 1, "", "a negation goes")
+					add(n.OpPos, 1, "", "a negation is removed")
 				}
 			case *ast.BranchStmt:
 				if n.Tok == token.CONTINUE && n.Label == nil {
@@ -101,8 +101,8 @@ func edits(dir string) ([]edit, error) {
 	return all, nil
 }
 
-// textual reports whether an addition joins texts, as far as can be seen without
-// types: then it has no other operator.
+// textual reports whether an addition joins strings, as far as can be seen
+// without types: then there is no other operator for it.
 func textual(n *ast.BinaryExpr) bool {
 	if n.Op != token.ADD {
 		return false

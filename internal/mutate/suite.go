@@ -16,37 +16,38 @@ import (
 	"time"
 )
 
-// suite is the tests of a package, in the order in which they are run: who notices a
-// mutant soon keeps the others from being run at all.
+// suite is the tests of a package, in the order in which they are run: once one of
+// them notices a mutant, the others are not run.
 type suite struct {
 	dir     string
-	temp    string            // for what is built
-	timeout time.Duration     // for the tests whose own time is not known
-	groups  []group           // nil until they were measured
+	temp    string            // directory for builds
+	timeout time.Duration     // for tests whose own time is not known
+	groups  []group           // nil until measured
 	binary  string            // of the batch
 	own     map[string]string // binaries of mutants that are not in the batch, by number; "" if they do not build
 }
 
-// group is tests that are run together.
+// group is a set of tests that are run together.
 type group struct {
 	pattern string
 	limit   time.Duration
 }
 
-// verdict is what became of a mutant.
+// verdict is the result for a mutant.
 type verdict string
 
 const (
 	killed verdict = "killed"
 	alive  verdict = "ALIVE"
 	unfit  verdict = "does not build"
-	late   verdict = "took too long" // no test has failed, and not all have ended
+	late   verdict = "took too long" // no test has failed, and not all have finished
 )
 
-// patience is how much longer than without a mutant tests may take on a busy machine.
+// patience returns how long tests that take d without a mutant may take with one, on
+// a busy machine.
 func patience(d time.Duration) time.Duration { return 20*time.Second + 20*d }
 
-// newSuite builds the tests of a package with mutants in it, which are numbered from 1.
+// newSuite builds the tests of a package with mutants, which are numbered from 1.
 func newSuite(ctx context.Context, dir string, mutants []mutant, temp string, timeout time.Duration) (*suite, error) {
 	s := &suite{dir: dir, temp: temp, timeout: timeout, own: map[string]string{}}
 	together := map[string]mutant{}
@@ -91,7 +92,7 @@ func newSuite(ctx context.Context, dir string, mutants []mutant, temp string, ti
 	}
 }
 
-// blame returns the mutants that a compiler complains of.
+// blame returns the mutants that the output of the compiler complains about.
 func (b *batch) blame(out []byte) (numbers []string) {
 	files := slices.Sorted(maps.Keys(b.files))
 	for _, m := range regexp.MustCompile(`(?m)\bbatch-(\d+)\.go:(\d+):`).FindAllSubmatch(out, -1) {
@@ -104,8 +105,9 @@ func (b *batch) blame(out []byte) (numbers []string) {
 	return numbers
 }
 
-// try runs the tests with a mutant at work, first those that its row names, or scripts,
-// until one fails. It returns that test.
+// try runs the tests with a mutant active until one fails, and returns that test. It
+// begins with the tests that the mutant's row names, or with script tests if it names
+// none.
 func (s *suite) try(ctx context.Context, number string, m *mutant) (v verdict, by string, err error) {
 	binary := s.binary
 	if own, is := s.own[number]; is {
@@ -134,8 +136,8 @@ func (s *suite) try(ctx context.Context, number string, m *mutant) (v verdict, b
 	return alive, "", ctx.Err()
 }
 
-// build builds the tests with other texts in place of files, and returns the binary;
-// or "" and what the compiler says.
+// build builds the tests with other contents in place of files, and returns the path
+// of the binary; or "" and the output of the compiler.
 func (s *suite) build(ctx context.Context, name string, files map[string][]byte) (string, []byte, error) {
 	overlay := map[string]string{}
 	for i, file := range slices.Sorted(maps.Keys(files)) {
@@ -161,13 +163,14 @@ func (s *suite) build(ctx context.Context, name string, files map[string][]byte)
 	return binary, nil, nil
 }
 
-// Lines of a test's output: what ended, and what has failed.
+// Lines of a test's output: tests that ended without a failure, and tests that
+// failed.
 const (
 	endedLine = `(?m)^--- (?:PASS|SKIP): (\S+) \((\S+)\)$`
 	failLine  = `(?m)^--- FAIL: (\S+)`
 )
 
-// run runs a group of tests. A mutant with which none fails is alive.
+// run runs a group of tests. If none fails, the mutant is alive.
 func (s *suite) run(ctx context.Context, binary, number string, g group) (v verdict, by string) {
 	out, err := s.start(ctx, binary, number, "-test.failfast", "-test.timeout="+g.limit.String(), "-test.run="+g.pattern)
 	switch by := regexp.MustCompile(failLine).FindSubmatch(out); {
@@ -187,9 +190,9 @@ func (s *suite) start(ctx context.Context, binary, number string, args ...string
 	return c.CombinedOutput()
 }
 
-// measure runs all tests with no mutant at work, and puts them into groups, the quickest
-// first. Those that fail are left out: a test that counts allocations may, for functions
-// that choose a mutant are not built into others.
+// measure runs all tests with no mutant active, and puts them into groups, the quickest
+// first. It leaves out those that fail: a test that counts allocations may, because
+// functions that select a mutant are not inlined.
 func (s *suite) measure(ctx context.Context) ([]group, error) {
 	binary := s.binary
 	if len(s.own) > 0 && binary == "" {
@@ -197,17 +200,17 @@ func (s *suite) measure(ctx context.Context) ([]group, error) {
 	}
 	out, err := s.start(ctx, binary, "0", "-test.v", "-test.timeout=20m")
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "mutate: %s: left out, since they fail without a mutant: %s\n", s.dir, regexp.MustCompile(failLine).FindAll(out, -1))
+		fmt.Fprintf(os.Stderr, "mutate: %s: left out, because they fail without a mutant: %s\n", s.dir, regexp.MustCompile(failLine).FindAll(out, -1))
 	}
 	all, bad := groups(string(out))
 	if bad == nil && len(all) == 0 && err != nil {
-		bad = fmt.Errorf("the tests of %s fail without a mutant, so that nothing can be said of mutants: %w", s.dir, err)
+		bad = fmt.Errorf("the tests of %s fail without a mutant, so mutants cannot be judged: %w", s.dir, err)
 	}
 	return all, bad
 }
 
-// groups puts the tests that an output reports into groups: those that take no time,
-// those that take a little, and each other by itself.
+// groups puts the tests in the output into groups: those under 100 milliseconds,
+// those under a second, and each of the others by itself.
 func groups(out string) ([]group, error) {
 	type test struct {
 		name  string

@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestScale compares with real arithmetic.
+// TestScale compares with floating-point arithmetic.
 func TestScale(t *testing.T) {
 	for percent := range 201 {
 		for total := range 130 {
@@ -52,7 +52,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestBudgetCheck holds the errors of budgets and their field paths.
+// TestBudgetCheck lists the errors of budgets with their field paths.
 func TestBudgetCheck(t *testing.T) {
 	for spec, want := range map[string]string{
 		`{}`: "<nil>",
@@ -76,7 +76,7 @@ func TestBudgetCheck(t *testing.T) {
 	}
 }
 
-// crowd draws pods of two namespaces and three controllers.
+// crowd returns random pods of two namespaces and three controllers.
 func crowd(r *rand.Rand, n int) []*fairlead.Pod {
 	yes := true
 	var pods []*fairlead.Pod
@@ -129,7 +129,7 @@ func budget(r *rand.Rand, i int) fairlead.PodDisruptionBudget {
 	return b
 }
 
-// TestMeasureAndIndex compares Measure and Budgets with the plainest counts.
+// TestMeasureAndIndex compares Measure and Budgets with simple counting.
 func TestMeasureAndIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	scales := map[string]int{"aone": 4, "atwo": 3, "bone": 7}
@@ -182,7 +182,7 @@ func selects(b *fairlead.PodDisruptionBudget, p *fairlead.Pod) bool {
 	return len(s.MatchExpressions) == 0 || p.Labels["tier"] == "1"
 }
 
-// plain measures a budget in real numbers and without sharing.
+// plain measures a budget in floating point and without shared results.
 func plain(b *fairlead.PodDisruptionBudget, pods []*fairlead.Pod, scales map[string]int) fairlead.BudgetStatus {
 	total, healthy, scaled := 0, 0, 0
 	seen := map[string]bool{}
@@ -229,7 +229,7 @@ func plain(b *fairlead.PodDisruptionBudget, pods []*fairlead.Pod, scales map[str
 	return s
 }
 
-// TestEvaluateEviction holds the answers of the eviction API.
+// TestEvaluateEviction lists the answers of the eviction API.
 func TestEvaluateEviction(t *testing.T) {
 	ready := func(p *fairlead.Pod) {
 		p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}

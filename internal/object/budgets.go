@@ -6,23 +6,23 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Budgets finds the budgets of pods. It refers to the budgets that it was made
-// from. Its methods may be called by many goroutines.
+// Budgets finds the budgets that select a pod. It refers to the budgets that it
+// was made from. Its methods may be called by several goroutines.
 type Budgets struct {
 	all        []fairlead.PodDisruptionBudget
 	namespaces map[string]*namespaceBudgets
 }
 
 // namespaceBudgets are the budgets of a namespace, by one of the labels that
-// each asks for.
+// each requires.
 type namespaceBudgets struct {
-	loose []candidate // those that ask for no label with a value
+	loose []candidate // those that require no label with a value
 	keys  []string    // of these labels
 	pairs []map[string][]candidate
 }
 
-// candidate is a budget that may select a pod. It is sure to if it asks for
-// nothing but the label that it was found by.
+// candidate is a budget that may select a pod. It certainly does if it requires
+// only the label that it was found by.
 type candidate struct {
 	at   int32
 	sure bool
@@ -30,7 +30,7 @@ type candidate struct {
 
 // NewBudgets returns an index of budgets, which must not change while it is
 // used. The errors are those of Check, in the order of budgets; a budget with
-// an error is indexed and selects what its sound parts select.
+// an error is indexed, and selects what its valid parts select.
 func NewBudgets(budgets []fairlead.PodDisruptionBudget) (*Budgets, []error) {
 	x := &Budgets{all: budgets, namespaces: map[string]*namespaceBudgets{}}
 	var errs []error
@@ -75,8 +75,8 @@ func (n *namespaceBudgets) add(b *fairlead.PodDisruptionBudget, at int32) {
 	n.pairs[i][value] = append(n.pairs[i][value], candidate{at, sure})
 }
 
-// Of appends to dst the positions of the budgets that select a pod, ascending,
-// and returns it. A nil receiver has none.
+// Of appends to dst the positions of the budgets that select a pod, in
+// ascending order, and returns it. A nil receiver has no budgets.
 func (x *Budgets) Of(p *fairlead.Pod, dst []int32) []int32 {
 	if x == nil {
 		return dst

@@ -12,19 +12,19 @@ type EvictionVerdict uint8
 
 // The verdicts.
 const (
-	// EvictionUnguarded lets the pod go without a look at budgets: it has none,
-	// is finished, waits for a start, is being deleted already, or is not ready
-	// and its budget lets such pods go.
+	// EvictionUnguarded allows the eviction regardless of budgets: the pod has
+	// none, is finished, pending or already being deleted, or is not ready and
+	// its budget allows the eviction of such pods.
 	EvictionUnguarded EvictionVerdict = iota + 1
-	// EvictionAllowed lets the pod go and counts it: one disruption less is
-	// allowed.
+	// EvictionAllowed allows the eviction and counts it: one disruption less is
+	// allowed after it.
 	EvictionAllowed
 	// EvictionRefused is status 429: no disruption is allowed now.
 	EvictionRefused
-	// EvictionUnobserved is status 429: the numbers of the budget are of an
-	// older generation of it, and none can be relied on for the moment.
+	// EvictionUnobserved is status 429: the numbers of the budget are those of
+	// an older generation of it, and so cannot be relied on for now.
 	EvictionUnobserved
-	// EvictionForbidden is status 403: the budget's numbers are broken.
+	// EvictionForbidden is status 403: the budget's numbers are invalid.
 	EvictionForbidden
 	// EvictionUnsupported is status 500: more than one budget selects the pod.
 	EvictionUnsupported
@@ -32,11 +32,11 @@ const (
 
 // The eviction API's limits.
 const (
-	MaxDisruptedPods   = 2000             // with more of them in a budget, it refuses
-	UnobservedInterval = 10 * time.Second // when it asks to be asked again about a budget just changed
+	MaxDisruptedPods   = 2000             // with more of them in a budget, it refuses evictions
+	UnobservedInterval = 10 * time.Second // the delay after which it requests a retry for a budget that has just changed
 )
 
-// Allows reports whether the pod may go.
+// Allows reports whether the pod may be evicted.
 func (v EvictionVerdict) Allows() bool { return v == EvictionUnguarded || v == EvictionAllowed }
 
 // String returns the verdict as a word.
@@ -49,16 +49,18 @@ func (v EvictionVerdict) String() string {
 }
 
 // EvaluateEviction returns what the eviction API of Kubernetes 1.36 answers about
-// a pod, given the budgets that select it with their present numbers. The order
-// of its questions:
+// a pod, given the budgets that select it with their current numbers. It checks
+// in this order:
 //
 //  1. Pods that are finished, pending or being deleted are unguarded, and so
-//     are pods without budget.
-//  2. Two budgets or more are unsupported.
-//  3. A pod that is not ready is unguarded if its budget always allows that, or
-//     else if the budget is healthy: it desires at least one pod and has as many.
-//  4. Numbers of an older generation, then numbers that are broken, refuse.
-//  5. The rest is a matter of DisruptionsAllowed.
+//     are pods without a budget.
+//  2. Two or more budgets are unsupported.
+//  3. A pod that is not ready is unguarded if its budget always allows the
+//     eviction of such pods, or if the budget is healthy: it desires at least one
+//     healthy pod and has as many as it desires.
+//  4. Numbers of an older generation are unobserved; otherwise, invalid numbers
+//     are forbidden.
+//  5. Otherwise DisruptionsAllowed decides.
 func EvaluateEviction(p *fairlead.Pod, budgets ...*fairlead.PodDisruptionBudget) EvictionVerdict {
 	if p.Finished() || p.Status.Phase == fairlead.PodPending || p.DeletionTimestamp != nil || len(budgets) == 0 {
 		return EvictionUnguarded

@@ -15,8 +15,8 @@ import (
 // Mismatch returns the path of the first value in a JSON document that does not
 // decode into a variable of the type of the one that into points to, such as
 // spec.taints[0].key, and what is wrong with it. The path is that of the JSON;
-// both are empty if everything decodes. It is for messages: json.Unmarshal
-// names the type, but not which element of a list it was.
+// both are empty if everything decodes. It is for messages: the error of
+// json.Unmarshal names the type, but not which element of a list is at fault.
 func Mismatch(data []byte, into any) (path, problem string) {
 	return mismatch("", data, reflect.TypeOf(into).Elem())
 }
@@ -51,7 +51,7 @@ func mismatch(path string, data []byte, t reflect.Type) (string, string) {
 	return leaf(path, data, t)
 }
 
-// custom reports whether a type reads its JSON itself.
+// custom reports whether a type decodes its JSON itself.
 func custom(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
@@ -92,7 +92,7 @@ func entries(path string, data []byte, t reflect.Type) (string, string) {
 	return "", ""
 }
 
-// maxShown is how much of a value a message repeats, in bytes.
+// maxShown is how many bytes of a value a message repeats.
 const maxShown = 60
 
 func leaf(path string, data []byte, t reflect.Type) (string, string) {

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/placement"
 )
 
-// fleet returns nodes in three zones, and pods of workloads of fifty: every
-// third spreads its pods over zones, every fifth keeps them on nodes of their own.
+// fleet returns nodes in three zones, and pods in workloads of fifty: every third
+// workload spreads its pods over zones, every fifth keeps them on separate nodes.
 func fleet(nodes, pods int) (ns []*fairlead.Node, ps []*fairlead.Pod) {
 	for i := range nodes {
 		n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprintf("n%05d", i), Labels: map[string]string{"zone": fmt.Sprint("z", i%3), "kubernetes.io/hostname": fmt.Sprintf("n%05d", i)}}}
@@ -33,8 +33,8 @@ func fleet(nodes, pods int) (ns []*fairlead.Node, ps []*fairlead.Pod) {
 	return ns, ps
 }
 
-// BenchmarkMove takes pods of full fleets away one after the other, and finds
-// another node for each. The first figure is what loading costs.
+// BenchmarkMove removes pods of full fleets one after the other, and finds
+// another node for each. The first figure is the cost of loading.
 func BenchmarkMove(b *testing.B) {
 	for _, size := range []struct{ nodes, pods int }{{500, 15_000}, {5000, 150_000}} {
 		ns, ps := fleet(size.nodes, size.pods)

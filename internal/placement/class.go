@@ -7,15 +7,16 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// class is what pods that ask the same have in common. Pods of a workload are
-// of one class, so whatever is counted is counted once for them all.
+// class is what pods with the same requirements have in common. The pods of a
+// workload belong to one class, so that everything is counted only once for all
+// of them.
 type class struct {
 	namespace string
 	labels    map[string]string
-	spec      *fairlead.PodSpec // of the first pod of the class; only what a demand reads
-	err       error             // why it cannot be judged; it fits nowhere then
+	spec      *fairlead.PodSpec // of the first pod of the class; only its requirements are used
+	err       error             // why it cannot be evaluated; then it fits nowhere
 	asks      []ask
-	demand    map[string]int64 // the same by name; made when it is asked for
+	demand    map[string]int64 // the same by name; made on first use
 	ports     []port
 	near      []term // all of which must have a pod near
 	away      []term // none of which may have a pod near
@@ -24,23 +25,23 @@ type class struct {
 	members   map[*placed]struct{} // pods of the class
 	changes   []change             // of members, since the epoch began
 	begin     int                  // the first node that pods of the class may fit on; see Cluster.First
-	freed     int                  // of Cluster.freed, those that begin knows
-	freedOf   int                  // when that was
-	static    []int8               // by node: 0 if not asked yet, 1 if its labels and taints suit, -1 if not
+	freed     int                  // how many of Cluster.freed begin takes into account
+	freedOf   int                  // Cluster.freedOf at that time
+	static    []int8               // by node: 0 if not evaluated yet, 1 if its labels and taints suit, -1 if not
 }
 
-// ask is how much of a resource a pod asks for.
+// ask is how much of a resource a pod requests.
 type ask struct {
 	resource int // in Cluster.resources
 	amount   int64
 }
 
-// term is one demand on the pods around.
+// term is one requirement on the pods nearby.
 type term struct {
 	selector   *fairlead.LabelSelector
 	namespaces []string
 	labelled   *fairlead.LabelSelector // namespaces by their labels; nil adds none
-	key        string                  // of the label that tells what is near
+	key        string                  // of the label that defines what is near
 }
 
 // spread is one bound on how unevenly pods are spread.
@@ -49,10 +50,10 @@ type spread struct {
 	selector *fairlead.LabelSelector
 	self     int  // 1 if the pod counts itself
 	least    int  // minDomains
-	all      bool // the selector asks for nothing
+	all      bool // the selector has no requirements
 }
 
-// newClass reads what a pod asks for.
+// newClass reads the requirements of a pod.
 func (c *Cluster) newClass(p *fairlead.Pod) *class {
 	k := &class{namespace: p.Namespace, labels: p.Labels, spec: &p.Spec, ports: ports(&p.Spec), members: map[*placed]struct{}{}}
 	requests, err := Requests(p)
@@ -97,8 +98,8 @@ func (k *class) terms(kind string, a *fairlead.PodAffinity) []term {
 	return all
 }
 
-// matches reports whether a term means pods with these labels, in a namespace
-// with these.
+// matches reports whether a term matches pods with these labels, in a namespace
+// with these labels.
 func (t *term) matches(namespace string, namespaceLabels, labels map[string]string) bool {
 	return t.selector != nil && (slices.Contains(t.namespaces, namespace) || t.labelled != nil && t.labelled.Matches(namespaceLabels)) &&
 		t.selector.Matches(labels)
@@ -125,7 +126,8 @@ func (k *class) addSpread(c *fairlead.SpreadConstraint, path string) {
 	k.spread = append(k.spread, s)
 }
 
-// withKeys returns the selector with the pod's own values of labels added.
+// withKeys returns the selector with the pod's own values of labels as further
+// requirements.
 func withKeys(s *fairlead.LabelSelector, keys []string, labels map[string]string) *fairlead.LabelSelector {
 	out := *s
 	out.MatchExpressions = slices.Clone(s.MatchExpressions)
@@ -138,8 +140,8 @@ func withKeys(s *fairlead.LabelSelector, keys []string, labels map[string]string
 }
 
 // means reports whether a constraint of class k counts pods of class x that are
-// not being deleted, wherever they are. A selector that asks for nothing counts
-// nobody, and yet the pod itself: so does the scheduler.
+// not being deleted, wherever they are. A selector without requirements counts
+// no other pods, but it counts the pod itself, as in the scheduler.
 func (s *spread) means(k, x *class) bool {
 	return s.selector != nil && !s.all && x.namespace == k.namespace && s.selector.Matches(x.labels)
 }

@@ -8,55 +8,55 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Options are the circumstances of a cluster. Nil stands for the zero value.
+// Options are the properties of a cluster. Nil means the zero value.
 type Options struct {
 	// Namespaces has the labels of namespaces, for terms of affinity that select
-	// by them. One that is not told has the label kubernetes.io/metadata.name
-	// alone, as every namespace has.
+	// by them. A namespace that is not listed has only the label
+	// kubernetes.io/metadata.name, which every namespace has.
 	Namespaces map[string]map[string]string
-	// RoomUntold takes a node that tells no allocatable resources to have room
-	// for everything. Without it nothing fits there, as with the scheduler.
+	// RoomUntold assumes that a node that reports no allocatable resources has
+	// room for everything. Otherwise nothing fits there, as with the scheduler.
 	RoomUntold bool
 	// ComparisonOperators lets tolerations use Lt and Gt.
 	ComparisonOperators bool
 }
 
-// Cluster is nodes and the pods on them. It refers to the nodes and pods that it
-// is given, which must not be changed while they are in it. It is for one
-// goroutine.
+// Cluster is a set of nodes and the pods on them. It refers to the nodes and
+// pods that were added, which must not be changed while they are in it. It must
+// be used by one goroutine only.
 type Cluster struct {
 	options   Options
-	nodes     []*node        // in the order in which they came; nil where one went
+	nodes     []*node        // in the order in which they were added; nil where one was removed
 	byName    map[string]int // positions in nodes
 	classes   map[string]*class
-	order     []*class // in the order in which they came
+	order     []*class // in the order in which they were added
 	pods      map[podKey]*placed
-	bound     map[string]map[*placed]struct{} // pods by the name of their node, whether it is there or not
+	bound     map[string]map[*placed]struct{} // pods by the name of their node, even if it does not exist
 	resources []string                        // names of resources, by number
 
-	// What classes count is brought up to date when it is asked for, from the
-	// changes of classes. A new epoch, after nodes have changed, lets them count again.
+	// The counts of classes are updated on demand, from the changes of other classes.
+	// In a new epoch, which begins after nodes have changed, they are computed again.
 	epoch   int
-	changes int // how many there are in this epoch
-	key     key // of the pod that is asked about; kept for its memory
+	changes int // how many changes there are in this epoch
+	key     key // of the pod of the current query; kept to reuse its memory
 
-	// Nodes, by position, on which more may fit than before; see First. When there
-	// are too many they are forgotten, and freedOf is another one.
+	// Nodes, by position, on which more may fit than before; see First. If there
+	// are too many, they are dropped and freedOf is changed.
 	freed     []int
-	freedSeen int // how many of them a class knows already
+	freedSeen int // how many of them some class has taken into account
 	freedOf   int
 }
 
 type podKey struct{ namespace, name string }
 
-// node is a node with what is taken of it.
+// node is a node with its free resources.
 type node struct {
 	*fairlead.Node
 	at    int
-	free  []int64 // by resource; nil if it tells none and has room for all
-	slots int64   // for pods that are free
+	free  []int64 // by resource; nil if it reports none and has room for everything
+	slots int64   // free slots for pods
 	ports map[port]int
-	err   error // the first quantity that cannot be read
+	err   error // the first quantity that cannot be parsed
 }
 
 // placed is a pod on a node.
@@ -67,7 +67,7 @@ type placed struct {
 	ending bool
 }
 
-// change is a pod that came or went.
+// change is a pod that was added or removed.
 type change struct {
 	pod *placed
 	by  int // +1 or -1
@@ -91,9 +91,9 @@ func (c *Cluster) resource(name string) int {
 	return len(c.resources) - 1
 }
 
-// SetNode adds a node, or puts it in place of the one of its name. Pods that
-// are bound to the name are on it. A quantity that cannot be read counts as none;
-// the error names the first such one, by resource.
+// SetNode adds a node, or replaces the one with its name. Pods that are bound to
+// the name are on it. A quantity that cannot be parsed counts as none; the error
+// names the first one, in the order of resources.
 func (c *Cluster) SetNode(n *fairlead.Node) error {
 	at, known := c.byName[n.Name]
 	if !known {
@@ -102,10 +102,10 @@ func (c *Cluster) SetNode(n *fairlead.Node) error {
 		c.nodes = append(c.nodes, nil)
 	}
 	old := c.nodes[at]
-	counts := old != nil && maps.Equal(old.Labels, n.Labels) && // what is counted is the same
+	counts := old != nil && maps.Equal(old.Labels, n.Labels) && // the counts do not change
 		slices.EqualFunc(old.Spec.Taints, n.Spec.Taints, func(a, b fairlead.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect })
 	if old != nil && (old.Status.Allocatable == nil) == (n.Status.Allocatable == nil) && maps.Equal(old.Status.Allocatable, n.Status.Allocatable) {
-		old.Node = n // what is free is the same, too
+		old.Node = n // what is free does not change either
 	} else {
 		c.nodes[at] = c.newNode(n, at)
 	}
@@ -122,7 +122,7 @@ func (c *Cluster) SetNode(n *fairlead.Node) error {
 	return c.nodes[at].err
 }
 
-// newNode reads what a node has, of which its pods take.
+// newNode reads the resources of a node.
 func (c *Cluster) newNode(n *fairlead.Node, at int) *node {
 	x := &node{Node: n, at: at, ports: map[port]int{}}
 	all, err := amounts("node "+n.Name+": status.allocatable", n.Status.Allocatable)
@@ -151,7 +151,7 @@ func (c *Cluster) newNode(n *fairlead.Node, at int) *node {
 	return x
 }
 
-// set writes how much of a resource is free.
+// set sets how much of a resource is free.
 func (n *node) set(resource int, amount int64) {
 	for len(n.free) <= resource {
 		n.free = append(n.free, 0)
@@ -159,7 +159,7 @@ func (n *node) set(resource int, amount int64) {
 	n.free[resource] = amount
 }
 
-// take takes what a pod asks for, or gives it back.
+// take takes what a pod requests, or, if by is negative, gives it back.
 func (n *node) take(p *placed, by int64) {
 	n.slots -= by
 	if n.free != nil {
@@ -178,8 +178,8 @@ func (n *node) take(p *placed, by int64) {
 	}
 }
 
-// RemoveNode takes a node out. The pods that are bound to it stay known, and are
-// on no node.
+// RemoveNode removes a node. The pods that are bound to it are kept, but are on
+// no node.
 func (c *Cluster) RemoveNode(name string) {
 	if at, ok := c.byName[name]; ok {
 		c.nodes[at] = nil
@@ -188,7 +188,7 @@ func (c *Cluster) RemoveNode(name string) {
 	}
 }
 
-// renew lets everything be counted again.
+// renew makes everything be computed again.
 func (c *Cluster) renew() {
 	for _, k := range c.order {
 		k.static = nil
@@ -196,7 +196,7 @@ func (c *Cluster) renew() {
 	c.recount()
 }
 
-// recount begins an epoch.
+// recount begins a new epoch.
 func (c *Cluster) recount() {
 	c.epoch++
 	c.changes = 0
@@ -205,10 +205,10 @@ func (c *Cluster) recount() {
 	}
 }
 
-// Add puts a pod on the node that it is bound to, in place of the one of its
-// namespace and name. Pods without a node and finished ones take nothing. The
-// error says which of its quantities or selectors cannot be read; it is there all
-// the same, and what it asks counts as nothing.
+// Add adds a pod to the node that it is bound to, and replaces the one with its
+// namespace and name. Pods without a node and finished pods take no resources.
+// The error names a quantity or selector of the pod that is invalid; the pod is
+// added anyway, and what it requests counts as nothing.
 func (c *Cluster) Add(p *fairlead.Pod) error {
 	key := podKey{p.Namespace, p.Name}
 	if p.Spec.NodeName == "" || p.Finished() {
@@ -218,7 +218,7 @@ func (c *Cluster) Add(p *fairlead.Pod) error {
 	x := &placed{pod: p, class: c.classOf(p), node: p.Spec.NodeName, ending: p.DeletionTimestamp != nil}
 	if old := c.pods[key]; old != nil {
 		if old.class == x.class && old.node == x.node && old.ending == x.ending {
-			old.pod = p // it counts as before
+			old.pod = p // the counts do not change
 			return x.class.err
 		}
 		c.Remove(p)
@@ -232,7 +232,7 @@ func (c *Cluster) Add(p *fairlead.Pod) error {
 	return x.class.err
 }
 
-// Remove takes away the pod of a namespace and name, if it is there.
+// Remove removes the pod with the namespace and name of p, if there is one.
 func (c *Cluster) Remove(p *fairlead.Pod) {
 	key := podKey{p.Namespace, p.Name}
 	if x, ok := c.pods[key]; ok {
@@ -255,7 +255,7 @@ func (c *Cluster) move(p *placed, by int) {
 		delete(p.class.members, p)
 	}
 	if c.changes > 2*len(c.pods)+1000 {
-		c.recount() // so that they do not grow forever
+		c.recount() // so that the changes do not grow forever
 		return
 	}
 	c.changes++
@@ -275,7 +275,7 @@ func (c *Cluster) classOf(p *fairlead.Pod) *class {
 	return k
 }
 
-// Node returns a node, or nil if there is none of the name.
+// Node returns the node with a name, or nil if there is none.
 func (c *Cluster) Node(name string) *fairlead.Node {
 	if at, ok := c.byName[name]; ok {
 		return c.nodes[at].Node
@@ -283,8 +283,8 @@ func (c *Cluster) Node(name string) *fairlead.Node {
 	return nil
 }
 
-// Pods returns the pods that are bound to a node, by namespace and name, in a
-// slice of the caller's.
+// Pods returns the pods that are bound to a node, by namespace and name. The
+// caller owns the slice.
 func (c *Cluster) Pods(name string) []*fairlead.Pod {
 	var all []*fairlead.Pod
 	for p := range c.bound[name] {

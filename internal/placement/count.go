@@ -1,20 +1,20 @@
 package placement
 
-// counts are the relevant pods around, as counted by a class: by label and value
-// of their nodes.
+// counts are the numbers of pods that are relevant for a class, by label and
+// value of their nodes.
 type counts struct {
 	epoch  int
-	looked int      // how many of the cluster's classes were looked at
-	from   []source // those whose pods matter
+	looked int      // how many of the cluster's classes were considered
+	from   []source // the classes whose pods are relevant
 	near   tally
 	away   tally
-	guard  tally // pods that want none of this class near them
+	guard  tally // pods that must have none of this class near them
 	spread []map[string]int
-	least  []int // of each of spread; -1 if it is to be found again
+	least  []int // the minimum of each of spread; -1 if it must be computed again
 }
 
-// source is a class whose pods another one counts, with how many of its changes
-// are counted.
+// source is a class whose pods another one counts, with the number of its
+// changes that are counted.
 type source struct {
 	*class
 	seen int
@@ -23,7 +23,7 @@ type source struct {
 // pair is a label of a node with its value.
 type pair struct{ key, value string }
 
-// tally is numbers of pods by label and value; what is 0 is not in it.
+// tally is numbers of pods by label and value, without those that are 0.
 type tally map[pair]int
 
 // update brings the counts of a class up to date. Whether pods are relevant

@@ -19,7 +19,7 @@ const (
 	NodeResources     Filter = "NodeResourcesFit"  // is there room?
 	TopologySpread    Filter = "PodTopologySpread" // would the pods be spread evenly enough?
 	InterPodAffinity  Filter = "InterPodAffinity"  // are the right pods near, and no wrong ones?
-	Invalid           Filter = "Invalid"           // the pod's requests cannot be read, so it fits nowhere
+	Invalid           Filter = "Invalid"           // the pod's requests are invalid, so it fits nowhere
 )
 
 // Reason is one reason why a pod does not fit on a node.
@@ -80,9 +80,9 @@ func (c *Cluster) Fits(p *fairlead.Pod, name string) bool {
 }
 
 // First returns the first node, in the order of addition, on which a pod like this
-// one fits and which may be used, and false if there is none. A nil may allows
-// all. Nodes at the beginning that were full for such pods last time, and from
-// which nothing was removed since, are skipped.
+// one fits and which may accepts, and false if there is none. A nil may accepts
+// all. First skips nodes at the beginning that were full for such pods last time
+// and from which nothing has been removed since.
 func (c *Cluster) First(p *fairlead.Pod, may func(*fairlead.Node) bool) (*fairlead.Node, bool) {
 	k := c.classOf(p)
 	begin := c.begin(k)
@@ -117,10 +117,10 @@ func (c *Cluster) begin(k *class) int {
 	return min(k.begin, len(c.nodes))
 }
 
-// frees notes that more may fit on a node than before.
+// frees records that more may fit on a node than before.
 func (c *Cluster) frees(at int) {
 	if n := len(c.freed); n > c.freedSeen && c.freed[n-1] == at {
-		return // the last one is not known yet
+		return // no class has taken the last one into account yet
 	}
 	if len(c.freed) > 4*len(c.nodes)+1000 {
 		c.freed, c.freedSeen = c.freed[:0], 0
@@ -162,7 +162,7 @@ func (c *Cluster) suits(k *class, n *node) bool {
 }
 
 // taken returns the first port that the class uses and that is not free on the
-// node.
+// node, or nil.
 func (n *node) taken(k *class) *port {
 	for i := range k.ports {
 		for other := range n.ports {
@@ -174,7 +174,7 @@ func (n *node) taken(k *class) *port {
 	return nil
 }
 
-// holds reports whether there is room on the node.
+// holds reports whether the node has room for the class.
 func (n *node) holds(k *class) bool {
 	if n.free == nil {
 		return true
@@ -190,7 +190,7 @@ func (n *node) holds(k *class) bool {
 	return true
 }
 
-// room returns why there is no room, or nothing.
+// room returns why there is no room, or "".
 func (c *Cluster) room(k *class, n *node) string {
 	switch {
 	case n.holds(k):
@@ -218,7 +218,7 @@ func (c *Cluster) room(k *class, n *node) string {
 	return ""
 }
 
-// shown returns an amount as the scheduler counts it, as a quantity.
+// shown returns an amount, given as the scheduler counts it, as a quantity.
 func shown(name string, n int64) string {
 	switch {
 	case name == cpu && n%1000 == 0:
@@ -269,7 +269,7 @@ func (k *class) unevenWords(i int, n *node) string {
 	return fmt.Sprintf("%s=%s has %d of its pods and the emptiest has %d; the difference may be %d with it", s.TopologyKey, value, k.counts.spread[i][value], k.least(i), s.MaxSkew)
 }
 
-// company is how the pods near a node suit a pod.
+// company is how well the pods near a node suit a pod.
 type company int
 
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// key is a text that two pods share if, and only if, they have the same
+// key is a text that is equal for two pods if, and only if, they have the same
 // requirements in the same order: every part begins with its length.
 type key []byte
 
@@ -78,7 +78,7 @@ func (k *key) of(p *fairlead.Pod) {
 		return
 	}
 	rare, err := json.Marshal([]any{s.Affinity, s.TopologySpreadConstraints, s.Resources})
-	if err == nil { // texts, numbers and maps of them: there is none
+	if err == nil { // strings, numbers and maps of them: it cannot fail
 		*k = append(*k, rare...)
 	}
 }

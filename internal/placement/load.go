@@ -4,7 +4,8 @@ import "github.com/fairlead/fairlead"
 
 // Asks returns what a pod requests from a node, by resource, as the scheduler
 // counts it: thousandths of cpu, whole units of others, and one of "pods". It
-// is nil if that cannot be read. It is shared, and must not be changed.
+// is nil if the pod's requests are invalid. It is shared, and must not be
+// changed.
 func (c *Cluster) Asks(p *fairlead.Pod) map[string]int64 {
 	k := c.classOf(p)
 	if k.err == nil && k.demand == nil {
@@ -16,7 +17,7 @@ func (c *Cluster) Asks(p *fairlead.Pod) map[string]int64 {
 	return k.demand
 }
 
-// Allocatable returns what a node has for pods, likewise.
+// Allocatable returns what a node offers to pods, in the same units.
 func Allocatable(n *fairlead.Node) map[string]int64 {
 	all := make(map[string]int64, len(n.Status.Allocatable))
 	for name, text := range n.Status.Allocatable {

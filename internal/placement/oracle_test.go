@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/placement"
 )
 
-// oracle judges by the definitions alone: it goes through all nodes and pods for
-// each question and remembers nothing.
+// oracle decides by the definitions alone: it visits all nodes and pods for each
+// question, and caches nothing.
 type oracle struct {
 	nodes      []*fairlead.Node
 	pods       []*fairlead.Pod
@@ -155,7 +155,8 @@ func ceil(r *big.Rat) int64 {
 	return q.Int64()
 }
 
-// asks is what a pod asks of a resource, in thousandths of cpu or whole units.
+// asks returns how much of a resource a pod requests, in thousandths of cpu or
+// whole units.
 func asks(p *fairlead.Pod, resource string) int64 {
 	of := func(c fairlead.Container) *big.Rat {
 		if s, ok := c.Resources.Requests[resource]; ok {
@@ -312,7 +313,8 @@ func (o *oracle) company(p *fairlead.Pod, n *fairlead.Node) bool {
 		}
 		return true
 	}
-	// together reports whether a pod of those is in the same place as the node.
+	// together reports whether one of those pods is in the same domain as the
+	// node.
 	together := func(key string, is func(q *fairlead.Pod) bool) bool {
 		value, ok := n.Labels[key]
 		for _, x := range o.nodes {

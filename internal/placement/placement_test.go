@@ -14,7 +14,7 @@ import (
 
 var resources = []string{"cpu", "memory", "example.com/gpu"}
 
-// draw makes small worlds in which every demand matters at times.
+// draw creates small worlds in which every requirement matters sometimes.
 type draw struct{ *rand.Rand }
 
 func (d draw) of(words ...string) string { return words[d.IntN(len(words))] }
@@ -185,8 +185,8 @@ func (d draw) nodeTerm() (t fairlead.NodeSelectorTerm) {
 	return t
 }
 
-// TestAgainstOracle lets pods come and go and nodes change, and asks for every
-// pod and node whether it fits, and why not.
+// TestAgainstOracle adds and removes pods and changes nodes, and compares for
+// every pod and node whether it fits, and why not.
 func TestAgainstOracle(t *testing.T) {
 	reasons := map[placement.Filter]int{}
 	fit := 0
@@ -204,7 +204,7 @@ func TestAgainstOracle(t *testing.T) {
 		p := d.pod(100)
 		for i := range 8 {
 			d.happen(o, c, i)
-			if d.one(2) { // else what was counted for it counts on
+			if d.one(2) { // otherwise its counts are updated incrementally
 				p = d.pod(100 + i)
 			}
 			for _, n := range o.nodes {
@@ -239,7 +239,8 @@ func TestAgainstOracle(t *testing.T) {
 	}
 }
 
-// happen lets one thing change: a pod comes or goes, a node is replaced or goes.
+// happen makes one change: a pod is added or removed, a node is replaced or
+// removed.
 func (d draw) happen(o *oracle, c *placement.Cluster, i int) {
 	switch {
 	case d.one(4) && len(o.pods) > 0:
@@ -254,7 +255,7 @@ func (d draw) happen(o *oracle, c *placement.Cluster, i int) {
 		if err := c.SetNode(n); err != nil {
 			panic(err)
 		}
-	case d.one(5) && len(o.pods) > 0: // a pod changes in one thing
+	case d.one(5) && len(o.pods) > 0: // a pod changes in one property
 		k := d.IntN(len(o.pods))
 		p := *o.pods[k]
 		switch d.IntN(4) {
@@ -301,7 +302,7 @@ func (d draw) happen(o *oracle, c *placement.Cluster, i int) {
 	}
 }
 
-// TestManyChanges takes a class through so many changes that it counts again.
+// TestManyChanges makes so many changes that a class counts again.
 func TestManyChanges(t *testing.T) {
 	d := draw{rand.New(rand.NewPCG(1, 1))}
 	o := &oracle{}
@@ -336,8 +337,8 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
-// TestUntold: what is not known is no room, unless that is asked for; what cannot
-// be read fits nowhere and says so.
+// TestUntold checks that unknown resources mean no room, unless the option says
+// otherwise, and that pods with invalid requests fit nowhere, with a message.
 func TestUntold(t *testing.T) {
 	n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n"}}
 	p := &fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: "p"}}

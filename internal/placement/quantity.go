@@ -19,7 +19,7 @@ type Amount struct {
 
 const billion = 1_000_000_000
 
-// maxAmount is the maximum, to which the API caps larger quantities.
+// maxAmount is the largest amount: the API caps larger quantities to it.
 var maxAmount = Amount{Units: math.MaxInt64}
 
 // suffixes are the scales of quantities: powers of ten or of two.

@@ -13,10 +13,10 @@ import (
 const cpu = "cpu"
 
 // Requests returns what the scheduler reserves for a pod, by resource: the sum
-// of its containers and of sidecars, or what an init container needs in its
-// turn if that is more; for cpu, memory and huge pages, the request of the pod
+// of its containers and of sidecars, or what an init container needs while it
+// runs, if that is more; for cpu, memory and huge pages, the request of the pod
 // as a whole, if there is one; and the overhead in addition. The error names
-// the first quantity that cannot be read, in the order of containers and of
+// the first quantity that cannot be parsed, in the order of containers and of
 // names.
 func Requests(p *fairlead.Pod) (map[string]Amount, error) {
 	total, err := ofContainers(&p.Spec)

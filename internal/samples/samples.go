@@ -1,9 +1,9 @@
-// Package samples opens the catalogs that tests use: those that stand in a test
-// as text, and the real data, where it is at hand.
+// Package samples opens the catalogs that tests use: those that are written in
+// a test as text, and the real data, where it is available.
 //
-// The real data is no part of the module. It lies in the directory that the
-// environment variable FAIRLEAD_DATA names, else in shared/data beside the
-// module; a test that wants what is not there is skipped.
+// The real data is not part of the module. It is in the directory that the
+// environment variable FAIRLEAD_DATA names, or else in shared/data beside the
+// module; a test that needs data that is absent is skipped.
 //
 // Only tests import this package.
 package samples
@@ -24,13 +24,13 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// Text opens a catalog that is written in the test, as its one file catalog.yaml.
+// Text opens a catalog whose only file, catalog.yaml, has the given text.
 func Text(t testing.TB, text string) *catalog.Catalog {
 	t.Helper()
 	return Open(t, fstest.MapFS{"catalog.yaml": {Data: []byte(text)}})
 }
 
-// Open opens the catalog in fsys, which has to be without faults.
+// Open opens the catalog in fsys, which must have no faults.
 func Open(t testing.TB, fsys fs.FS) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Open(t.Context(), fsys, nil)
@@ -41,7 +41,7 @@ func Open(t testing.TB, fsys fs.FS) *catalog.Catalog {
 }
 
 // Data returns the path of a file or directory of the real data, and skips the
-// test where it is absent.
+// test if it is absent.
 func Data(t testing.TB, elem ...string) string {
 	t.Helper()
 	name := filepath.Join(append([]string{Root()}, elem...)...)
@@ -52,13 +52,14 @@ func Data(t testing.TB, elem ...string) string {
 }
 
 // Root returns the directory of the real data, which may be absent. A test runs
-// in the directory of its package, somewhere below what the data lies beside.
+// in the directory of its package, so the data is beside one of the directories
+// above.
 func Root() string {
 	if root := os.Getenv("FAIRLEAD_DATA"); root != "" {
 		return root
 	}
 	data := filepath.Join("shared", "data")
-	for range 8 { // as deep as a package may lie
+	for range 8 { // the maximum depth of a package
 		if _, err := os.Stat(data); err == nil {
 			break
 		}
@@ -78,7 +79,7 @@ func Archive(t testing.TB, name string) fstest.MapFS {
 	return files
 }
 
-// Unpack returns the files of a .tar.gz that want takes; nil takes all.
+// Unpack returns the files of a .tar.gz that want accepts; nil accepts all.
 func Unpack(name string, want func(name string) bool) (fstest.MapFS, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -110,8 +111,8 @@ func Unpack(name string, want func(name string) bool) (fstest.MapFS, error) {
 	}
 }
 
-// Catalogs returns the real catalogs of archives, by name: an archive is one, but
-// for published, of which each directory is.
+// Catalogs returns the real catalogs of archives, by name: each archive is one
+// catalog, except published, where each directory is one.
 func Catalogs(t testing.TB, archives ...string) iter.Seq2[string, fs.FS] {
 	return directories(t, ".", "*", archives)
 }
@@ -122,8 +123,8 @@ func Packages(t testing.TB, archives ...string) iter.Seq2[string, fs.FS] {
 	return directories(t, "*", "*/*", archives)
 }
 
-// directories returns those of archives that match a pattern, which is another
-// one for published.
+// directories returns the directories of archives that match a pattern;
+// published has a pattern of its own.
 func directories(t testing.TB, pattern, published string, archives []string) iter.Seq2[string, fs.FS] {
 	return func(yield func(string, fs.FS) bool) {
 		t.Helper()

@@ -30,7 +30,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestAbsent: a test that wants what is not at hand is skipped.
+// TestAbsent checks that a test that needs absent data is skipped.
 func TestAbsent(t *testing.T) {
 	t.Setenv("FAIRLEAD_DATA", t.TempDir())
 	skipped := false

@@ -1,7 +1,7 @@
-// Package scene reads files that say what a cluster holds and what happens in it:
-// one format for whatever plays them, be it one engine or all.
+// Package scene reads files that describe a cluster and what happens in it, in
+// one format for all players, of one engine or of all.
 //
-// A file is a stream of YAML or JSON documents: one of kind Scenario, and objects as
-// the API has them. Who plays it says which fields of the Scenario it plays; others in a
-// file are refused, so that nothing is left out in silence.
+// A file is a stream of YAML or JSON documents: one of kind Scenario, and objects as the
+// API has them. A player says which fields of the Scenario it plays; a file with others
+// is rejected, so that nothing is silently ignored.
 package scene

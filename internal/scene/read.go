@@ -15,7 +15,7 @@ import (
 // File is a file that was read.
 type File struct {
 	Title   string   // metadata.name
-	Spec    Spec     // what it says
+	Spec    Spec     // the spec of the Scenario
 	Objects []Object // in the order of the file
 
 	doc  *doc.Document
@@ -23,18 +23,18 @@ type File struct {
 	err  error
 }
 
-// Object is an object with where it stands.
+// Object is an object with its position.
 type Object struct {
-	At   doc.Position    // where it begins
+	At   doc.Position    // of its start
 	JSON json.RawMessage // the object
 }
 
-// Longest is the longest duration that a file may name.
+// Longest is the longest duration that a file may contain.
 const Longest = 10 * 365 * 24 * time.Hour
 
-// Read reads a file for a player, which plays the fields of spec that are named: of
-// "events" all of an event, of "events.delete" that of it alone. A file with others is
-// refused, and one with objects if none are played ("objects").
+// Read reads a file for a player that plays the named fields of spec: "events" means
+// all fields of events, "events.delete" only that one. A file with other fields is
+// rejected, and so is one with objects, unless "objects" is played.
 func Read(src io.Reader, name, player string, plays ...string) (*File, error) {
 	r := doc.NewReader(src, name, doc.Limits{})
 	var f *File
@@ -111,7 +111,7 @@ func decode(d *doc.Document, player string, plays []string) (*File, error) {
 	return f, f.err
 }
 
-// first returns what fields begin with.
+// first returns the first parts of fields.
 func first(plays []string) []string {
 	var all []string
 	for _, p := range plays {
@@ -121,7 +121,7 @@ func first(plays []string) []string {
 	return all
 }
 
-// under returns the fields below one.
+// under returns the fields below another one.
 func under(plays []string, field string) []string {
 	var all []string
 	for _, p := range plays {
@@ -132,20 +132,20 @@ func under(plays []string, field string) []string {
 	return all
 }
 
-// Fault complains of what stands at a path; the first complaint counts.
+// Fault reports a fault at a path; only the first one counts.
 func (f *File) Fault(format string, path []any, values ...any) {
 	if f.err == nil {
 		f.err = fmt.Errorf("%s: %w", f.doc.Position(f.tree.At(path...).KeyOffset), fmt.Errorf(format, values...))
 	}
 }
 
-// Err returns the first complaint.
+// Err returns the first fault, or nil.
 func (f *File) Err() error { return f.err }
 
-// Path writes a path as people do.
+// Path returns a path as in spec.events[0].at.
 func Path(path []any) string { return (&doc.Mismatch{Steps: path}).Path() }
 
-// Duration reads a duration at a path below spec; empty stands for another one.
+// Duration reads a duration at a path below spec; empty means otherwise.
 func (f *File) Duration(text string, otherwise time.Duration, path ...any) time.Duration {
 	if text == "" {
 		return otherwise
@@ -159,7 +159,7 @@ func (f *File) Duration(text string, otherwise time.Duration, path ...any) time.
 	return d
 }
 
-// Start returns when it is played.
+// Start returns when the scenario begins.
 func (f *File) Start() time.Time {
 	if f.Spec.Start == "" {
 		return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -171,8 +171,8 @@ func (f *File) Start() time.Time {
 	return at
 }
 
-// Times returns when the events happen, since the start; a file lists them in their
-// order.
+// Times returns when the events happen, since the start; a file must list them in
+// order of time.
 func (f *File) Times() []time.Duration {
 	var all []time.Duration
 	for i, e := range f.Spec.Events {

@@ -6,14 +6,14 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// MaxConstraintLen is the length in bytes of the longest constraint that is
-// read. A longer one is a [*fairlead.InputLimitError].
+// MaxConstraintLen is the maximum length of a constraint, in bytes. A longer
+// one is a [*fairlead.InputLimitError].
 const MaxConstraintLen = 4096
 
-// Constraint is a condition on versions as users pin them: a version, ranges
-// with ^ and ~, hyphens, wildcards, commas. It is not the language of
-// [Range], which catalogs use: here a prerelease counts only where the
-// constraint names one.
+// Constraint is a condition on versions in the form in which users pin them: a
+// version, ranges with ^ and ~, hyphens, wildcards, commas. It is not the
+// language of [Range], which catalogs use: here, a prerelease matches only if
+// the constraint names one.
 type Constraint struct {
 	text   string
 	parsed *semver.Constraints
@@ -32,7 +32,7 @@ func ParseConstraint(s string) (*Constraint, error) {
 }
 
 // Contains reports whether v meets the constraint. Build metadata is ignored.
-// The zero Version meets none.
+// The zero Version meets no constraint.
 func (c *Constraint) Contains(v Version) bool {
 	return !v.IsZero() && c.parsed.Check(semver.New(v.major, v.minor, v.patch, v.pre, v.build))
 }
@@ -40,7 +40,7 @@ func (c *Constraint) Contains(v Version) bool {
 // String returns the constraint as it was written.
 func (c *Constraint) String() string { return c.text }
 
-// ConstraintError tells that a text is not a constraint.
+// ConstraintError reports that a text is not a constraint.
 type ConstraintError struct {
 	Text string // what was read
 	Err  error  // what is wrong with it

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// versionError says what is wrong with text, which is known to be no version;
-// written is what the user wrote for it.
+// versionError returns what is wrong with text, which is known not to be a
+// version; written is what the user wrote for it.
 func versionError(text, written string) error {
 	e := &VersionError{Text: written}
 	e.Reason, e.Hint, e.Err = diagnoseVersion(text)

@@ -1,6 +1,6 @@
 package semverx
 
-// Least returns the least version of the range, and false where it is empty.
+// Least returns the least version of the range, and false if it is empty.
 func Least(r *Range) (Version, bool) {
 	var least Version
 	for _, a := range r.alternatives {

@@ -9,7 +9,7 @@ import (
 
 const anyVersion = `write ">=0.0.0-0" for any version`
 
-// hintNothing says what to write for a range in which there is no comparison.
+// hintNothing returns what to write for a range without a comparison.
 func hintNothing(text string) string {
 	switch {
 	case text == "" || text == "*" || text == "x" || text == "X":
@@ -20,8 +20,8 @@ func hintNothing(text string) string {
 	return ""
 }
 
-// hint says what to write for a token that the grammar refuses and that other
-// grammars (npm's, Masterminds', pip's) know; "" where nothing comes to mind.
+// hint returns what to write for a token that the grammar rejects and that
+// other grammars (npm's, Masterminds', pip's) accept; "" if there is no hint.
 func hint(text string) string {
 	switch {
 	case strings.Contains(text, ","):
@@ -56,8 +56,8 @@ func hint(text string) string {
 	return hintVersion(op, version)
 }
 
-// hintSpan writes a caret or tilde range out. The upper end is the very first
-// prerelease, so that no prerelease of the version behind it is let in.
+// hintSpan spells out a caret or tilde range. The upper end is the lowest
+// prerelease, so that no prerelease of the next version is included.
 func hintSpan(op, version string) string {
 	v, err := ParseTolerant(version)
 	if err != nil || max(v.major, v.minor, v.patch) == math.MaxUint64 {
@@ -76,7 +76,8 @@ func hintSpan(op, version string) string {
 	return fmt.Sprintf(`write ">=%s <%s"`, v, end)
 }
 
-// hintVersion is for an operator of the grammar before what is not a version.
+// hintVersion is for an operator of the grammar before a text that is not a
+// version.
 func hintVersion(op, version string) string {
 	numbers := strings.Split(version, ".")
 	for i, n := range numbers {

@@ -37,15 +37,15 @@ type parser struct {
 	start, end int
 }
 
-// token is a part of the text: what it says without its spaces, and where.
+// token is a part of the text: its content without spaces, and its position.
 type token struct {
 	text       string
 	start, end int
 }
 
-// tokens cuts the text at spaces. A space after <, > or = does not cut, so
-// that "> 1.0.0" is one token. A token of one character is dropped: that is
-// how the grammar reads "-" and "*", and why the digit 1 alone is not a version.
+// tokens cuts the text at spaces. A space after <, > or = does not end a token,
+// so that "> 1.0.0" is one. A token of one character is dropped: that is how the
+// grammar reads "-" and "*", and why the digit 1 alone is not a version.
 func (p *parser) tokens() []token {
 	var all []token
 	start := 0
@@ -86,7 +86,7 @@ func (p *parser) token(t token) error {
 	if i < 0 {
 		return p.fail(t, "no version in "+quote(t.text), nil)
 	}
-	// TrimSpace: the grammar forgives a tab around the operator.
+	// TrimSpace: the grammar allows a tab around the operator.
 	op, version := strings.TrimSpace(t.text[:i]), t.text[i:]
 	if strings.Contains(t.text, "x") {
 		return p.wildcard(t, op, version)
@@ -98,10 +98,10 @@ func (p *parser) token(t token) error {
 	return p.add(t, known, version)
 }
 
-// wildcard reads a token that has the letter x anywhere in it. Its last
-// component decides: .x as the second of two spans a major, as the third of
-// three a minor; anything else has no upper end, so that only the operators
-// that need none go with it.
+// wildcard reads a token that contains the letter x. Its last component
+// decides: .x as the second of two components covers a major version, as the
+// third of three a minor version; anything else has no upper end, so that it
+// can only be used with operators that need none.
 func (p *parser) wildcard(t token, op, version string) error {
 	floor := wildcardFloor(version)
 	ceiling := wildcardCeiling(version, floor)
@@ -121,19 +121,19 @@ func (p *parser) wildcard(t token, op, version string) error {
 		}
 		return p.add(t, less, ceiling)
 	case "!", "!=":
-		// Both at once, as the grammar has it: never true.
+		// Both at once, as in the grammar: never true.
 		if err := p.add(t, less, floor); err != nil {
 			return err
 		}
 		return p.add(t, greaterEqual, ceiling)
 	default:
-		// The grammar drops an operator that it does not know.
+		// The grammar drops an unknown operator.
 		return p.add(t, equal, floor)
 	}
 }
 
-// wildcardFloor returns the version where a wildcard begins: the first .x
-// (two of them count as one) reads .0, and a missing patch is 0.
+// wildcardFloor returns the version where a wildcard begins: the first .x (two
+// of them count as one) is read as .0, and a missing patch is 0.
 func wildcardFloor(version string) string {
 	before, after, ok := strings.Cut(version, ".x.x")
 	if ok {
@@ -148,8 +148,8 @@ func wildcardFloor(version string) string {
 	return version
 }
 
-// wildcardCeiling returns the version before which a wildcard ends, and ""
-// where there is no such version.
+// wildcardCeiling returns the version before which a wildcard ends, and "" if
+// there is no such version.
 func wildcardCeiling(version, floor string) string {
 	if !strings.HasSuffix(version, ".x") {
 		return ""

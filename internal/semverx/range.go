@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// MaxRangeLen is the length in bytes of the longest range that is read. A
-// longer one is a [*fairlead.InputLimitError].
+// MaxRangeLen is the maximum length of a range, in bytes. A longer one is a
+// [*fairlead.InputLimitError].
 const MaxRangeLen = 64 << 10
 
 // Range is a set of versions, as [ParseRange] reads it. It is immutable. The
-// zero Range holds no version.
+// zero Range contains no version.
 type Range struct {
 	text         string
 	alternatives []alternative
 	lints        []string
 }
 
-// alternative is what stands between two "||": comparisons that must all hold.
+// alternative is the text between two "||": comparisons that must all hold.
 type alternative struct {
 	text        string
 	comparisons []comparison
@@ -85,8 +85,8 @@ func (a alternative) holds(v Version) bool {
 	return true
 }
 
-// Contains reports whether v lies in the range. The zero Version lies in none.
-// It allocates nothing; the cost grows with the count of comparisons.
+// Contains reports whether v is in the range. The zero Version is in no range.
+// It allocates nothing; the cost grows with the number of comparisons.
 func (r *Range) Contains(v Version) bool {
 	if !v.valid {
 		return false
@@ -102,10 +102,10 @@ func (r *Range) Contains(v Version) bool {
 // String returns the range as it was written.
 func (r *Range) String() string { return r.text }
 
-// Lints tells what in the range is legal and yet hardly meant: what can never
-// match, what the grammar drops, wildcards that span less than they seem to.
-// The order is that of the text, alternatives that can never match last. Most
-// ranges have none: nil.
+// Lints reports what in the range is valid but hardly intended: what can never
+// match, what the grammar drops, wildcards that cover less than they seem to.
+// They are in the order of the text, except that alternatives that can never
+// match are last. Most ranges have none: nil.
 func (r *Range) Lints() []string {
 	lints := append([]string(nil), r.lints...)
 	for _, a := range r.alternatives {
@@ -116,9 +116,9 @@ func (r *Range) Lints() []string {
 	return lints
 }
 
-// least returns the least version that meets all comparisons, and false where
-// none does. The versions are well ordered upwards in steps of next, so that
-// walking past the excluded ones decides it exactly.
+// least returns the least version that meets all comparisons, and false if none
+// does. The versions are well ordered upwards in steps of next, so that
+// stepping over the excluded ones decides it exactly.
 func (a alternative) least() (Version, bool) {
 	v := Version{pre: "0", valid: true}
 	var excluded []Version
@@ -164,10 +164,10 @@ func containsVersion(vs []Version, v Version) bool {
 	return false
 }
 
-// RangeError tells why a text is not a range.
+// RangeError reports why a text is not a range.
 type RangeError struct {
 	Text   string // the range as given
-	Offset int    // the byte in it at which the trouble begins
+	Offset int    // the byte in it where the fault begins
 	Reason string // what is wrong there
 	Hint   string // what to write instead, or ""
 	Err    error  // the *VersionError or *fairlead.InputLimitError that caused it, or nil

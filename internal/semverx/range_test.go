@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// TestParseRange is the table of the grammar: what each range holds (in) and
-// what it does not (out), both separated by spaces.
+// TestParseRange is the table of the grammar: which versions each range
+// contains (in) and which it does not (out), both separated by spaces.
 func TestParseRange(t *testing.T) {
 	tests := []struct{ text, in, out string }{
 		{">1.0.0 <2.0.0 !1.2.1", "1.0.1 1.2.0 1.9.9 2.0.0-rc1", "1.0.0 1.2.1 2.0.0"},
@@ -147,7 +147,7 @@ func TestParseRangeErrors(t *testing.T) {
 	}
 }
 
-// TestHintsParse checks that whatever a hint proposes is itself a range.
+// TestHintsParse checks that every range that a hint proposes is valid.
 func TestHintsParse(t *testing.T) {
 	for _, s := range []string{"*", "^1.2.3", "~1.2", "^0", "v1.2.3", ">=v2", "=>1.0.0", "=<1.0.0", "<>1.0.0", "1.2.*", ">=1.X", "1.2", ">3", "1"} {
 		_, err := semverx.ParseRange(s)

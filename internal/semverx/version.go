@@ -11,29 +11,30 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// MaxVersionLen is the length in bytes of the longest version that is read. A
-// longer one is a [*fairlead.InputLimitError].
+// MaxVersionLen is the maximum length of a version, in bytes. A longer one is a
+// [*fairlead.InputLimitError].
 const MaxVersionLen = 256
 
-// Version is a semantic version. The zero Version is not a version at all: it is
-// what [Version.IsZero] reports, and differs from 0.0.0.
+// Version is a semantic version. The zero Version is not a version:
+// [Version.IsZero] reports it, and it differs from 0.0.0.
 //
-// Use [Version.Compare], not ==, to order: == also tells build metadata apart.
+// Use [Version.Compare], not ==, to order versions: == also compares build
+// metadata.
 type Version struct {
 	major, minor, patch uint64
 	pre, build          string
 	valid               bool
 }
 
-// Parse reads a version exactly as SemVer 2.0.0 writes it: three numbers,
-// an optional prerelease, optional build metadata. Numbers, also those within
+// Parse reads a version exactly as SemVer 2.0.0 writes it: three numbers, an
+// optional prerelease, optional build metadata. Numbers, including those within
 // a prerelease, must fit in 64 bits.
 //
-// An error is a [*VersionError]; where a limit is exceeded it wraps a
+// An error is a [*VersionError]; if a limit is exceeded, it wraps a
 // [*fairlead.InputLimitError].
 func Parse(s string) (Version, error) { return parse(s, s) }
 
-// parse reads text; errors speak of written.
+// parse reads text; errors quote written.
 func parse(text, written string) (Version, error) {
 	parsed, err := semver.StrictNewVersion(text)
 	if err != nil {
@@ -55,8 +56,8 @@ func parse(text, written string) (Version, error) {
 	return v, nil
 }
 
-// Tolerant is [ParseTolerant] for versions that are judged elsewhere: it returns
-// the zero Version for what is not one.
+// Tolerant is [ParseTolerant] for versions that are checked elsewhere: it
+// returns the zero Version for a text that is not a version.
 func Tolerant(s string) Version {
 	v, err := ParseTolerant(s)
 	if err != nil {
@@ -68,8 +69,8 @@ func Tolerant(s string) Version {
 // ParseTolerant reads a version as people write it. White space around it, one
 // leading v and leading zeros of the three numbers are dropped, and a missing
 // minor or patch is 0. A version of fewer than three numbers can have neither
-// prerelease nor build metadata. Errors are those of [Parse]; the limit of the
-// length holds for s as given.
+// prerelease nor build metadata. Errors are those of [Parse]; the length limit
+// applies to s as given.
 func ParseTolerant(s string) (Version, error) {
 	if len(s) > MaxVersionLen {
 		return Version{}, versionError(s, s)
@@ -92,9 +93,9 @@ func ParseTolerant(s string) (Version, error) {
 	return parse(strings.Join(parts, "."), s)
 }
 
-// dropLeadingZeros drops the zeros before the first other character of part.
-// Where no digit follows them one zero stands in, also for zeros that were
-// never there: 1.2.-rc reads 1.2.0-rc.
+// dropLeadingZeros drops the zeros before the first other character of part. If
+// no digit follows, it puts one zero there, even if there were none: 1.2.-rc is
+// read as 1.2.0-rc.
 func dropLeadingZeros(part string) string {
 	if len(part) < 2 {
 		return part
@@ -118,10 +119,10 @@ func (v Version) Minor() uint64 { return v.minor }
 // Patch returns the third number.
 func (v Version) Patch() uint64 { return v.patch }
 
-// Prerelease returns what stands behind the hyphen, or "".
+// Prerelease returns the text after the hyphen, or "".
 func (v Version) Prerelease() string { return v.pre }
 
-// Build returns the metadata that stands behind the plus sign, or "".
+// Build returns the metadata after the plus sign, or "".
 func (v Version) Build() string { return v.build }
 
 // String returns the version in canonical form; the zero Version is "".
@@ -144,9 +145,9 @@ func (v Version) String() string {
 	return string(b)
 }
 
-// Compare returns -1, 0 or 1 as v comes before, with or after o in SemVer's
-// order of precedence. Build metadata is ignored. The zero Version comes
-// before every other. It allocates nothing.
+// Compare returns -1, 0 or 1 if v precedes, equals or follows o in SemVer's
+// order of precedence. Build metadata is ignored. The zero Version precedes all
+// others. It allocates nothing.
 func (v Version) Compare(o Version) int {
 	if v.valid != o.valid {
 		if o.valid {
@@ -166,7 +167,7 @@ func (v Version) Compare(o Version) int {
 	return comparePrerelease(v.pre, o.pre)
 }
 
-// comparePrerelease orders two prereleases; none ("") comes last.
+// comparePrerelease orders two prereleases; none ("") is last.
 func comparePrerelease(a, b string) int {
 	if a == b {
 		return 0
@@ -247,12 +248,12 @@ func fits64(digits string) bool {
 	return err == nil
 }
 
-// VersionError tells why a text is not a version.
+// VersionError reports why a text is not a version.
 type VersionError struct {
 	Text   string // the text as given
 	Reason string // what is wrong with it
 	Hint   string // what to write instead, or ""
-	Err    error  // a *fairlead.InputLimitError where a limit is exceeded, or nil
+	Err    error  // a *fairlead.InputLimitError if a limit is exceeded, or nil
 }
 
 // Error returns the message on one line.
@@ -271,7 +272,7 @@ func tooLong(what, s string, limit int) error {
 	return &fairlead.InputLimitError{What: "length of the " + what + " in bytes", Size: int64(len(s)), Max: int64(limit)}
 }
 
-// quote quotes s for a message, cut where it is very long.
+// quote quotes s for a message, and cuts it if it is very long.
 func quote(s string) string {
 	const most = 80
 	if len(s) <= most {

@@ -99,8 +99,8 @@ func TestParseTolerant(t *testing.T) {
 	}
 }
 
-// TestCompare sorts the chain of SemVer's own section 11, shuffled, and checks
-// every pair.
+// TestCompare sorts a shuffled list of versions in the order of section 11 of
+// SemVer, and compares every pair.
 func TestCompare(t *testing.T) {
 	chain := []string{
 		"0.0.0-0", "0.0.0", "0.0.1", "1.0.0-0", "1.0.0-2", "1.0.0-10", "1.0.0-10.0", "1.0.0--", "1.0.0-A", "1.0.0-a", "1.0.0-a.0", "1.0.0-a.1",

@@ -1,5 +1,5 @@
 // Package sim drives engines through simulations: everything that can go wrong
-// is drawn from a seed, so that what fails can be had again.
+// is drawn from a seed, so that failures can be reproduced.
 //
 // A test gives [Run] a function that builds a world, lets things happen, asks
 // [Sim.Fault] at each point where something may go wrong, and notes what it
@@ -23,23 +23,23 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// SeedVariable is the environment variable that names the one seed to run, or
-// those from one to another, as in 1000-1999.
+// SeedVariable is the environment variable that names the one seed to run, or a
+// range of seeds, as in 1000-1999.
 const SeedVariable = "FAIRLEAD_SEED"
 
 // Start returns the instant at which simulations begin.
 func Start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// ErrFault is what calls return that a fault has befallen.
+// ErrFault is the error of calls that a fault makes fail.
 var ErrFault = errors.New("simulated fault")
 
 // maxNotes is how many of the last notes are kept.
 const maxNotes = 400
 
-// Sim is one simulation. It is for one goroutine.
+// Sim is one simulation. It must be used by one goroutine only.
 type Sim struct {
 	*rand.Rand
-	Seed   uint64                // what all is drawn from
+	Seed   uint64                // of everything that is drawn
 	Clock  *fairlead.ManualClock // begins at Start
 	notes  []string
 	healed bool
@@ -48,9 +48,9 @@ type Sim struct {
 	jumps  []jump
 }
 
-// jump is one of the clock, ahead.
+// jump is a jump of the clock, ahead.
 type jump struct {
-	to time.Time // where it ended; no later than the clock was set back to since
+	to time.Time // where it ended; at the latest where the clock was set back to since
 	by time.Duration
 }
 
@@ -61,9 +61,9 @@ func New(seed uint64) *Sim {
 	return s
 }
 
-// Run runs the seeds from 1 to n, or those that SeedVariable names, until one
-// fails. It returns how often each fault was injected, and each name reached, and logs
-// the longest waits of which [Waited] was told.
+// Run runs the seeds from 1 to n, or those that SeedVariable names, until one fails.
+// It returns how often each fault was injected and each name was reached, and logs the
+// longest waits that were reported to [Waited].
 func Run(t *testing.T, n int, f func(s *Sim) error) (counts map[string]int) {
 	t.Helper()
 	first, last := uint64(1), uint64(n)
@@ -106,7 +106,7 @@ func (s *Sim) Fault(name string, n int) bool {
 	return true
 }
 
-// Reach counts that something has happened which a simulation is to come by.
+// Reach counts something that simulations are supposed to reach.
 func (s *Sim) Reach(name string) { s.counts[name]++ }
 
 // Heal ends all faults.
@@ -126,8 +126,8 @@ func (s *Sim) Note(format string, args ...any) {
 // Notes returns the last notes, in order.
 func (s *Sim) Notes() []string { return s.notes }
 
-// Pass lets time pass, or jump: mostly seconds, at times an hour, and as a
-// fault up to an hour back.
+// Pass lets time pass: up to five seconds, or, as a fault, up to an hour ahead
+// or back.
 func (s *Sim) Pass() {
 	d := time.Duration(s.IntN(5000)) * time.Millisecond
 	switch {
@@ -143,8 +143,8 @@ func (s *Sim) Pass() {
 	s.Clock.Set(s.Clock.Now().Add(d))
 }
 
-// Store returns a view of a store whose calls fail at times, before or after
-// they took effect.
+// Store returns a view of a store whose calls sometimes fail, before or after
+// they take effect.
 func (s *Sim) Store(store fairlead.Store) fairlead.Store { return &faultyStore{store, s} }
 
 type faultyStore struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// A seed has the same faults each time.
+// TestSameSeed checks that a seed has the same faults each time.
 func TestSameSeed(t *testing.T) {
 	draw := func() (all []bool) {
 		s := sim.New(7)
@@ -24,7 +24,7 @@ func TestSameSeed(t *testing.T) {
 	}
 }
 
-// No fault happens after Heal, and a store without faults is the store.
+// TestHeal checks that no fault happens after Heal, also in calls of a store.
 func TestHeal(t *testing.T) {
 	s := sim.New(1)
 	store := s.Store(new(fairlead.MemStore))
@@ -48,7 +48,7 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// Run counts the faults of all its seeds.
+// TestRun checks that Run counts the faults of all its seeds.
 func TestRun(t *testing.T) {
 	faults := sim.Run(t, 5, func(s *sim.Sim) error {
 		s.Fault("always", 1)

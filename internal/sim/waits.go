@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Waits are the longest waits of simulations, by reason. The zero value has none.
+// Waits are the longest waits of simulations, by reason. The zero value is empty.
 type Waits struct{ longest map[string]wait }
 
 type wait struct {
@@ -19,7 +19,7 @@ type wait struct {
 	subject string
 }
 
-// See takes note of a wait that has lasted so long in the simulation of a seed.
+// See records a wait and how long it has lasted in the simulation of a seed.
 func (w *Waits) See(b fairlead.Block, lasted time.Duration, seed uint64) {
 	if w.longest == nil {
 		w.longest = map[string]wait{}
@@ -29,7 +29,7 @@ func (w *Waits) See(b fairlead.Block, lasted time.Duration, seed uint64) {
 	}
 }
 
-// add takes over the longer waits of another.
+// add merges the waits of another, of which the longer count.
 func (w *Waits) add(o *Waits) {
 	for reason, x := range o.longest {
 		w.See(fairlead.Block{Reason: reason, Subject: x.subject}, x.lasted, x.seed)
@@ -46,8 +46,8 @@ func (w *Waits) String() string {
 	return text.String()
 }
 
-// Waited takes note of how long what a decision waits for has lasted, without what the
-// clock has jumped by meanwhile. Run logs the longest at its end.
+// Waited records how long the blocks of a decision have lasted, without the jumps of
+// the clock in that time. Run logs the longest ones at its end.
 func Waited[B fairlead.Blocker](s *Sim, blocked []B) {
 	now := s.Clock.Now()
 	for _, x := range blocked {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The longest wait counts, without what the clock has jumped by.
+// TestWaited checks that the longest wait counts, without jumps of the clock.
 func TestWaited(t *testing.T) {
 	s := New(1)
 	b := []fairlead.Block{{Subject: "a", Reason: "R", Since: s.Clock.Now()}}

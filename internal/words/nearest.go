@@ -1,8 +1,9 @@
 package words
 
-// Nearest returns the candidate that is likely meant by a misspelt name, or ""
-// if none is near: at most a third of the characters differ, and at most
-// three. Of equally near ones the first counts.
+// Nearest returns the candidate that a misspelt name most likely means, or ""
+// if none is near. A near candidate is at most three edits away, and at most
+// one for each three bytes of name; one is always allowed. Of equally near
+// candidates, it returns the first.
 func Nearest(name string, candidates []string) string {
 	best, limit := "", min(3, max(1, len(name)/3))+1
 	for _, c := range candidates {
@@ -17,14 +18,14 @@ func Nearest(name string, candidates []string) string {
 }
 
 // Distance counts the bytes to insert, remove, change, or swap with their
-// neighbour, to make b of a, up to limit; none is edited twice (the optimal
-// string alignment).
+// neighbour, to turn a into b, up to limit; none is edited twice (optimal
+// string alignment distance).
 func Distance(a, b string, limit int) int {
-	above, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1) // of two letters ago, the last, and this one
+	above, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1) // rows for the letter before the last, the last, and this one
 	for j := range row {
 		row[j] = j
 	}
-	before := limit // the least of the row above
+	before := limit // the minimum of the row above
 	for i := range len(a) {
 		least := i + 1
 		next[0] = i + 1

@@ -14,7 +14,7 @@ func TestNearest(t *testing.T) {
 	}{
 		{"stabel", []string{"alpha", "stable", "staple"}, "stable"},
 		{"ectd", []string{"etcd"}, "etcd"}, // swapped letters are one slip
-		{"stable", []string{"stable"}, ""}, // itself is no correction
+		{"stable", []string{"stable"}, ""}, // the name itself is not a correction
 		{"beta", []string{"alpha"}, ""},
 		{"ab", []string{"b", "a"}, "b"},                // the first of equally near ones
 		{"abcdefghijkl", []string{"abcdefghxxxx"}, ""}, // four are too many
@@ -27,7 +27,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestDistance compares with the definition, on all short words of two letters.
+// TestDistance compares Distance with its definition for all short words made
+// of two letters.
 func TestDistance(t *testing.T) {
 	all := []string{""}
 	for i := 0; i < len(all); i++ {
@@ -46,7 +47,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// defined is the distance by its definition.
+// defined computes the distance by its definition.
 func defined(a, b string) int {
 	if a == "" || b == "" {
 		return len(a) + len(b)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Hidden reports whether a character is not seen, but changes how others are: marks that
-// turn the direction of text, joiners, and spaces without width. Line breaks and tabs are
-// not among them.
+// Hidden reports whether a character is invisible but changes how others are shown: marks
+// that change the direction of text, joiners, and spaces without width. Line breaks and
+// tabs are not among them.
 func Hidden(r rune) bool {
 	switch {
 	case r == 0x061c, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x2069, r == 0xfeff:
@@ -16,7 +16,7 @@ func Hidden(r rune) bool {
 	return false
 }
 
-// Visible writes hidden characters as what they are: ⟨U+202E⟩.
+// Visible replaces hidden characters by their code points, as in ⟨U+202E⟩.
 func Visible(s string) string {
 	if !strings.ContainsFunc(s, Hidden) {
 		return s

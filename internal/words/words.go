@@ -1,6 +1,5 @@
-// Package words holds what messages are put together with: numbers with their
-// nouns, lists of names, texts that are cut, and the name that a misspelt one
-// means.
+// Package words builds parts of messages: numbers with their nouns, lists of
+// names, truncated texts, and corrections of misspelt names.
 package words
 
 import (
@@ -9,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Count returns "1 node" or "3 nodes". What is counted may have its verb with
-// it: "1 node waits", "3 nodes wait".
+// Count returns "1 node" or "3 nodes". The noun may include a verb: "1 node
+// waits", "3 nodes wait".
 func Count(n int, one, many string) string { return fmt.Sprintf("%d %s", n, Plural(n, one, many)) }
 
 // Plural returns the first text for one, and the second for any other number.
@@ -22,7 +21,7 @@ func Plural(n int, one, many string) string {
 }
 
 // Clip returns at most most bytes of a text, cut between characters, with "..."
-// behind what was cut.
+// after it if something was cut off.
 func Clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -30,8 +29,8 @@ func Clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:max(most, 0)], "") + "..."
 }
 
-// Shorten returns at most most characters of a text, the last of them "…" where
-// it was cut.
+// Shorten returns at most most characters of a text; if it was cut, the last
+// one is "…".
 func Shorten(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -39,8 +38,8 @@ func Shorten(s string, most int) string {
 	return string([]rune(s)[:most-1]) + "…"
 }
 
-// List returns "a, b and c" for the word and. Of more than most+1 names it has
-// the first most, and says how many more there are.
+// List returns "a, b and c" for the word and. If there are more than most+1
+// names, it lists the first most, and how many more there are.
 func List(names []string, and string, most int) string {
 	switch n := len(names); {
 	case n < 2:
@@ -52,8 +51,8 @@ func List(names []string, and string, most int) string {
 	}
 }
 
-// First returns "a, b, c", and of more than most names the first most, and how
-// many more there are.
+// First returns "a, b, c". If there are more than most names, it lists the
+// first most, and how many more there are.
 func First(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -61,7 +60,7 @@ func First(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Field returns the path of a field below another one: "spec.replicas".
+// Field returns the path of a field within another one: "spec.replicas".
 func Field(path, name string) string {
 	if path == "" {
 		return name
