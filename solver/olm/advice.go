@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (a
 	}
 	for depth := 1; depth <= maxTogether && len(a.found) == 0; depth++ {
 		if depth < len(cores) {
-			continue // conflicts that have nothing in common need one change each
+			continue // conflicts that have nothing in common mostly need one change each
 		}
 		if err := a.search(nil, slices.Concat(cores[:1]...), depth); err != nil {
 			return nil, "", err
@@ -83,6 +84,7 @@ func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (a
 			return nil, "", err
 		}
 	}
+	a.fewest()
 	slices.SortStableFunc(a.found, func(x, y advised) int { return cmp.Compare(x.effort, y.effort) })
 	for _, f := range a.found[:min(len(a.found), maxAdvice)] {
 		advice = append(advice, f.String())
@@ -95,6 +97,16 @@ func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (a
 		none = fmt.Sprintf("no fix was found: no change of subscriptions, installed operators and catalogs helps, nor do %d together", maxTogether)
 	}
 	return advice, none, ctx.Err()
+}
+
+// fewest keeps the sets with the fewest changes: a search for several also finds
+// fewer that suffice.
+func (a *advisor) fewest() {
+	least := math.MaxInt
+	for _, f := range a.found {
+		least = min(least, len(f.changes))
+	}
+	a.found = slices.DeleteFunc(a.found, func(f advised) bool { return len(f.changes) > least })
 }
 
 func (f *advised) String() string {

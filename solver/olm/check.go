@@ -238,7 +238,7 @@ func (j *judge) mayServe(e *entry, s *subscription) bool {
 	}
 	own := s.source() == SourceKey{} || e.source.SourceKey == s.source()
 	if s.current == nil {
-		return own && (s.Spec.StartingCSV == "" || e.name == s.Spec.StartingCSV)
+		return own && (e.name == s.Spec.StartingCSV || s.Spec.StartingCSV == "" && j.chained[e])
 	}
 	return (own || j.opts.CrossCatalogUpdates) && isUpdate(e, s.current) && j.chained[e]
 }

@@ -113,6 +113,30 @@ csv e.v1: package former 1.0.0
 csv free.v1: provides F
 `
 
+// TestCheckerRefusesSkipped checks that a skipped entry, which one subscription may
+// name as its startingCSV, does not serve another.
+func TestCheckerRefusesSkipped(t *testing.T) {
+	s := parseScenario(t, `
+catalog c
+p stable*: p.v3 -> p.v2 -> p.v1
+p.v3: skips p.v2
+subscription u p starting=p.v2
+subscription v p
+`)
+	r, err := olm.NewResolver(s.sources, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Evaluate(t.Context(), s.request, []string{"c//stable/p.v2"})
+	if err == nil || err.Error() != "subscription v is not served" {
+		t.Errorf("got %v", err)
+	}
+	s.request.Subscriptions = s.request.Subscriptions[:1]
+	if err := r.Evaluate(t.Context(), s.request, []string{"c//stable/p.v2"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCheckerRefuses shows each mistake that the checker rejects, in answers
 // that are otherwise right.
 func TestCheckerRefuses(t *testing.T) {
