@@ -89,8 +89,8 @@ type search[W, S, A any] struct {
 // visited. If not all states were visited, liveness is checked for those from
 // which all moves were followed.
 func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
-	x := &search[W, S, A]{m: m, seen: map[sum]int32{}, once: map[instant]W{}, roots: map[int32]int{}, r: &Result{Moves: map[string]int{}}}
-	m.looks, m.reads = map[asked]*flight[S, A]{}, map[*byte]S{}
+	x := &search[W, S, A]{m: m, seen: map[sum]int32{}, roots: map[int32]int{}, r: &Result{Moves: map[string]int{}}}
+	x.forget()
 	defer func() { m.looks, m.reads = nil, nil }()
 	limit := m.Max
 	if limit == 0 {
@@ -103,9 +103,14 @@ func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
 		}
 	}
 	x.r.Complete = true
+	level := 0 // how many states are as many moves from a start as the one at hand, or fewer
 	for at := 0; at < len(x.nodes); at++ {
 		if x.r.Violation != nil {
 			return x.finish(), nil
+		}
+		if at == level {
+			level = len(x.nodes)
+			x.forget()
 		}
 		c := x.queue[at]
 		x.queue[at] = nil
@@ -125,6 +130,12 @@ func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
 		x.live()
 	}
 	return x.finish(), nil
+}
+
+// forget lets go of what is remembered only to save time. States that are near in
+// the search share most of it.
+func (x *search[W, S, A]) forget() {
+	x.once, x.m.looks, x.m.reads = map[instant]W{}, map[asked]*flight[S, A]{}, map[*byte]S{}
 }
 
 func (x *search[W, S, A]) finish() *Result {

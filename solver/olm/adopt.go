@@ -60,10 +60,14 @@ func (r *Resolver) Adopt(ctx context.Context, req *Request, csv, channel string)
 		return fail("namespace %s has no such operator; name one that it has and that is not a copy", req.Namespace)
 	}
 	is := &req.Installed[at]
+	var successors []string
 	for i := range req.Installed {
 		if c := &req.Installed[i]; c.Spec.Replaces == csv && c.Name != csv && c.Namespace == req.Namespace {
-			return fail("%s replaces it; adopt that", c.Name)
+			successors = append(successors, c.Name)
 		}
+	}
+	if len(successors) > 0 {
+		return fail("%s replaces it; adopt that", slices.Min(successors))
 	}
 	sub := Subscription{Spec: SubscriptionSpec{StartingCSV: csv, InstallPlanApproval: ApprovalManual}}
 	sub.Namespace = req.Namespace
@@ -75,9 +79,9 @@ func (r *Resolver) Adopt(ctx context.Context, req *Request, csv, channel string)
 		sub.Spec.Package = names[0]
 	}
 	taken := false
-	for i := range req.Subscriptions {
-		switch s := &req.Subscriptions[i]; {
-		case s.Namespace != req.Namespace:
+	q := &query{Resolver: r, req: req}
+	for _, s := range q.ordered() {
+		switch {
 		case s.Status.InstalledCSV == csv || s.Status.CurrentCSV == csv:
 			return fail("subscription %s has it", s.Name)
 		case s.Spec.Package == sub.Spec.Package:

@@ -389,9 +389,9 @@ func (a *advisor) hidden(helps func(*source) bool) []shownSource {
 func (a *advisor) ofInstalled(e *entry) []change {
 	var all []change
 	subscribed := false
-	for i := range a.base.Subscriptions {
-		s := &a.base.Subscriptions[i]
-		if s.Spec.Package != e.pkg || s.Namespace != a.base.Namespace {
+	q := &query{Resolver: a.q.Resolver, req: a.base}
+	for _, s := range q.ordered() {
+		if s.Spec.Package != e.pkg {
 			continue
 		}
 		subscribed = true

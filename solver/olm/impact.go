@@ -262,16 +262,20 @@ func (q *query) stranded(s *subscription) bool {
 		return false
 	}
 	channels := q.channelsOf(s)
+	heads := make(map[string]bool)
 	for _, ch := range channels {
-		if len(ch.chain) > 0 && ch.chain[0].name == s.current.name {
-			return false
+		if len(ch.chain) > 0 {
+			heads[ch.chain[0].name] = true
 		}
+	}
+	if heads[s.current.name] {
+		return false
 	}
 	passed := make(map[*entry]bool)
 	ahead := slices.Clone(s.candidates)
 	for ; len(ahead) > 0; ahead = ahead[1:] {
 		e := ahead[0]
-		if e.rank == 0 {
+		if heads[e.name] {
 			return false
 		}
 		if passed[e] {

@@ -63,6 +63,9 @@ type Hop struct {
 //     in order, with the preferences of Resolve; the others stay if they can,
 //     and otherwise move with the preferences of Resolve.
 //
+// A target that is already reached is kept; its operators move only if they cannot
+// stay as they are.
+//
 // Dependencies that a hop adds are updated along the channel that they were
 // taken from, like the subscriptions that Resolve generates for them.
 //

@@ -64,42 +64,73 @@ func trackTo(s *state) track {
 	return t
 }
 
-// find searches for the path of each group by itself. A group without a target
-// moves only if it cannot stay as it is.
+// part is a group of operators with the goals that concern it.
+type part struct {
+	*query
+	goals []goal
+}
+
+// find searches for the path of each group by itself. A group without a target, or
+// that meets its goals at the start, moves only if others move and it cannot stay as
+// it is.
 func (p *pathfinder) find(ctx context.Context) (*Path, error) {
 	f, err := p.foresee(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var tracks []track
-	var others []*query
-	moves := false
+	var others []part
+	var dead []*PathError
 	for _, g := range f.groups() {
-		goals := slices.DeleteFunc(slices.Clone(p.goals), func(goal goal) bool {
-			return !slices.ContainsFunc(g.subs, func(s *subscription) bool { return s.Spec.Package == goal.Package })
-		})
-		if len(goals) == 0 {
-			others = append(others, g)
+		x := part{query: g}
+		for _, goal := range p.goals {
+			if slices.ContainsFunc(g.subs, func(s *subscription) bool { return s.Spec.Package == goal.Package }) {
+				x.goals = append(x.goals, goal)
+			}
+		}
+		if g.start().meets(x.goals...) {
+			others = append(others, x)
 			continue
 		}
-		last, err := p.search(ctx, g, goals)
-		if err != nil {
+		last, err := p.search(ctx, x, false)
+		var none *PathError
+		switch {
+		case errors.As(err, &none):
+			dead = append(dead, none)
+		case err != nil:
 			return nil, err
+		default:
+			tracks = append(tracks, trackTo(last))
 		}
-		tracks = append(tracks, trackTo(last))
-		moves = moves || last.hops > 0
 	}
-	for _, g := range others {
-		if !moves {
-			break
-		}
-		last, err := p.settle(ctx, g)
+	if len(dead) > 0 {
+		return nil, p.together(dead)
+	}
+	if len(tracks) == 0 {
+		return &Path{Hops: []Hop{}}, nil
+	}
+	for _, x := range others {
+		last, err := p.settle(ctx, x)
 		if err != nil {
 			return nil, err
 		}
 		tracks = append(tracks, trackTo(last))
 	}
 	return merge(ctx, tracks), nil
+}
+
+// together returns one error for those of several groups.
+func (p *pathfinder) together(dead []*PathError) *PathError {
+	order := func(t Target) int {
+		return slices.IndexFunc(p.goals, func(g goal) bool { return g.Target == t })
+	}
+	slices.SortStableFunc(dead, func(a, b *PathError) int { return order(a.Dead[0].Target) - order(b.Dead[0].Target) })
+	all := &PathError{Nearest: dead[0].Nearest}
+	for _, d := range dead {
+		all.Dead = append(all.Dead, d.Dead...)
+	}
+	slices.SortStableFunc(all.Dead, func(a, b DeadEnd) int { return order(a.Target) - order(b.Target) })
+	return all
 }
 
 func (q *query) start() *state {
@@ -111,15 +142,16 @@ func (q *query) start() *state {
 }
 
 // search goes through the states of a group, fewer hops first and preferred
-// ones first, to the first one that meets the goals.
-func (p *pathfinder) search(ctx context.Context, g *query, goals []goal) (*state, error) {
+// ones first, to the first one that meets the goals: the start, unless a hop must
+// be made, which may lead back to the start.
+func (p *pathfinder) search(ctx context.Context, g part, hop bool) (*state, error) {
 	all := []*state{g.start()}
-	if all[0].meets(goals...) {
+	if !hop && all[0].meets(g.goals...) {
 		return all[0], nil
 	}
-	seen := map[string]bool{p.key(all[0]): true}
+	seen := map[string]bool{p.key(all[0]): !hop}
 	for i := 0; i < len(all); i++ { // grows during the loop
-		q, err := p.at(g, all[i])
+		q, err := p.at(g.query, all[i])
 		if err != nil {
 			return nil, err
 		}
@@ -131,28 +163,20 @@ func (p *pathfinder) search(ctx context.Context, g *query, goals []goal) (*state
 				continue
 			}
 			seen[p.key(next)] = true
-			if next.meets(goals...) {
+			if next.meets(g.goals...) {
 				return next, nil
 			}
 			all = append(all, next)
 		}
 	}
-	return nil, p.deadEnd(ctx, g, goals, all)
+	return nil, p.deadEnd(ctx, g, all)
 }
 
 // at returns the query of a group in a state.
 func (p *pathfinder) at(g *query, s *state) (*query, error) {
 	q := *g
-	q.subs, q.installed = nil, s.installed
-	for _, sub := range s.subs {
-		own := &subscription{Subscription: sub}
-		q.readCurrent(own)
-		if err := q.findCandidates(own); err != nil {
-			return nil, err
-		}
-		q.subs = append(q.subs, own)
-	}
-	return &q, nil
+	q.installed = s.installed
+	return &q, q.readSubscriptions(s.subs)
 }
 
 // nexts yields the states that one hop leads to, the preferred ones first.
@@ -188,19 +212,24 @@ func (p *pathfinder) nexts(ctx context.Context, q *query, s *state) func(yield f
 	}
 }
 
-// settle returns the state in which a group without a target can stay: as it
-// is, or after the preferred hop.
-func (p *pathfinder) settle(ctx context.Context, g *query) (*state, error) {
-	s := g.start()
+// settle returns the state that a group is in while others move: the start if it
+// can stay as it is, or else where it meets its goals after a hop or more.
+func (p *pathfinder) settle(ctx context.Context, g part) (*state, error) {
 	selected, err := g.solve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	next := p.advance(g, s, selected)
-	if p.key(next) == p.key(s) {
+	s := g.start()
+	last := p.advance(g.query, s, selected)
+	if len(g.goals) > 0 {
+		if last, err = p.search(ctx, g, true); err != nil {
+			return nil, err
+		}
+	}
+	if p.key(last) == p.key(s) {
 		return s, nil
 	}
-	return next, nil
+	return last, nil
 }
 
 // advance returns the state after a hop.

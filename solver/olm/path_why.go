@@ -8,18 +8,19 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// deadEnd reports the goals of a group that none of its states meets, and why.
-func (p *pathfinder) deadEnd(ctx context.Context, g *query, goals []goal, all []*state) error {
-	dead := slices.DeleteFunc(slices.Clone(goals), func(goal goal) bool {
+// deadEnd reports the goals of a group that none of its states meets, and why. If
+// the first state meets them, no later one does.
+func (p *pathfinder) deadEnd(ctx context.Context, g part, all []*state) error {
+	dead := slices.DeleteFunc(slices.Clone(g.goals), func(goal goal) bool {
 		return slices.ContainsFunc(all, func(s *state) bool { return s.meets(goal) })
 	})
 	together := len(dead) == 0
 	if together {
-		dead = goals
+		dead = g.goals
 	}
 	out := &PathError{}
 	for i, goal := range dead {
-		at, reached := p.nearest(g, goal, all)
+		at, reached := p.nearest(g.query, goal, all)
 		if i == 0 {
 			out.Nearest = merge(ctx, []track{trackTo(at)})
 		}
@@ -29,10 +30,12 @@ func (p *pathfinder) deadEnd(ctx context.Context, g *query, goals []goal, all []
 		}
 		var err error
 		switch {
+		case all[0].meets(g.goals...):
+			d.Why = "it is reached, but cannot stay while the other targets are not"
 		case together:
 			d.Why = "it can be reached, but never at the same time as the other targets"
 		default:
-			d.Why, err = p.why(ctx, g, goal, all)
+			d.Why, err = p.why(ctx, g.query, goal, all)
 		}
 		if err != nil {
 			return err

@@ -67,16 +67,25 @@ func (q *query) read(ctx context.Context) error {
 	if err := q.readInstalled(subs); err != nil {
 		return err
 	}
-	for _, sub := range subs {
+	if err := q.readSubscriptions(subs); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// readSubscriptions finds what may serve each subscription.
+func (q *query) readSubscriptions(subs []*Subscription) error {
+	q.subs = make([]*subscription, len(subs))
+	for i, sub := range subs {
 		s := &subscription{Subscription: sub}
 		q.readCurrent(s)
 		if err := q.findCandidates(s); err != nil {
 			return err
 		}
-		q.subs = append(q.subs, s)
+		q.subs[i] = s
 	}
 	q.shareCandidates()
-	return ctx.Err()
+	return nil
 }
 
 // check rejects a request that names no namespace but has subscriptions or CSVs
@@ -158,6 +167,7 @@ func (q *query) readInstalled(subs []*Subscription) error {
 			csvs = append(csvs, c)
 		}
 	}
+	slices.SortStableFunc(csvs, func(a, b ClusterServiceVersion) int { return strings.Compare(a.Name, b.Name) })
 	var gone map[string]bool
 	if q.req.Group.FailsForward() {
 		var err error
@@ -175,7 +185,6 @@ func (q *query) readInstalled(subs []*Subscription) error {
 		}
 		q.installed = append(q.installed, e)
 	}
-	slices.SortFunc(q.installed, func(a, b *entry) int { return strings.Compare(a.name, b.name) })
 	for i := 1; i < len(q.installed); i++ {
 		if name := q.installed[i].name; name == q.installed[i-1].name {
 			return fmt.Errorf("csv %s/%s: the request has two of that name; a namespace holds one", q.req.Namespace, name)
