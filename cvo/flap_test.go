@@ -1,9 +1,12 @@
 package cvo_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 )
 
@@ -94,4 +97,28 @@ func TestFlapping(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Once it has come back twice, and not before, the message says that it is intermittent,
+// and since when: since it first appeared.
+func TestIntermittentText(t *testing.T) {
+	const ill, well = "available=False degraded=False upgradeable=True operator=4.18.0", "available=True degraded=False upgradeable=True operator=4.18.0"
+	s := updatedStage(t)
+	first := s.clock.Now()
+	text := "(intermittent since " + first.UTC().Format(time.RFC3339) + ")"
+	for i, says := range []string{ill, well, ill, well, ill, well} {
+		s.backend.says["a"] = says
+		s.run(10 * time.Second)
+		for _, one := range s.backend.Version("c").Status.Conditions {
+			if one.Type == "Failing" && strings.Contains(one.Message, text) != (i >= 4) {
+				t.Errorf("%d times: %s", i/2+1, one.Message)
+			}
+		}
+		told := slices.ContainsFunc(s.last.Blocked, func(b fairlead.Block) bool {
+			return b.Reason == "Flapping" && b.Since.Equal(first) && strings.Contains(b.Message, text)
+		})
+		if told != (i == 5) {
+			t.Errorf("%d times, %s: %v", i/2+1, says, s.last.Blocked)
+		}
+	}
 }

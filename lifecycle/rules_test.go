@@ -294,3 +294,18 @@ func TestPoints(t *testing.T) {
 		}
 	}
 }
+
+// The node on the machine's instance is remembered by name and UID, in place of what was
+// remembered before: without a reference it is then known by that.
+func TestNodeIsRemembered(t *testing.T) {
+	want := lifecycle.NodeRef{Kind: "Node", Name: "n", UID: "nu"}
+	for _, known := range []*lifecycle.NodeRef{nil, {Kind: "Node", Name: "n", UID: "former"}, {Kind: "Node", Name: "former", UID: "nu"}, &want} {
+		w := draining()
+		w.Machine.Status.NodeRef = nil
+		w.Machine.Spec.ProviderID, w.Node.Spec.ProviderID = "cloud:///a", "cloud:///a"
+		d := lifecycle.Step(lifecycle.State{UID: w.Machine.UID, Node: known}, w, sim.Start(), nil)
+		if d.State.Node == nil || *d.State.Node != want {
+			t.Errorf("%+v was remembered, now %+v, want %+v", known, d.State.Node, want)
+		}
+	}
+}

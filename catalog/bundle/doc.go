@@ -28,7 +28,7 @@
 // # Validation
 //
 // Validate reports errors by the rules of registries, of opm alpha bundle validate and, with
-// [ValidateOptions.V1], of the newer installer (OLM v1). Lint gives advice. Every finding is a
+// [ValidateOptions.V1], of OLM v1's operator-controller. Lint gives advice. Every finding is a
 // [catalog.Diagnostic] with a stable code, listed as constants below, and a hint on how to fix it.
 //
 // # Facts for authors

@@ -15,9 +15,9 @@ import (
 // Options say how a bundle directory is read. The zero value is what catalog
 // tools do.
 type Options struct {
-	// EveryDocument takes every document of a manifest file, as the newer
-	// installer does. Without it only the first counts, as for catalog tools,
-	// and the others are reported as lost.
+	// EveryDocument takes every document of a manifest file, as OLM v1's
+	// operator-controller does. Without it only the first counts, as for
+	// catalog tools, and the others are reported as lost.
 	EveryDocument bool
 	// Lenient reads bundles that are published and cannot be changed any more:
 	// if a key is in an object twice, the last one counts, as for the tools that

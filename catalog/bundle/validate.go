@@ -9,8 +9,8 @@ import (
 // ValidateOptions say which rules apply in addition to those of catalog tools.
 // Nil is the zero value.
 type ValidateOptions struct {
-	// V1 adds the rules of the newer installer (OLM v1), which rejects bundles
-	// that OLM v0 accepts.
+	// V1 adds the rules of OLM v1 (its operator-controller), which rejects
+	// bundles that OLM v0 accepts.
 	V1 bool
 	// KubeVersion is the version of Kubernetes that the bundle is to run on,
 	// such as "1.31": APIs that it no longer has are faults. Without it the

@@ -15,7 +15,7 @@ const (
 	LintSkipRange         catalog.Code = "skip-range-reach"   // a skipRange includes nothing, its own version, or later ones
 	LintRedundantSkip     catalog.Code = "redundant-skip"     // an entry skips what it replaces, or itself
 	LintDeprecatedDefault catalog.Code = "deprecated-default" // the default channel, or its head, is deprecated
-	LintIcon              catalog.Code = "icon"               // an icon is not an image, or has another type than it says
+	LintIcon              catalog.Code = "icon"               // the data of an icon is missing, is not an image of a known type, or is of another type than its mediatype
 )
 
 // The codes of lints about bundles.

@@ -155,13 +155,35 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// A rule that is not known is passed on as it came.
+// A rule that is not known is passed on as it came, without the space between its words:
+// two that differ only in that are the same.
 func TestUnknownRules(t *testing.T) {
-	const rule = `{"type":"Astrology","sign":"Leo"}`
-	g, found := graph.Parse([]byte(`{"nodes":[{"version":"1.0.0"},{"version":"1.0.1"}],"conditionalEdges":[{"edges":[{"from":"1.0.0","to":"1.0.1"}],"risks":[{"name":"A","matchingRules":[`+rule+`]}]}]}`), nil)
-	text, err := json.Marshal(g)
-	if err != nil || len(found) != 1 || !strings.Contains(string(text), rule) {
-		t.Errorf("%v, %v: %s", err, found, text)
+	const rule = `{"type":"Astrology","sign":"Leo in ascent"}`
+	for _, written := range []string{rule, "{ \"type\": \"Astrology\",\n\t\"sign\": \"Leo in ascent\" }"} {
+		g, found := graph.Parse([]byte(`{"nodes":[{"version":"1.0.0"},{"version":"1.0.1"}],"conditionalEdges":[{"edges":[{"from":"1.0.0","to":"1.0.1"}],"risks":[{"name":"A","matchingRules":[`+written+`]}]}]}`), nil)
+		text, err := json.Marshal(g)
+		if err != nil || len(found) != 1 || !strings.Contains(string(text), rule) {
+			t.Errorf("%v, %v: %s", err, found, text)
+		}
+		u, err := g.Updates("1.0.0")
+		if err != nil || u.Conditional[0].Risks[0].MatchingRules[0] != (graph.Rule{Type: "Astrology", Other: rule}) {
+			t.Errorf("%s: %+v, %v", written, u, err)
+		}
+	}
+}
+
+// The path from a release to itself has no updates; it is drawn as the release alone.
+func TestDrawNoUpdate(t *testing.T) {
+	g, _ := graph.Parse([]byte(`{"nodes":[{"version":"1.0.0"}]}`), nil)
+	paths, err := g.Paths(t.Context(), "1.0.0", "1.0.0", nil)
+	if err != nil || len(paths) != 1 || len(paths[0].Updates) != 0 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	for name, paths := range map[string][]*graph.Path{"From 1.0.0 to 1.0.0": paths, "": nil} {
+		var out strings.Builder
+		if err := graph.PathDiagram(paths).WriteDOT(&out); err != nil || strings.Contains(out.String(), "->") || strings.Contains(out.String(), "1.0.0") != (name != "") || !strings.Contains(out.String(), name) {
+			t.Errorf("%d paths: %v\n%s", len(paths), err, out.String())
+		}
 	}
 }
 

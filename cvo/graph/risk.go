@@ -12,7 +12,7 @@ const (
 type Rule struct {
 	Type  string // RuleAlways, RulePromQL, RuleCEL, or one that is unknown here
 	Query string // the query or expression, if the type has one
-	Other string // the rule as JSON, if its type is unknown or its form is wrong
+	Other string // the rule as compact JSON, if its type is unknown or its form is wrong
 }
 
 // Known reports whether the rule has a known type and the right form.

@@ -111,3 +111,54 @@ func TestDiffCapabilities(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffPlaces: a change has its places in both orders, from 1.
+func TestDiffPlaces(t *testing.T) {
+	before := selection(t, "0000_05_a_0.yaml ConfigMap same", "0000_05_a_1.yaml ConfigMap moved", "0000_05_a_2.yaml ConfigMap goes")
+	after := selection(t, "0000_05_a_0.yaml ConfigMap same", "0000_05_a_1.yaml ConfigMap new", "0000_05_a_3.yaml ConfigMap moved", "-0000_05_a_4.yaml ConfigMap goes")
+	place := func(p *payload.Place) string {
+		if p == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%s:%d", strings.TrimPrefix(p.File, "release-manifests/0000_05_"), p.Task)
+	}
+	var got []string
+	for _, c := range payload.Diff(before, after).Changes {
+		got = append(got, fmt.Sprintf("%s %s %s %s", c.ID.Name, c.Kind, place(c.From), place(c.To)))
+	}
+	if want := "new added - a_1.yaml:2, moved moved a_1.yaml:2 a_3.yaml:3, goes deleted a_2.yaml:3 a_4.yaml:4"; strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// TestDiffFields: a change names the fields that differ, as deep as both manifests have
+// them. Of lists it names the elements, if the lists are equally long, otherwise the list.
+func TestDiffFields(t *testing.T) {
+	with := func(spec string) *payload.Selection {
+		all, err := payload.ReadManifests("release-manifests/0000_10_a_x.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nspec: "+spec+"\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &payload.Selection{Payload: new(payload.Payload), Tasks: all}
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"{a: 1}", "{a: 1.0}", ""},
+		{"{a: 1}", "{a: 2}", "spec.a"},
+		{"{a: 1}", "{a: 1, b: 1}", "spec.b"},
+		{"{a: 1, b: 1}", "{a: 2}", "spec.a spec.b"},
+		{"{a: {b: {c: 1}}}", "{a: {b: {c: 2}}}", "spec.a.b.c"},
+		{"{a: {b: 1}}", "{a: [1]}", "spec.a"},
+		{"[1, 2]", "[1, 3]", "spec[1]"},
+		{"[1, 2]", "[1, 2, 3]", "spec"},
+		{"[{a: 1, b: 1}, 2]", "[{a: 2, b: 1}, 3]", "spec[0].a spec[1]"},
+		{"{a.b: 1, c/d: 1}", "{a.b: 2, c/d: 2}", "spec[a.b] spec[c/d]"},
+	} {
+		var got []string
+		for _, change := range payload.Diff(with(c.from), with(c.to)).Changes {
+			got = append(got, change.Fields...)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s to %s: %v, want %s", c.from, c.to, got, c.want)
+		}
+	}
+}

@@ -69,7 +69,9 @@ func TestParseDuplicateRows(t *testing.T) {
 		want      string
 	}{
 		{"no-duplicate", resource("extensions/v1 ConfigMap default a-config") + "---\n" + resource("extensions/v1 ConfigMap default b-config"), "", ""},
-		{"resource-id-error", resource("extensions/v1 Kind default -"), payload.CodeMissing, "f:1:1: the manifest lacks metadata.name"},
+		{"resource-id-error", resource("extensions/v1 Kind default -"), payload.CodeMissing, "f:1:1: the manifest lacks metadata.name; "},
+		{"no kind", "apiVersion: v1\nmetadata: {name: a}\n", payload.CodeMissing, "f:1:1: the manifest lacks kind; "},
+		{"neither", "apiVersion: v1\nmetadata: {namespace: a}\n", payload.CodeMissing, "f:1:1: the manifest lacks kind and metadata.name; "},
 		{"duplicate", resource("extensions/v1 ConfigMap default a-config") + "---\n" + resource("extensions/v2 ConfigMap default a-config"), payload.CodeDuplicate, `f:8:1: configmap "default/a-config": the file already contains this resource, at line 1`},
 		{"an apiVersion with two slashes", resource("a/b/c Kind default x"), payload.CodeVersion, `f:1:1: apiVersion is "a/b/c", with more than one slash`},
 	} {

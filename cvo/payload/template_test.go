@@ -3,6 +3,7 @@ package payload_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -85,6 +86,34 @@ func TestImages(t *testing.T) {
 	} {
 		if got := render(tags); got != want {
 			t.Errorf("%s: %s, want %s", tags, got, want)
+		}
+	}
+}
+
+// TestUnknownTemplates: text in quotes and the three values are all that is filled in. A file
+// with anything else is left out, with a warning: half a template would be another manifest.
+func TestUnknownTemplates(t *testing.T) {
+	for action, want := range map[string]string{
+		`{{"text"}}`: "text", `{{.ReleaseImage}}`: "R", `{{.ClusterProfile}}`: "P", `{{index .Images "none"}}`: "", `{{/* a comment */}}`: "",
+		`{{$x := "text"}}`: "unknown", `{{"text" | print}}`: "unknown", `{{"text" "more"}}`: "unknown", `{{print "text"}}`: "unknown", `{{42}}`: "unknown", `{{$}}`: "unknown",
+		`{{.Other}}`: "unknown", `{{.ReleaseImage.Tag}}`: "unknown", `{{.ReleaseImage "more"}}`: "unknown", `{{.ReleaseImage | print}}`: "unknown",
+		`{{index .Images}}`: "unknown", `{{index .Other "none"}}`: "unknown", `{{index .Images 1}}`: "unknown", `{{index .Images "a" "b"}}`: "unknown", `{{slice .Images "none"}}`: "unknown",
+		`{{if .ReleaseImage}}text{{end}}`: "unknown",
+	} {
+		fsys := payloadOf()
+		fsys["manifests/0000_00_a_x.yaml"] = &fstest.MapFile{Data: []byte(resource("v1 ConfigMap default a") + "data:\n  k: '==" + action + "=='\n")}
+		p, err := payload.Load(fsys, &payload.Options{ReleaseImage: "R", Profile: "P"})
+		if err != nil {
+			t.Fatalf("%s: %v", action, err)
+		}
+		got := "unknown"
+		if len(p.Manifests) == 1 {
+			_, got, _ = strings.Cut(string(p.Manifests[0].JSON), "==")
+			got, _, _ = strings.Cut(got, "==")
+		}
+		warned := slices.ContainsFunc(p.Warnings, func(d *payload.Diagnostic) bool { return d.Code == payload.LintTemplate })
+		if got != want || warned != (want == "unknown") {
+			t.Errorf("%s: %q, want %q; warnings: %v", action, got, want, p.Warnings)
 		}
 	}
 }

@@ -14,9 +14,11 @@ import (
 // deleted at once.
 const OutOfService = "node.kubernetes.io/out-of-service"
 
-// Cordon cordons a node, or uncordons it, and sets an annotation in the same write, or
-// removes it if it has no value. It reports whether anything changed. The error is a
-// *fairlead.RefusedError with code 404 if the node does not exist.
+// Cordon makes the node with a name and UID unschedulable, or schedulable if is is
+// false. The same write sets an annotation, or removes it if value is empty. If the node
+// already is so, nothing is written, not even the annotation. It reports whether anything
+// was written. The error is a *fairlead.RefusedError with code 404 if there is no node
+// with that name and UID.
 func (c *Cluster) Cordon(node, uid string, is bool, annotation, value string) (changed bool, err error) {
 	n, err := c.meant(node, uid)
 	if err != nil || n.Spec.Unschedulable == is {
@@ -44,8 +46,10 @@ func (c *Cluster) meant(node, uid string) (*fairlead.Node, error) {
 	return nil, refused(404, "NotFound", "there is no node %s with UID %s", node, uid)
 }
 
-// Taint adds a taint to a node, or removes it. It reports whether anything changed. The
-// error is that of Cordon.
+// Taint adds a taint to the node with a name and UID, or removes it if is is false; key
+// and effect identify it. It reports whether anything was written: not if the node
+// already has one with that key and effect, whatever its value, or has none. The error is
+// that of Cordon.
 func (c *Cluster) Taint(node, uid string, t fairlead.Taint, is bool) (changed bool, err error) {
 	n, err := c.meant(node, uid)
 	if err != nil {

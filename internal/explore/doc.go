@@ -7,13 +7,16 @@
 // A [Model] defines the world, how the engine is called, and what must hold:
 //
 //  1. Safety: Check holds in every state.
-//  2. Liveness: from every state there is a path, without further faults, to a
-//     state at Rest; otherwise a Block says what would end the wait.
+//  2. Liveness: from every state in which the runner is idle and has observed
+//     everything, what happens sooner or later leads to a state at Rest; otherwise a
+//     Block says what would end the wait. Steps, actions that take effect, the passing
+//     of time and moves of the world that are Sure happen sooner or later; faults and
+//     other moves may never happen.
 //  3. Nothing waits silently: there is no cycle of states, none of them at Rest and
-//     none with a Block, in which time passes; the runner never sleeps forever
-//     without a Block; and while something is owed, it never sleeps longer than
-//     Patience, and no more time than that passes, in any number of Steps, without
-//     an action or a move of the world.
+//     none with a Block, in which time passes in a state without a Sure move. While
+//     something is owed, the runner never sleeps longer than Patience; and unless there
+//     is a Block or a Sure move, it does not sleep forever, and no more time than that
+//     passes, in any number of Steps, without an action or a move of the world.
 //
 // Worlds and states are compared by their JSON, with times relative to the present,
 // or to the runner's own clock, and cut off at Horizon: earlier times count as old,

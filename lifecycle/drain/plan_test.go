@@ -238,3 +238,38 @@ replicas[0].count: -2 is negative`
 		t.Errorf("errors.As finds %v", field)
 	}
 }
+
+// TestPlanWithoutEviction: with DisableEviction every pod in turn is deleted in the first
+// round of its order, once, whatever the budgets say: they are not met, but nothing is stuck.
+func TestPlanWithoutEviction(t *testing.T) {
+	c := newCluster()
+	for i, app := range []string{"a", "a", "b"} {
+		c.pod(fmt.Sprintf("%s-%d", app, i), map[string]string{"rs": app, "labels": "app:" + app}, func(string) bool { return false })
+	}
+	if err := c.budget("none", map[string]string{"app": "a", "max": "0"}, func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	c.control()
+	order := int32(1)
+	later := Rule{ObjectMeta: ObjectMeta{Name: "later"}}
+	later.Spec.Drain = RuleBehavior{Behavior: BehaviorDrain, Order: &order}
+	later.Spec.Pods = []RulePods{{Selector: &LabelSelector{MatchLabels: map[string]string{"app": "b"}}}}
+	for _, disable := range []bool{false, true} {
+		req := &PlanRequest{Nodes: []Node{c.node}, Pods: c.world().Pods, Budgets: c.world().Budgets}
+		plan, err := NewPlan(req, c.now, &Policy{DisableEviction: disable, Rules: []Rule{later}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rounds := ""
+		for _, p := range plan.Nodes[0].Pods {
+			rounds += fmt.Sprintf("%s %d ", p.Name, p.Round)
+		}
+		want, evicted, stuck := "a-0 0 a-1 0 b-2 0 ", 0, 3
+		if disable {
+			want, evicted, stuck = "a-0 1 a-1 1 b-2 2 ", 3, 0
+		}
+		if rounds != want || plan.Evicted != evicted || plan.Stuck != stuck {
+			t.Errorf("DisableEviction %v: %s, %d evicted, %d stuck", disable, rounds, plan.Evicted, plan.Stuck)
+		}
+	}
+}

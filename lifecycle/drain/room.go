@@ -61,7 +61,7 @@ const maxWhy = 20
 //  2. Pods are put on nodes that stay, or else on those that are tried last.
 //  3. For up to twelve nodes, all larger sets than the one found so are tried, and
 //     every way to place their pods one after the other by namespace and name,
-//     within some ten thousand placements. Largest says whether that was enough. For
+//     within 20,000 placements. Largest says whether that was enough. For
 //     more nodes, AtMost is the bound.
 //
 // It is a plan: the scheduler may place pods differently. The request must have all

@@ -405,10 +405,24 @@ func TestPolicySound(t *testing.T) {
 		r.Name, r.Spec.Drain.Behavior = name, behavior
 		return r
 	}
+	machines, pods := rule("a", "Drain"), rule("a", "Drain")
+	machines.Spec.Machines, pods.Spec.Pods = make([]RuleMachines, 1), make([]RulePods, 1)
+	of := func(r Rule, set func(*Rule)) Policy {
+		r.Spec.Machines, r.Spec.Pods = slices.Clone(r.Spec.Machines), slices.Clone(r.Spec.Pods)
+		set(&r)
+		return Policy{Rules: []Rule{r}}
+	}
+	good, bad := &LabelSelector{MatchLabels: map[string]string{"a": "b"}}, &LabelSelector{MatchExpressions: []fairlead.SelectorRequirement{{Key: "a", Operator: "Odd"}}}
 	for i, p := range []Policy{
 		{}, {GracePeriodSeconds: new(int64)}, {GracePeriodSeconds: pointer(-1)}, {SkipWaitForDeleteTimeoutSeconds: -1},
 		{MinBackoff: -1}, {MaxBackoff: -1}, {MaxAttempts: -1},
 		{Rules: []Rule{rule("a", "Drain"), rule("b", "Skip")}}, {Rules: []Rule{rule("a", "Drain"), rule("a", "Skip")}}, {Rules: []Rule{rule("a", "Odd")}},
+		of(machines, func(r *Rule) { r.Spec.Machines[0].Selector, r.Spec.Machines[0].ClusterSelector = good, good }),
+		of(machines, func(r *Rule) { r.Spec.Machines[0].Selector = bad }),
+		of(machines, func(r *Rule) { r.Spec.Machines[0].ClusterSelector = bad }),
+		of(pods, func(r *Rule) { r.Spec.Pods[0].Selector, r.Spec.Pods[0].NamespaceSelector = good, good }),
+		of(pods, func(r *Rule) { r.Spec.Pods[0].Selector = bad }),
+		of(pods, func(r *Rule) { r.Spec.Pods[0].NamespaceSelector = bad }),
 	} {
 		if sound, err := p.sound(), p.Check(); sound != (err == nil) {
 			t.Errorf("policy %d: sound is %v, Check returns %v", i, sound, err)

@@ -71,6 +71,7 @@ const (
 	ReasonEndpoints       = "EndpointsOutdated"      // clients do not know the voters yet
 	ReasonMemberGoing     = "MemberGoing"            // the member is being removed
 	ReasonHookGoing       = "HookGoing"              // the hook is being removed
+	ReasonHookOwner       = "HookOfAnotherOwner"     // the hook has another owner, so it is not removed
 	ReasonNoMachineRuns   = "NoMachineRunning"       // the machines are not managed at the moment
 	ReasonTurn            = "WaitingForItsTurn"      // another member is changed first
 	ReasonQuorumLost      = "QuorumLost"             // no majority of the voters is healthy

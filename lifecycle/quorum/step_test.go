@@ -140,7 +140,7 @@ func TestDecisions(t *testing.T) {
 		{"release: no address, and the node has a member", "a:deleting:noaddress b c d", "remove member id-a", "MemberGoing"},
 		{"release: no address, and a member is nobody's", "a:deleting:ready:noaddress:nonode b c d:nomachine", "", "MachineAddressUnknown"},
 		{"release: no members are seen", "a:deleting:ready b:ready c:ready", "", "NoVoters"},
-		{"release: a hook of another owner", "a:deleting:ready:badhook b c d", "", "HookGoing"},
+		{"release: a hook of another owner", "a:deleting:ready:badhook b c d", "", "HookOfAnotherOwner"},
 		// AttemptToDeleteQuorumGuard
 		{"guard: deleting, no hook, cordoned", "a:deleting:nohook:ready:guard:cordoned b c d", "delete guard g-a", ""},
 		{"guard: not cordoned", "a:deleting:nohook:ready:guard b c d", "", ""},
@@ -226,6 +226,16 @@ func TestDecisions(t *testing.T) {
 		if blocked != tt.blocked && !strings.HasPrefix(tt.name, "add:") && !strings.HasPrefix(tt.name, "learner:") {
 			t.Errorf("%s: blocked by %q, want %q: %v", tt.name, blocked, tt.blocked, d.Blocked)
 		}
+	}
+}
+
+// A hook of another owner is not removed, and nobody is told that it is being removed: the
+// block names the owner who can.
+func TestHookOfAnother(t *testing.T) {
+	d := quorum.Step(quorum.State{}, plane(t, "a:deleting:ready:badhook b c d"), begin, nil)
+	want := `its member has left the cluster, but the owner of its hook EtcdQuorumOperator is "somebody", not "clusteroperator/etcd", so the hook is left alone`
+	if len(d.Actions) != 0 || len(d.Blocked) != 1 || d.Blocked[0].Message != want || d.Blocked[0].Owner != "somebody" || d.Blocked[0].Unblock != "remove the hook manually" {
+		t.Errorf("%v, %v", d.Actions, d.Blocked)
 	}
 }
 

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,10 @@ func (s *stepper) tell(managed bool) {
 		case !s.memberless(m):
 			s.block(m, ReasonUnknownAddress, "its internal addresses are unknown, and so are the machines of members "+listed(s.unclaimed())+", so one of them could be its member",
 				"report its address, or remove these members; if it never had a node, remove the hook manually")
+		case *hook(m) != Hook():
+			s.Block(fairlead.Block{Subject: "machine " + m.String(), Reason: ReasonHookOwner, Owner: cmp.Or(hook(m).Owner, "whoever set the hook"),
+				Message: fmt.Sprintf("its member has left the cluster, but the owner of its hook %s is %q, not %q, so the hook is left alone", HookName, hook(m).Owner, HookOwner),
+				Unblock: "remove the hook manually"})
 		default:
 			s.block(m, ReasonHookGoing, s.Because("its member has left the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}.Key()), "wait until the machine is seen without the hook")
 		}

@@ -164,8 +164,11 @@ func (p *Policy) toleration(tolerations []fairlead.Toleration, taint *fairlead.T
 
 // lasts reports whether t lets a pod stay longer than u does.
 func lasts(t, u *fairlead.Toleration) bool {
-	if t.TolerationSeconds == nil || u.TolerationSeconds == nil {
-		return t.TolerationSeconds == nil && u.TolerationSeconds != nil
+	switch {
+	case u.TolerationSeconds == nil: // nothing lasts longer
+		return false
+	case t.TolerationSeconds == nil:
+		return true
 	}
 	return max(*t.TolerationSeconds, 0) > max(*u.TolerationSeconds, 0)
 }

@@ -378,9 +378,7 @@ func (s *story) apply(n *storyNode, a eviction.Action) {
 			}
 		}
 	case eviction.Evict:
-		i := slices.IndexFunc(n.pods, func(p fairlead.Pod) bool {
-			return p.Namespace == a.Pod.Namespace && p.Name == a.Pod.Name && (a.Pod.UID == "" || a.Pod.UID == p.UID)
-		})
+		i := slices.IndexFunc(n.pods, func(p fairlead.Pod) bool { return eviction.RefOf(&p) == a.Pod })
 		if i >= 0 {
 			p := n.pods[i]
 			s.places.leave(&p)

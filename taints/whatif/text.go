@@ -46,18 +46,19 @@ func gather(entries []Entry) [][]Entry {
 		kind     EntryKind
 		text     string
 		taint    fairlead.Taint
-		seconds  int64 // -1 if not given
+		finite   bool // it was tolerated for seconds
+		seconds  int64
 		fate     Fate
 		violates bool
 	}
 	key := func(e *Entry) what {
-		w := what{kind: e.Kind, text: e.Text, seconds: -1, fate: e.Fate, violates: len(e.Violates) > 0}
+		w := what{kind: e.Kind, text: e.Text, fate: e.Fate, violates: len(e.Violates) > 0}
 		if e.Taint != nil {
 			w.taint = *e.Taint
 			w.taint.TimeAdded = nil
 		}
 		if e.Toleration != nil && e.Toleration.TolerationSeconds != nil {
-			w.seconds = *e.Toleration.TolerationSeconds
+			w.finite, w.seconds = true, *e.Toleration.TolerationSeconds
 		}
 		return w
 	}

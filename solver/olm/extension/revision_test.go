@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -268,5 +269,56 @@ func TestCreateAgain(t *testing.T) {
 	got = append(got, step(noon.Add(3*time.Second)), step(noon.Add(3*time.Second)), step(noon.Add(5*time.Second)))
 	if text := fmt.Sprintf("%q", got); text != `["a-1" "" "a-1" "" "" "a-2" "" "a-2"]` {
 		t.Errorf("got %s", text)
+	}
+}
+
+// TestStateOfAnother: what is remembered counts for the extension that it is about. Its
+// next revision has the next number although the last is not observed; another extension
+// of the same name begins with 1.
+func TestStateOfAnother(t *testing.T) {
+	w := world("")
+	w.Answer = &extension.Answer{Catalogs: 1, Choice: &extension.Choice{BundleName: extension.BundleName{Name: "a.v1"}}}
+	w.Contents = []extension.Content{{Bundle: "a.v1", Manifests: contents()["a.v1"]}}
+	for uid, want := range map[string]string{w.Extension.UID: "a-8", "former": "a-1"} {
+		d := extension.Step(extension.State{UID: uid, Revision: 7}, w, noon, nil)
+		got := ""
+		for _, a := range d.Actions {
+			if a, ok := a.(extension.CreateRevision); ok {
+				got = a.Revision.Name
+			}
+		}
+		if got != want || d.State.UID != w.Extension.UID {
+			t.Errorf("state of %q: revision %q of %q, want %q", uid, got, d.State.UID, want)
+		}
+	}
+}
+
+// TestUnpackOnce: content is unpacked to make a revision of it. Once there is one for the
+// same bundle, reference and spec, it is not unpacked again, although it is gone.
+func TestUnpackOnce(t *testing.T) {
+	p := newPassage(t)
+	p.PutExtension(asks(""))
+	p.until("installed", p.has("a.v1"))
+	for name, c := range map[string]struct {
+		change func(*extension.World)
+		asks   bool
+	}{
+		"nothing has changed": {func(*extension.World) {}, false},
+		"the spec":            {func(w *extension.World) { w.Extension.Generation++ }, true},
+		"the bundle":          {func(w *extension.World) { w.Answer.Choice.Name = "a.v2" }, true},
+		"the reference":       {func(w *extension.World) { w.Answer.Choice.Reference += "2" }, true},
+	} {
+		w, err := extension.Look(t.Context(), p.MemBackend, p.resolve, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, answer, choice := *w.Extension, *w.Answer, *w.Answer.Choice
+		answer.Choice, w.Extension, w.Answer, w.Contents = &choice, &x, &answer, nil
+		c.change(w)
+		d := extension.Step(extension.State{UID: x.UID}, w, p.clock.Now(), nil)
+		unpacks := slices.ContainsFunc(d.Actions, func(a extension.Action) bool { _, is := a.(extension.Unpack); return is })
+		if unpacks != c.asks {
+			t.Errorf("%s: %v", name, d.Actions)
+		}
 	}
 }
