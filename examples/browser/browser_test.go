@@ -259,7 +259,7 @@ func TestLive(t *testing.T) {
 	}
 	// With the form.
 	p.run(chromedp.SetValue("#kind", "accept"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "NoGPU"+kb.Enter))
-	answered("The plan no longer has: update the cluster")
+	answered("No longer in the plan: update the cluster")
 	p.is(`document.querySelectorAll("#plan .steps > li").length < `+steps, "the plan is shorter")
 	p.is(`document.querySelectorAll("#plan .steps > li").length === JSON.parse(document.getElementById("data").textContent).plan.steps.length`, "the data is that of the changed cluster")
 	// With a mark, in addition.
@@ -300,7 +300,7 @@ func TestLiveLarge(t *testing.T) {
 	p.run(chromedp.SetValue("#kind", "accept"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "NoGPU"+kb.Enter))
 	p.run(chromedp.Poll(`document.getElementById("answer").innerText && !document.getElementById("answer").innerText.includes("Working")`, nil, chromedp.WithPollingTimeout(10*time.Minute)))
 	t.Logf("answered after %s: %s", time.Since(begun).Round(time.Second), p.text(`document.getElementById("answer").innerText`))
-	p.is(`document.getElementById("answer").innerText.includes("The plan no longer has: update the cluster")`, "the risk is accepted")
+	p.is(`document.getElementById("answer").innerText.includes("No longer in the plan: update the cluster")`, "the risk is accepted")
 	p.run(chromedp.Poll(whole, nil))
 }
 
