@@ -139,6 +139,7 @@ func (r *Report) write(w io.Writer, live *live) error {
 		"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") },
 		"span":   span,
 		"number": number,
+		"count":  words.Count,
 		"list":   func(l []string) string { return words.List(l, "and", 6) },
 		"more": func(count int, items []Item) string {
 			if count <= len(items) || len(items) == 0 {

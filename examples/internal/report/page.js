@@ -61,7 +61,7 @@ const list = (items, most = 60) => { const u = el("ul"); items.slice(0, most).fo
 const tellers = {
   step(i) { const s = R.plan.steps[i]; return ["Step " + (i + 1) + ": " + s.kind + " " + (s.subject || ""), [["Why", s.why], ["From, to", s.from && s.from + " to " + s.to], ["Who", s.owner], ["Do", cmd(s.command)], ["Before", s.before], ["Done when", s.after], ["Way back", s.back], ["Takes", span(s.takes) + ", from " + s.basis], ["Restarts", s.restarts && many(s.restarts, "node", "nodes")], ...(s.unseen || []).map(u => ["Not seen", el("div", "", u.what, cmd(u.command))])]]; },
   rel(i) {
-    const here = U.releases.indexOf(U.current), names = {here: "the cluster runs it", plan: "the plan goes there", offered: "offered now, without a risk that is known to apply", risky: "offered now, under a risk", later: "not offered now; it can be reached by another release"};
+    const here = U.releases.indexOf(U.current), names = {here: "the cluster runs it", plan: "on the path of the plan", goal: "the goal of the plan", offered: "offered now, without a risk that is known to apply", risky: "offered now, under a risk", later: "not offered now; it can be reached by another release"};
     const direct = U.moves.find(m => m[0] === here && m[1] === i), risk = k => { const r = U.risks[k]; return el("div", "", el("b", "", r.name), " " + ({True: "applies", False: "does not apply"}[r.applies] || "unknown whether it applies") + ": ", r.message || "", r.query ? cmd(r.query) : ""); };
     const rel = (f, t) => U.moves.filter(m => m[f] === i).map(m => go("rel:" + m[t], U.releases[m[t]] + (m.length > 2 ? ", with a risk" : "")));
     return [U.releases[i], [["Place", names[U.state[i]]], ["From here", i === here ? "" : direct ? "in one update" : "not in one update"], ...(direct ? direct.slice(2).map(k => ["Risk", risk(k)]) : []), ["Leads to", list(rel(0, 1))], ["Comes from", list(rel(1, 0))], ["What if", i === here ? "" : test("to", U.releases[i], "the cluster went there?")]]];
@@ -69,7 +69,7 @@ const tellers = {
   risk(k) { const r = U.risks[k]; return ["Risk " + r.name, [["Applies", {True: "yes", False: "no"}[r.applies] || "unknown"], ["Means", r.message], ["Query", r.query && cmd(r.query)], ["What if", test("accept", r.name, "it were accepted?")]]]; },
   op(i, k) {
     const o = R.operators[i], hop = (f, t) => o.hops.filter(h => h[f] === k).map(h => go("op:" + i + ":" + h[t], o.versions[h[t]]));
-    return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["Place", o.versions[k] === o.installed ? "installed" : (o.path || []).includes(k) ? "the plan takes the operator here" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Comes from", list(hop(1, 0))]]];
+    return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["Place", o.versions[k] === o.installed ? "installed" : o.path?.at(-1) === k ? "the goal of the plan" : o.path?.includes(k) ? "on the path of the plan" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Comes from", list(hop(1, 0))]]];
   },
   node(i) {
     const t = N.taints[i], pods = podsOf(i), drain = N.stuck && N.stucks[N.stuck[i]], gone = M.findIndex(m => m.node === N.name[i]);

@@ -183,15 +183,18 @@ func (p *Plan) undecided() bool { return p != nil && p.Undecided != "" }
 // found reports whether there is a plan.
 func (p *Plan) found() bool { return p != nil && !p.none() && !p.undecided() }
 
+// Stays reports whether the goal is not another release.
+func (p *Plan) Stays() bool { return p.To == "" || p.To == p.From }
+
 // summary describes the result of planning.
 func (p *Plan) summary() string {
 	switch {
 	case p == nil:
 		return "nothing is planned"
-	case p.none() && p.None.To != "" && p.None.To != p.None.From:
-		return "there is no plan to " + p.None.To
-	case p.none():
+	case p.none() && p.Stays():
 		return "there is no plan"
+	case p.none():
+		return "there is no plan to " + p.To
 	case p.undecided():
 		return "whether there is a plan could not be decided: " + p.Undecided
 	case len(p.Steps) == 0:
