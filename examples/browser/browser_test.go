@@ -202,6 +202,27 @@ func TestClicks(t *testing.T) {
 	p.is(`document.getElementById("why").hidden`, "Escape closes")
 }
 
+// A workload says which of its pods wait for a node, and which are on one that the dump does
+// not contain.
+func TestPodsWithoutNode(t *testing.T) {
+	s := sample.Cluster(sample.Size{Nodes: 20, Pods: 100})
+	first := s.Pods[0].Labels["app"]
+	s.Pods[0].Spec.NodeName, s.Pods[0].Status.Phase = "", "Pending"
+	s.Pods[1].Spec.NodeName, s.Pods[2].Spec.NodeName = "elsewhere", "elsewhere"
+	if s.Pods[2].Labels["app"] != first {
+		t.Fatal("the first three pods are not of one workload")
+	}
+	p := openInput(t, &report.Input{Source: "sample", Situation: s}, nil, 1280, 900)
+	var told string
+	p.run(chromedp.Evaluate(`document.querySelector('#worklist [data-k="work:0"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),
+		chromedp.Evaluate(`document.getElementById("whytext").innerText`, &told))
+	for _, want := range []string{"Unscheduled\n1 pod waits for a node", "Unknown nodes\n2 pods are on nodes that are not in the dump"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not told:\n%s", want, told)
+		}
+	}
+}
+
 // Search finds nodes, workloads and versions, and says how many.
 func TestSearch(t *testing.T) {
 	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)

@@ -69,6 +69,7 @@ func (r *Report) findings(in *Input, status *cvo.Report) error {
 		r.Gaps = status.Gaps
 	}
 	r.machinesGap(s)
+	r.nodesGap(s)
 	r.blocked()
 	if err := r.machines(in); err != nil {
 		return err
@@ -86,6 +87,26 @@ func toneOf(s cvo.Severity) Tone {
 		return Warning
 	}
 	return Note
+}
+
+// nodesGap reports the nodes that pods are on and the dump does not contain.
+func (r *Report) nodesGap(s *plan.Situation) {
+	if r.Workloads == nil || r.Workloads.Elsewhere == nil {
+		return
+	}
+	known := map[string]bool{"": true}
+	for i := range s.Nodes {
+		known[s.Nodes[i].Name] = true
+	}
+	var absent []string
+	for i := range s.Pods {
+		if name := s.Pods[i].Spec.NodeName; !known[name] {
+			known[name] = true
+			absent = append(absent, name)
+		}
+	}
+	slices.Sort(absent)
+	r.Gaps = append(slices.Clip(r.Gaps), cvo.Gap{What: words.Plural(len(absent), "the node ", "the nodes ") + words.List(absent, "and", 3) + ", where pods of this dump run", How: "kubectl get nodes -o yaml"})
 }
 
 // blocked reports what blocks drains: budgets that never allow an eviction, and the nodes

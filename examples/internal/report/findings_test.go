@@ -46,6 +46,33 @@ func TestHeadlineOfNodes(t *testing.T) {
 	}
 }
 
+// Pods without a node wait for one, unless they have ended; pods whose node the dump does not
+// contain wait for nothing.
+func TestPodsWithoutNode(t *testing.T) {
+	pod := func(name, node string, phase fairlead.PodPhase) fairlead.Pod {
+		p := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: name, UID: name, OwnerReferences: []fairlead.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "db", Controller: new(true)}}}}
+		p.Spec.NodeName, p.Status.Phase = node, phase
+		return p
+	}
+	s := &plan.Situation{Nodes: []fairlead.Node{{ObjectMeta: fairlead.ObjectMeta{Name: "a"}}}, Pods: []fairlead.Pod{
+		pod("db-0", "a", fairlead.PodRunning), pod("db-1", "b", fairlead.PodRunning), pod("db-2", "b", fairlead.PodRunning), pod("db-3", "", "Pending"), pod("db-4", "", fairlead.PodFailed),
+	}}
+	r, err := Make(t.Context(), &Input{Situation: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := r.Workloads; w.Pods[0] != 5 || len(w.Waiting) != 1 || w.Waiting[0] != 1 || len(w.Elsewhere) != 1 || w.Elsewhere[0] != 2 {
+		t.Errorf("%d pods, %d wait for a node, and %d are on a node that the dump does not contain; want 5, 1 and 2", w.Pods, w.Waiting, w.Elsewhere)
+	}
+	if len(r.Gaps) != 1 || r.Gaps[0].What != "the node b, where pods of this dump run" {
+		t.Errorf("gaps: %v", r.Gaps)
+	}
+	s.Pods = s.Pods[:1]
+	if r, err = Make(t.Context(), &Input{Situation: s}); err != nil || r.Workloads.Waiting != nil || r.Workloads.Elsewhere != nil {
+		t.Errorf("%v: %+v; lists of zeros are left out", err, r.Workloads)
+	}
+}
+
 // first returns the name of the first item, if there is one.
 func first(items []Item) string {
 	if len(items) == 0 {

@@ -59,6 +59,10 @@ type Workloads struct {
 	Pods       []int    `json:"pods"`   // how many
 	Ready      []int    `json:"ready"`  // how many of them are
 	Budget     []int    `json:"budget"` // of Report.Budgets; -1 for none
+	// Waiting counts the pods without a node, except those that have ended, and Elsewhere those
+	// whose node is not in the dump; nil if there are none.
+	Waiting   []int `json:"waiting,omitempty"`
+	Elsewhere []int `json:"elsewhere,omitempty"` // see Waiting
 
 	pods int
 }
@@ -386,7 +390,10 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 		out.Budget = append(out.Budget, -1)
 	}
 	out.Namespaces, out.Kinds = namespaces.list, kinds.list
-	byNode := map[string]map[int]int{}
+	byNode := make(map[string]map[int]int, len(s.Nodes))
+	for i := range s.Nodes {
+		byNode[s.Nodes[i].Name] = map[int]int{}
+	}
 	sample := make([]*fairlead.Pod, len(list))
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -396,10 +403,14 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 			out.Ready[w]++
 		}
 		sample[w] = p
-		if byNode[p.Spec.NodeName] == nil {
-			byNode[p.Spec.NodeName] = map[int]int{}
+		switch on, known := byNode[p.Spec.NodeName]; {
+		case known:
+			on[w]++
+		case p.Spec.NodeName != "":
+			out.Elsewhere = countAt(out.Elsewhere, w, len(list))
+		case !p.Finished():
+			out.Waiting = countAt(out.Waiting, w, len(list))
 		}
-		byNode[p.Spec.NodeName][w]++
 	}
 	r.budgetsOf(s, out, sample)
 	r.Workloads = out
@@ -408,6 +419,15 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 		texts[node] = encode(counts)
 	}
 	return texts
+}
+
+// countAt adds 1 to element i of n counters, which are made when they are needed.
+func countAt(counters []int, i, n int) []int {
+	if counters == nil {
+		counters = make([]int, n)
+	}
+	counters[i]++
+	return counters
 }
 
 // budgetsOf finds the budget of each workload, by one of its pods.

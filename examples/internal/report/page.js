@@ -85,9 +85,9 @@ const tellers = {
       ["Also waits", m.more && "for " + many(m.more, "more thing", "more things")], ["Next", list(m.next || [])], ["Not known", list(m.unknown || [])]]];
   },
   work(w) {
-    const on = []; let n = 0;
-    if (N && N.pods) N.name.forEach((name, i) => { const p = podsOf(i).find(p => p[0] === w); if (p) { n += p[1]; on.push(el("span", "", p[1] > 1 ? p[1] + "× " : "", go("node:" + i, name))); } });
-    return [work(w), [["Kind", W.kinds[W.kind[w]]], ["Pods", num(W.pods[w]) + ", of which " + num(W.ready[w]) + " are ready"], ["No node", W.pods[w] > n && many(W.pods[w] - n, "pod waits for one", "pods wait for one")], ["Budget", W.budget[w] >= 0 ? go("budget:" + W.budget[w], B[W.budget[w]].name) : "none"], ["Nodes", list(on, 200)]]];
+    const on = [], waiting = W.waiting?.[w], elsewhere = W.elsewhere?.[w];
+    if (N && N.pods) N.name.forEach((name, i) => { const p = podsOf(i).find(p => p[0] === w); if (p) { on.push(el("span", "", p[1] > 1 ? p[1] + "× " : "", go("node:" + i, name))); } });
+    return [work(w), [["Kind", W.kinds[W.kind[w]]], ["Pods", num(W.pods[w]) + ", of which " + num(W.ready[w]) + " are ready"], ["Unscheduled", waiting && many(waiting, "pod waits for a node", "pods wait for a node")], ["Unknown nodes", elsewhere && many(elsewhere, "pod is on a node that is not in the dump", "pods are on nodes that are not in the dump")], ["Budget", W.budget[w] >= 0 ? go("budget:" + W.budget[w], B[W.budget[w]].name) : "none"], ["Nodes", list(on, 200)]]];
   },
   budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Means", says(b)], ["Healthy", b.healthy + " of " + b.expected + "; it wants " + b.desired], ["May go", num(b.allowed) + " at a time" + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod goes", "pods go") + " in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged && many(b.unmanaged, "pod that no controller replaces", "pods that no controller replaces")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
   taint(i) { const t = T[i]; return [many(t.nodes, "node", "nodes") + " with these taints", [["Taints", list(t.taints)], ["Keeps off", many(t.kept, "workload", "workloads")], ["There", t.runs ? many(t.runs, "pod runs", "pods run") + " there without tolerating them: not placed there again, or evicted" : "all pods that run there tolerate them"], ["Nodes", N ? list(N.taints.flatMap((x, n) => x === i ? [go("node:" + n, N.name[n])] : [])) : ""]]]; },
