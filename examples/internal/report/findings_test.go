@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // Nodes with problems are findings on any cluster, grouped by problem, and the worst is the
@@ -43,6 +44,18 @@ func TestHeadlineOfNodes(t *testing.T) {
 	}
 	if r := reportOf(&plan.Situation{Nodes: nodes[:1]}); r.Headline != "1 node, no problems found" {
 		t.Errorf("headline %q", r.Headline)
+	}
+}
+
+// Every reason why a planned drain does not complete is described, with what to do about it.
+func TestReasonsOfDrains(t *testing.T) {
+	for _, why := range []string{
+		drain.ReasonLaterOrder, drain.ReasonPodProtected, drain.ReasonPodInvalid, drain.ReasonManyBudgets, drain.ReasonBudgetUnobserved,
+		drain.ReasonBudgetBroken, drain.ReasonBudgetInUse, drain.ReasonBudgetUnhealthy, drain.ReasonBudgetSpent,
+	} {
+		if plainReason(why) == why || help(why) == "" {
+			t.Errorf("%s: %q, do %q", why, plainReason(why), help(why))
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ type Nodes struct {
 	// numbers of workloads, each less the one before it, with a count where that is not 1.
 	Pods []string `json:"pods"`
 
-	why []string // the first reason of Stuck, from package drain
+	why [][]obstacle // the reasons of Stuck; empty where the drain completes
 }
 
 // Workloads are the owners of pods, by namespace, name and kind.
@@ -144,8 +144,9 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 		}
 		if s.Pods != nil {
 			d := drains[node.Name]
-			n.Stuck = append(n.Stuck, stucks.number(stuck(d)))
-			n.why = append(n.why, firstWhy(d))
+			why := obstacles(d)
+			n.Stuck = append(n.Stuck, stucks.number(stuck(why)))
+			n.why = append(n.why, why)
 			rounds := 0
 			if d.First > 0 {
 				rounds = d.Last - d.First + 1
@@ -300,26 +301,21 @@ func judge(b *drain.BudgetPlan) (Tone, string) {
 
 func severity(t Tone) int { return slices.Index([]Tone{"", Good, Note, Warning, Bad}, t) }
 
-// firstWhy returns the first reason why a drain does not complete; "" if it does.
-func firstWhy(d *drain.NodePlan) string {
-	if d == nil {
-		return ""
-	}
-	for i := range d.Pods {
-		if d.Pods[i].Why != "" {
-			return d.Pods[i].Why
-		}
-	}
-	return ""
+// obstacle is a reason why pods of a node cannot be evicted.
+type obstacle struct {
+	why     string   // the reason of the first pod, from package drain
+	text    string   // the reason in words, with the budgets
+	budgets []string // as namespace/name
+	pods    int
 }
 
-// stuck returns in a few words why a drain does not complete; "" if it does.
-func stuck(d *drain.NodePlan) string {
-	if d == nil || d.Stuck == 0 {
-		return ""
+// obstacles returns why a drain does not complete, by reason and budgets, in the order of the
+// pods.
+func obstacles(d *drain.NodePlan) (list []obstacle) {
+	if d == nil {
+		return nil
 	}
 	var of numbers
-	count := []int{}
 	for i := range d.Pods {
 		p := &d.Pods[i]
 		if p.Why == "" {
@@ -330,18 +326,23 @@ func stuck(d *drain.NodePlan) string {
 			text += " (" + strings.Join(p.Budgets, ", ") + ")"
 		}
 		k := of.number(text)
-		if k == len(count) {
-			count = append(count, 0)
+		if k == len(list) {
+			list = append(list, obstacle{why: p.Why, text: text, budgets: p.Budgets})
 		}
-		count[k]++
+		list[k].pods++
 	}
+	return list
+}
+
+// stuck says in a few words why a drain does not complete; "" if it does.
+func stuck(why []obstacle) string {
 	var list []string
-	for k, text := range of.list {
+	for k, o := range why {
 		if k == 4 {
-			list = append(list, fmt.Sprintf("and %d more reasons", len(of.list)-k))
+			list = append(list, fmt.Sprintf("and %d more reasons", len(why)-k))
 			break
 		}
-		list = append(list, words.Count(count[k], "pod", "pods")+": "+text)
+		list = append(list, words.Count(o.pods, "pod", "pods")+": "+o.text)
 	}
 	return strings.Join(list, "; ")
 }
