@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -181,13 +182,21 @@ func (p *tab) keys(keys string) {
 func TestClicks(t *testing.T) {
 	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}, 1280, 900)
 	for kind, want := range map[string]string{
-		"step:0": "Done when", "rel:49": "Leads to", "op:0:3": "Updates to", "node:1": "Pool", "work:0": "Kind", "budget:0": "Healthy", "taint:0": "Keeps off", "machine:0": "storage-operator",
+		"step:0": "Done when", "rel:49": "Updates from", "op:0:3": "Updates to", "node:1": "Pool", "work:0": "Kind", "budget:0": "Healthy", "taint:0": "Not tolerated by", "machine:0": "storage-operator",
 	} {
 		var told string
 		p.run(chromedp.Evaluate(`document.querySelector('[data-k="`+kind+`"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),
 			chromedp.Evaluate(`document.getElementById("whytext").innerText`, &told))
 		if !strings.Contains(told, want) {
 			t.Errorf("%s: %q is not told:\n%s", kind, want, told)
+		}
+	}
+	// Details are words, not identifiers of the engines.
+	var heads string
+	p.run(chromedp.Evaluate(`JSON.parse(document.getElementById("data").textContent).plan.steps.map((_, i) => { document.querySelector('#plan [data-k="step:' + i + '"]').dispatchEvent(new MouseEvent("click", {bubbles: true})); return document.querySelector("#whytext h2").textContent; }).join("\n")`, &heads))
+	for i, head := range strings.Split(heads, "\n") {
+		if !regexp.MustCompile(`^Step \d+: [a-z]+ [a-z]`).MatchString(head) {
+			t.Errorf("step %d: %s", i, head)
 		}
 	}
 	// A real click, on what is visible.
@@ -298,7 +307,7 @@ func TestLive(t *testing.T) {
 	p.is(`document.getElementById("operators").textContent.includes("shop")`, "it is among the operators")
 	// Something that does not exist.
 	p.run(chromedp.SendKeys("#which", "nothing"+kb.Enter))
-	answered("nothing here has that name")
+	answered("not found in this report")
 	// All of it undone.
 	p.run(chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"))
 	p.run(chromedp.Poll(`document.getElementById("answer").innerText === "" && document.querySelectorAll("#plan .steps > li").length === `+steps, nil, chromedp.WithPollingTimeout(2*time.Minute)))

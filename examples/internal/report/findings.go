@@ -214,7 +214,7 @@ func help(why string) string {
 	case drain.ReasonPodProtected:
 		return "move the pods that no controller replaces, or allow them to be lost"
 	case drain.ReasonPodStranded, drain.ReasonBudgetNodeSilent:
-		return "make sure that the machine is off, then add the taint node.kubernetes.io/out-of-service to the node"
+		return "make sure that the machine is powered off, then add the taint node.kubernetes.io/out-of-service to the node"
 	case drain.ReasonBudgetUnobserved, drain.ReasonBudgetBroken:
 		return "check the disruption controller, and status.disruptedPods of the budget"
 	case drain.ReasonPodInvalid:
@@ -254,7 +254,7 @@ func (r *Report) lint(s *plan.Situation) {
 func lintTitle(code string) string {
 	switch code {
 	case taints.LintInvalid:
-		return "Taints or tolerations that the API refuses"
+		return "Taints or tolerations that the API rejects"
 	case taints.LintSeconds:
 		return "tolerationSeconds without effect"
 	case taints.LintDead:
@@ -264,13 +264,13 @@ func lintTitle(code string) string {
 	case taints.LintOrder:
 		return "Pods whose eviction time depends on the order of their tolerations"
 	case taints.LintWildcard:
-		return "Pods that never leave a node that has failed"
+		return "Pods that are never evicted from a failed node"
 	case taints.LintNumber:
-		return "Values that are compared as numbers but are not numbers"
+		return "Values compared as numbers that are not numbers"
 	case taints.LintLoop:
-		return "Pods that are evicted after a time, and may be scheduled on the same node again"
+		return "Pods that are evicted after a while and may be scheduled to the same node again"
 	case taints.LintMaster:
-		return "Nodes of the control plane without the taint of their role"
+		return "Control plane nodes without the control plane taint"
 	}
 	return "Too many tolerations to compare all of them"
 }

@@ -39,7 +39,7 @@ func TestHeadlineOfNodes(t *testing.T) {
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("findings:\n%s\nwant\n%s", text, want)
 	}
-	if want := "3 nodes have the same problem: not ready: the kubelet has stopped (b, c, f); and 2 more causes"; r.Headline != want {
+	if want := "3 nodes have the same problem: not ready: the kubelet has stopped (b, c, f); and 2 other causes"; r.Headline != want {
 		t.Errorf("headline %q, want %q", r.Headline, want)
 	}
 	if r := reportOf(&plan.Situation{Nodes: nodes[:1]}); r.Headline != "1 node, no problems found" {

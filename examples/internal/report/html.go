@@ -163,7 +163,7 @@ func (r *Report) write(w io.Writer, live *live) error {
 			case fairlead.ConditionFalse:
 				return "no"
 			}
-			return "not known"
+			return "unknown"
 		},
 	}).Parse(pageHTML)
 	if err != nil {
@@ -225,7 +225,7 @@ func (r *Report) sections(live bool) []section {
 		add(true, "plan", "Plan", len(r.Plan.Steps))
 	}
 	add(r.Update != nil, "update", "Updates", 0)
-	add(len(r.Operators) > 0, "operators", "Operators", len(r.Operators))
+	add(len(r.Operators) > 0, "operators", "Installed operators", len(r.Operators))
 	if r.Nodes != nil {
 		add(true, "nodes", "Nodes", len(r.Nodes.Name))
 	}
@@ -239,6 +239,6 @@ func (r *Report) sections(live bool) []section {
 		add(true, "budgets", "Budgets", len(b.Name))
 	}
 	add(len(r.Taints) > 0, "taints", "Taints", len(r.Taints))
-	add(len(r.Gaps) > 0, "gaps", "Not known", len(r.Gaps))
+	add(len(r.Gaps) > 0, "gaps", "Unknown", len(r.Gaps))
 	return all
 }

@@ -223,6 +223,6 @@ func (r *Report) blockedMachines(told []machines.Explanation) {
 // machinesGap reports that the dump has no machines.
 func (r *Report) machinesGap(s *plan.Situation) {
 	if s.Cluster != nil && s.Machines == nil {
-		r.Gaps = append(slices.Clip(r.Gaps), cvo.Gap{What: "whether machines are being deleted, and why they are still there", How: "oc get machines.machine.openshift.io,machinesets.machine.openshift.io -A -o yaml"})
+		r.Gaps = append(slices.Clip(r.Gaps), cvo.Gap{What: "whether machines are being deleted, and what blocks them", How: "oc get machines.machine.openshift.io,machinesets.machine.openshift.io -A -o yaml"})
 	}
 }

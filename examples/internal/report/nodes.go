@@ -180,7 +180,7 @@ func condition(n *fairlead.Node) (state, version, message string) {
 	c := n.Condition("Ready")
 	switch {
 	case c == nil:
-		state, message = "unknown", "it does not report whether it is ready"
+		state, message = "unknown", "the Ready condition is missing"
 	case c.Status != fairlead.ConditionTrue:
 		state, message = "down", c.Message
 	}
@@ -288,13 +288,13 @@ func newBudgets(all []drain.BudgetPlan) *Budgets {
 func judge(b *drain.BudgetPlan) (Tone, string) {
 	switch {
 	case b.Never:
-		return Bad, "never allows an eviction: run more replicas, or allow a disruption"
+		return Bad, "never allows an eviction: run more replicas, or allow more disruptions"
 	case b.Allowed == 0 && b.Healthy < b.Expected:
-		return Warning, fmt.Sprintf("allows no eviction until %d more are healthy", max(1, b.Desired+1-b.Healthy))
+		return Warning, "allows no eviction until " + words.Count(max(1, b.Desired+1-b.Healthy), "more pod is healthy", "more pods are healthy")
 	case b.Allowed == 0:
 		return Warning, "allows no eviction at present"
 	case b.Unmanaged > 0:
-		return Warning, fmt.Sprintf("no controller replaces %d of its pods", b.Unmanaged)
+		return Warning, words.Count(b.Unmanaged, "of its pods has no controller that replaces it", "of its pods have no controller that replaces them")
 	}
 	return "", ""
 }

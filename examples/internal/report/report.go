@@ -227,7 +227,7 @@ func (r *Report) head(s *plan.Situation, status *cvo.Report) {
 			fact("plan", "nothing to do", "plan")
 		case p.found():
 			fact("plan", words.Count(len(p.Steps), "step", "steps")+", "+p.Takes, "plan")
-			counted(p.Cost.Restarts, "restart", "restarts", "plan")
+			counted(p.Cost.Restarts, "node restart", "node restarts", "plan")
 		}
 	}
 	if r.Nodes != nil {
@@ -248,7 +248,7 @@ func (r *Report) head(s *plan.Situation, status *cvo.Report) {
 		n += g.Count
 	}
 	if len(r.Findings) > 0 {
-		fact(words.Plural(n, "finding", "findings")+" of "+words.Count(len(r.Findings), "cause", "causes"), number(n), "findings")
+		fact(words.Plural(n, "finding", "findings")+" from "+words.Count(len(r.Findings), "cause", "causes"), number(n), "findings")
 	}
 }
 
@@ -296,7 +296,7 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 		case more == 0:
 			r.Headline = r.Findings[0].Title
 		default:
-			r.Headline = r.Findings[0].Title + "; and " + words.Count(more, "more cause", "more causes")
+			r.Headline = r.Findings[0].Title + "; and " + words.Count(more, "other cause", "other causes")
 		}
 	}
 }
@@ -356,7 +356,7 @@ func (r *Report) first() {
 		text := s.String()
 		switch more := next - i - 1; {
 		case more > 2:
-			text += fmt.Sprintf(", and %d more steps of this kind", more)
+			text += fmt.Sprintf(", and %d more like it", more)
 		case more > 0:
 			next = i + 1 // each of a few
 		}

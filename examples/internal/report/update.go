@@ -195,15 +195,15 @@ func (r *Report) draw() error {
 func whose(s *plan.PlanStep) (tone int, label string) {
 	switch s.Kind {
 	case plan.Roll, plan.OutOfService:
-		return 2, "nodes restart or go out of service"
+		return 2, "node restart or drain"
 	case plan.MoveCluster:
-		return 0, "the cluster updates"
+		return 0, "cluster update"
 	case plan.MoveOperator:
-		return 4, "an operator updates"
+		return 4, "operator update"
 	case plan.Pause, plan.Unpause, plan.Acknowledge:
-		return 1, "an edit of one object"
+		return 1, "configuration change"
 	}
-	return 7, "people prepare"
+	return 7, "preparation"
 }
 
 // drawPlan draws when the steps of the plan are taken.
@@ -251,9 +251,9 @@ func short(s *plan.PlanStep) string {
 	case plan.Acknowledge:
 		return "acknowledge " + s.Subject
 	case plan.FixBudget:
-		return "budget " + s.Subject
+		return "change budget " + s.Subject
 	case plan.FreeRoom:
-		return "add a node: " + s.Subject
+		return "add a node for " + s.Subject
 	case plan.OutOfService:
 		return "drain " + s.Subject
 	case plan.ReplaceMember:
@@ -273,13 +273,13 @@ func (r *Report) drawReleases(b *bytes.Buffer) error {
 		return nil
 	}
 	g := &diagram.Lanes{Keys: []diagram.Key{
-		{Tone: 0, Label: "runs now"}, {Tone: 4, Label: onPath}, {Tone: 1, Label: "offered now"}, {Marked: true, Label: "offered now, with a risk"}, {Tone: 6, Label: "can be reached later"},
+		{Tone: 0, Label: "runs now"}, {Tone: 4, Label: onPath}, {Tone: 1, Label: "available now"}, {Marked: true, Label: "available now, with a risk"}, {Tone: 6, Label: "reachable later"},
 	}}
 	if r.goal() == "" {
 		g.Keys = slices.Delete(g.Keys, 1, 2)
 	}
 	tones := map[string]int{"here": 0, "plan": 4, "goal": 4, "offered": 1, "later": 6}
-	texts := map[string]string{"here": "runs now", "plan": onPath, "goal": "the goal of the plan", "offered": "offered now", "risky": "offered now, with a risk", "later": "can be reached later"}
+	texts := map[string]string{"here": "runs now", "plan": onPath, "goal": "the goal of the plan", "offered": "available now", "risky": "available now, with a risk", "later": "reachable later"}
 	risks := map[int]string{}
 	for _, m := range u.Moves {
 		if u.Releases[m[0]] != u.Current {

@@ -148,10 +148,10 @@ func (r *Report) since(before *Report) (says []Said) {
 	}
 	gone, came := difference(before.titles(), r.titles())
 	for _, s := range came {
-		say(Warning, "A new finding: %s", s)
+		say(Warning, "New finding: %s", s)
 	}
 	for _, s := range gone {
-		say(Good, "No longer a finding: %s", s)
+		say(Good, "Resolved: %s", s)
 	}
 	return says
 }
@@ -168,7 +168,7 @@ func (r *Report) drained(nodes []string) (says []Said) {
 		case r.Nodes.Rounds[i] > 0:
 			says = append(says, Said{Good, fmt.Sprintf("The drain of %s completes after %s of evictions", name, words.Count(r.Nodes.Rounds[i], "round", "rounds"))})
 		default:
-			says = append(says, Said{Good, fmt.Sprintf("The drain of %s has nothing to evict", name)})
+			says = append(says, Said{Good, fmt.Sprintf("The drain of %s evicts nothing", name)})
 		}
 	}
 	return says

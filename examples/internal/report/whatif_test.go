@@ -96,7 +96,7 @@ func TestWhatIfNoPlan(t *testing.T) {
 			}
 			said, _ := answer(t, in, before, report.Change{To: test.to})
 			for _, line := range strings.Split(said, "\n") {
-				if !regexp.MustCompile("^(" + strings.Join(test.want, "|") + "|.* finding: .*)$").MatchString(line) {
+				if !regexp.MustCompile("^(" + strings.Join(test.want, "|") + "|warning New finding: .*|good Resolved: .*)$").MatchString(line) {
 					t.Errorf("this is said: %s", line)
 				}
 			}
