@@ -222,12 +222,21 @@ func TestPodsWithoutNode(t *testing.T) {
 		t.Fatal("the first three pods are not of one workload")
 	}
 	p := openInput(t, &report.Input{Source: "sample", Situation: s}, nil, 1280, 900)
-	var told string
-	p.run(chromedp.Evaluate(`document.querySelector('#worklist [data-k="work:0"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),
-		chromedp.Evaluate(`document.getElementById("whytext").innerText`, &told))
+	tell := func(mark string) (told string) {
+		p.run(chromedp.Evaluate(`document.querySelector('[data-k="`+mark+`"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),
+			chromedp.Evaluate(`document.getElementById("whytext").innerText`, &told))
+		return told
+	}
+	told := tell("work:0")
 	for _, want := range []string{"Unscheduled\n1 pod waits for a node", "Unknown nodes\n2 pods are on nodes that are not in the dump"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not told:\n%s", want, told)
+		}
+	}
+	// Nothing is told of what there is none of.
+	for _, mark := range []string{"work:1", "budget:0"} {
+		if told := tell(mark); strings.Contains(told, "Unscheduled") || strings.Contains(told, "Unknown nodes") || strings.Contains(told, "Unmanaged") {
+			t.Errorf("%s:\n%s", mark, told)
 		}
 	}
 }

@@ -225,7 +225,7 @@ func (r *Report) sections(live bool) []section {
 		add(true, "plan", "Plan", len(r.Plan.Steps))
 	}
 	add(r.Update != nil, "update", "Updates", 0)
-	add(len(r.Operators) > 0, "operators", "Installed operators", len(r.Operators))
+	add(len(r.Operators) > 0, "operators", "Operators", len(r.Operators))
 	if r.Nodes != nil {
 		add(true, "nodes", "Nodes", len(r.Nodes.Name))
 	}
