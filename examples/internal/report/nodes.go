@@ -131,7 +131,7 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 	var states, versions, messages, stucks numbers
 	messages.number("")
 	stucks.number("")
-	n := &Nodes{}
+	n := &Nodes{Name: []string{}, Pool: []int{}, State: []int{}, Version: []int{}, Message: []int{}, Taints: []int{}}
 	for _, i := range order {
 		node := &s.Nodes[i]
 		p := &r.Pools[pool[i]]
@@ -382,7 +382,7 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
 	var namespaces, kinds numbers
-	out := &Workloads{pods: len(s.Pods), Pods: make([]int, len(list)), Ready: make([]int, len(list))}
+	out := &Workloads{pods: len(s.Pods), Name: []string{}, Namespace: []int{}, Kind: []int{}, Budget: []int{}, Pods: make([]int, len(list)), Ready: make([]int, len(list))}
 	for i, w := range list {
 		number[w] = i
 		out.Name = append(out.Name, w.name)
