@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/sample"
@@ -181,13 +182,21 @@ func (p *tab) keys(keys string) {
 func TestClicks(t *testing.T) {
 	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}, 1280, 900)
 	for kind, want := range map[string]string{
-		"step:0": "Done when", "rel:49": "Leads to", "op:0:3": "Updates to", "node:1": "Pool", "work:0": "Kind", "budget:0": "Healthy", "taint:0": "Keeps off", "machine:0": "storage-operator",
+		"step:0": "Done when", "rel:49": "Updates from", "op:0:3": "Updates to", "node:1": "Pool", "work:0": "Kind", "budget:0": "Healthy", "taint:0": "Not tolerated by", "machine:0": "storage-operator",
 	} {
 		var told string
 		p.run(chromedp.Evaluate(`document.querySelector('[data-k="`+kind+`"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),
 			chromedp.Evaluate(`document.getElementById("whytext").innerText`, &told))
 		if !strings.Contains(told, want) {
 			t.Errorf("%s: %q is not told:\n%s", kind, want, told)
+		}
+	}
+	// Details are words, not identifiers of the engines.
+	var heads string
+	p.run(chromedp.Evaluate(`JSON.parse(document.getElementById("data").textContent).plan.steps.map((_, i) => { document.querySelector('#plan [data-k="step:' + i + '"]').dispatchEvent(new MouseEvent("click", {bubbles: true})); return document.querySelector("#whytext h2").textContent; }).join("\n")`, &heads))
+	for i, head := range strings.Split(heads, "\n") {
+		if !regexp.MustCompile(`^Step \d+: [a-z]+ [a-z]`).MatchString(head) {
+			t.Errorf("step %d: %s", i, head)
 		}
 	}
 	// A real click, on what is visible.
@@ -200,6 +209,46 @@ func TestClicks(t *testing.T) {
 	p.is(`document.querySelectorAll("img, iframe, object, a:not([href^='#'])").length === 0`, "nothing was made of names")
 	p.keys(kb.Escape)
 	p.is(`document.getElementById("why").hidden`, "Escape closes")
+}
+
+// A workload says which of its pods wait for a node, and which are on one that the dump does
+// not contain.
+func TestPodsWithoutNode(t *testing.T) {
+	s := sample.Cluster(sample.Size{Nodes: 20, Pods: 100})
+	first := s.Pods[0].Labels["app"]
+	s.Pods[0].Spec.NodeName, s.Pods[0].Status.Phase = "", "Pending"
+	s.Pods[1].Spec.NodeName, s.Pods[2].Spec.NodeName = "elsewhere", "elsewhere"
+	if s.Pods[2].Labels["app"] != first {
+		t.Fatal("the first three pods are not of one workload")
+	}
+	p := openInput(t, &report.Input{Source: "sample", Situation: s}, nil, 1280, 900)
+	tell := func(mark string) (told string) {
+		p.run(chromedp.Evaluate(`document.querySelector('[data-k="`+mark+`"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),
+			chromedp.Evaluate(`document.getElementById("whytext").innerText`, &told))
+		return told
+	}
+	told := tell("work:0")
+	for _, want := range []string{"Unscheduled\n1 pod waits for a node", "Unknown nodes\n2 pods are on nodes that are not in the dump"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not told:\n%s", want, told)
+		}
+	}
+	// Nothing is told of what there is none of.
+	for _, mark := range []string{"work:1", "budget:0"} {
+		if told := tell(mark); strings.Contains(told, "Unscheduled") || strings.Contains(told, "Unknown nodes") || strings.Contains(told, "Unmanaged") {
+			t.Errorf("%s:\n%s", mark, told)
+		}
+	}
+}
+
+// Empty lists of nodes and pods have a page, too.
+func TestEmpty(t *testing.T) {
+	for name, nodes := range map[string][]fairlead.Node{"no nodes": {}, "no pods": sample.Cluster(sample.Size{Nodes: 5}).Nodes} {
+		t.Run(name, func(t *testing.T) {
+			p := openInput(t, &report.Input{Source: "sample", Situation: &plan.Situation{Nodes: nodes, Pods: []fairlead.Pod{}}}, nil, 1280, 900)
+			p.run(chromedp.Poll(`document.querySelectorAll("#worklist .empty").length === 1`, nil, chromedp.WithPollingTimeout(20*time.Second)))
+		})
+	}
 }
 
 // Search finds nodes, workloads and versions, and says how many.
@@ -222,87 +271,8 @@ func TestSearch(t *testing.T) {
 	p.run(chromedp.Poll(`document.querySelectorAll("#map rect:not(.off)").length >= 1 && document.querySelectorAll("#map rect:not(.off)").length < 5`, nil))
 }
 
-// engines builds what a live page runs.
-func engines(t *testing.T) []byte {
-	t.Helper()
-	wasm := filepath.Join(t.TempDir(), "fairlead.wasm")
-	build := exec.Command("go", "build", "-tags", "nocel,nohttp", "-ldflags=-s -w", "-o", wasm, "github.com/fairlead/fairlead/examples/internal/live")
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	engines, err := os.ReadFile(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return engines
-}
-
-// A live page answers offline: the engines run in a worker, the whole page shows the changed
-// cluster, and what is undone disappears.
-func TestLive(t *testing.T) {
-	binary(t)
-	engines := engines(t)
-	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}}
-	shop, err := catalog.Open(t.Context(), os.DirFS("../testdata/shop"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if in.Catalog, err = report.Slim(shop); err != nil {
-		t.Fatal(err)
-	}
-	p := openInput(t, in, engines, 1280, 900)
-	steps := p.text(`document.querySelectorAll("#plan .steps > li").length`)
-	answered := func(text string) {
-		t.Helper()
-		p.run(chromedp.Poll(`!document.getElementById("answer").innerText.includes("Working") && document.getElementById("answer").innerText.includes("`+text+`")`, nil, chromedp.WithPollingTimeout(2*time.Minute)))
-	}
-	// With the form.
-	p.run(chromedp.SetValue("#kind", "accept"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "NoGPU"+kb.Enter))
-	answered("The plan no longer has: update the cluster")
-	p.is(`document.querySelectorAll("#plan .steps > li").length < `+steps, "the plan is shorter")
-	p.is(`document.querySelectorAll("#plan .steps > li").length === JSON.parse(document.getElementById("data").textContent).plan.steps.length`, "the data is that of the changed cluster")
-	// With a mark, in addition.
-	p.run(chromedp.Evaluate(`document.querySelector('[data-k="node:1"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil), chromedp.Evaluate(`document.querySelector('#whytext [data-what="drain"]').click()`, nil))
-	answered("The drain of ")
-	p.is(`document.querySelectorAll("#tried button").length === 2`, "both are tried")
-	p.is(`[...document.querySelectorAll("#plan .steps > li")].some(e => e.textContent.includes("out of service"))`, "the plan drains the node")
-	p.run(chromedp.Poll(whole+` && document.querySelectorAll("#whatif").length === 1`, nil)) // and only once
-	p.run(chromedp.Evaluate(`document.querySelector('[data-k="node:1"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil))
-	p.is(`!document.getElementById("why").hidden`, "marks of the new page say why")
-	p.keys(kb.Escape)
-	// An operator, with what it requires.
-	p.run(chromedp.SetValue("#kind", "subscribe"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "shop"+kb.Enter))
-	answered("Installs database.v4.2.0")
-	p.is(`document.getElementById("operators").textContent.includes("shop")`, "it is among the operators")
-	// Something that does not exist.
-	p.run(chromedp.SendKeys("#which", "nothing"+kb.Enter))
-	answered("nothing here has that name")
-	// All of it undone.
-	p.run(chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"))
-	p.run(chromedp.Poll(`document.getElementById("answer").innerText === "" && document.querySelectorAll("#plan .steps > li").length === `+steps, nil, chromedp.WithPollingTimeout(2*time.Minute)))
-	if bad := p.text(contrast); bad != "" {
-		t.Errorf("hard to read: %s", bad)
-	}
-}
-
 // whole says whether the map, which is drawn step by step, has all nodes.
 const whole = `document.querySelectorAll("#map rect").length === JSON.parse(document.getElementById("data").textContent).nodes.name.length`
-
-// The largest cluster fits into a live page, which answers.
-func TestLiveLarge(t *testing.T) {
-	if !long.Enabled() {
-		t.Skip("the largest live page is opened with FAIRLEAD_LONG=1 alone")
-	}
-	binary(t)
-	p := openInput(t, &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 5000, Pods: 150_000, Operators: 50}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}}, engines(t), 1280, 900)
-	begun := time.Now()
-	p.run(chromedp.SetValue("#kind", "accept"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "NoGPU"+kb.Enter))
-	p.run(chromedp.Poll(`document.getElementById("answer").innerText && !document.getElementById("answer").innerText.includes("Working")`, nil, chromedp.WithPollingTimeout(10*time.Minute)))
-	t.Logf("answered after %s: %s", time.Since(begun).Round(time.Second), p.text(`document.getElementById("answer").innerText`))
-	p.is(`document.getElementById("answer").innerText.includes("The plan no longer has: update the cluster")`, "the risk is accepted")
-	p.run(chromedp.Poll(whole, nil))
-}
 
 // The largest page: how long it takes to open, to search, and to scroll. The times are not
 // asserted, because they depend on the machine; FAIRLEAD_LONG=1 with -v logs them. On a busy

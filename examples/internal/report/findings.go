@@ -69,10 +69,14 @@ func (r *Report) findings(in *Input, status *cvo.Report) error {
 		r.Gaps = status.Gaps
 	}
 	r.machinesGap(s)
-	r.blocked()
-	if err := r.machines(in); err != nil {
+	r.nodesGap(s)
+	deleted, err := r.machines(in)
+	if err != nil {
 		return err
 	}
+	waiting, rest := r.dependents(deleted)
+	r.blocked(waiting)
+	r.blockedMachines(rest)
 	r.lint(s)
 	slices.SortStableFunc(r.Findings, func(a, b Group) int { return cmp.Compare(severity(b.Tone), severity(a.Tone)) })
 	return nil
@@ -88,14 +92,35 @@ func toneOf(s cvo.Severity) Tone {
 	return Note
 }
 
+// nodesGap reports the nodes that pods are on and the dump does not contain.
+func (r *Report) nodesGap(s *plan.Situation) {
+	if r.Workloads == nil || r.Workloads.Elsewhere == nil {
+		return
+	}
+	known := map[string]bool{"": true}
+	for i := range s.Nodes {
+		known[s.Nodes[i].Name] = true
+	}
+	var absent []string
+	for i := range s.Pods {
+		if name := s.Pods[i].Spec.NodeName; !known[name] {
+			known[name] = true
+			absent = append(absent, name)
+		}
+	}
+	slices.Sort(absent)
+	r.Gaps = append(slices.Clip(r.Gaps), cvo.Gap{What: words.Plural(len(absent), "the node ", "the nodes ") + words.List(absent, "and", 3) + ", where pods of this dump run", How: "kubectl get nodes -o yaml"})
+}
+
 // blocked reports what blocks drains: budgets that never allow an eviction, and the nodes
-// that are stuck for other reasons.
-func (r *Report) blocked() {
+// that are stuck for other reasons, first those whose machine waits for the same.
+func (r *Report) blocked(waiting *dependents) {
 	never := Group{planned: true, Tone: Bad, Owner: "the owners of the pods", Next: "run one more replica than the budget requires, or change the budget"}
 	if b := r.Budgets; b != nil {
 		for i, is := range b.Never {
 			if is {
-				never.add(b.Namespace[i]+"/"+b.Name[i], fmt.Sprintf("it wants %d of %d healthy, so none may go", b.Desired[i], b.Expected[i]))
+				name := b.Namespace[i] + "/" + b.Name[i]
+				never.add(name, fmt.Sprintf("requires %s of %d expected", words.Count(b.Desired[i], "healthy pod", "healthy pods"), b.Expected[i])+waitFor(waiting.budget[name]))
 			}
 		}
 	}
@@ -104,30 +129,50 @@ func (r *Report) blocked() {
 			"disruption budgets never allow an eviction: nodes that run their pods cannot be drained")
 		r.Findings = append(r.Findings, never)
 	}
-	if r.Nodes == nil || len(r.Nodes.Stuck) == 0 {
+	if r.Nodes == nil {
 		return
 	}
 	byWhy := map[string]*Group{}
 	var order []string
-	for i, k := range r.Nodes.Stuck {
-		text := r.Nodes.Stucks[k]
-		why := r.Nodes.why[i]
-		if why == "" || why == drain.ReasonBudgetNever {
-			continue
+	for _, waited := range []bool{true, false} {
+		for i, name := range r.Nodes.Name {
+			for _, why := range causes(r.Nodes.why, i) {
+				text := plainReason(why)
+				machines := waiting.node[nodeCause{name, text}]
+				if why == drain.ReasonBudgetNever || len(machines) > 0 != waited {
+					continue
+				}
+				g := byWhy[text]
+				if g == nil {
+					g = &Group{Tone: Warning, Next: help(why)}
+					byWhy[text] = g
+					order = append(order, text)
+				}
+				own := slices.DeleteFunc(slices.Clone(r.Nodes.why[i]), func(o obstacle) bool { return plainReason(o.why) != text })
+				g.add(name, stuck(own)+waitFor(machines))
+			}
 		}
-		g := byWhy[why]
-		if g == nil {
-			g = &Group{Tone: Warning, Next: help(why)}
-			byWhy[why] = g
-			order = append(order, why)
-		}
-		g.add(r.Nodes.Name[i], text)
 	}
-	for _, why := range order {
-		g := byWhy[why]
-		g.Title = fmt.Sprintf("%s: %s", words.Count(g.Count, "node cannot be drained", "nodes cannot be drained"), plainReason(why))
+	for _, text := range order {
+		g := byWhy[text]
+		g.Title = fmt.Sprintf("%s: %s", words.Count(g.Count, "node cannot be drained", "nodes cannot be drained"), text)
 		r.Findings = append(r.Findings, *g)
 	}
+}
+
+// causes returns the reasons, from package drain, why the drain of node i does not complete,
+// each once. Pods of a later order only wait for the others.
+func causes(why [][]obstacle, i int) (list []string) {
+	if i >= len(why) {
+		return nil // the pods are not known
+	}
+	for _, o := range why[i] {
+		same := func(other string) bool { return plainReason(other) == plainReason(o.why) }
+		if (o.why != drain.ReasonLaterOrder || len(why[i]) == 1) && !slices.ContainsFunc(list, same) {
+			list = append(list, o.why)
+		}
+	}
+	return list
 }
 
 // plainReason describes a reason of a drain.
@@ -140,13 +185,19 @@ func plainReason(why string) string {
 	case drain.ReasonBudgetUnhealthy, drain.ReasonBudgetNodeSilent:
 		return "a disruption budget protects pods that are not ready"
 	case drain.ReasonManyBudgets:
-		return "more than one disruption budget selects a pod, which the API then never evicts"
+		return "more than one disruption budget selects the same pod, so the API refuses to evict it"
+	case drain.ReasonBudgetUnobserved:
+		return "a disruption budget was changed, and its status is not up to date"
+	case drain.ReasonBudgetBroken:
+		return "the status of a disruption budget is invalid"
+	case drain.ReasonPodInvalid:
+		return "pods have the same name as others"
 	case drain.ReasonPodProtected:
 		return "the policy protects pods"
 	case drain.ReasonPodStranded:
 		return "pods should have terminated, but their node has stopped reporting"
 	case drain.ReasonLaterOrder:
-		return "pods that must go first are stuck"
+		return "pods that must be evicted first are stuck"
 	case drain.ReasonPodTerminating:
 		return "pods do not terminate"
 	}
@@ -159,11 +210,17 @@ func help(why string) string {
 	case drain.ReasonBudgetSpent, drain.ReasonBudgetInUse, drain.ReasonBudgetUnhealthy:
 		return "find out why pods of the budget are not ready; with unhealthyPodEvictionPolicy AlwaysAllow those can be evicted"
 	case drain.ReasonManyBudgets:
-		return "change the selectors, so that one budget selects each pod"
+		return "change the selectors so that at most one budget selects each pod"
 	case drain.ReasonPodProtected:
 		return "move the pods that no controller replaces, or allow them to be lost"
 	case drain.ReasonPodStranded, drain.ReasonBudgetNodeSilent:
-		return "make sure that the machine is off, and taint the node node.kubernetes.io/out-of-service"
+		return "make sure that the machine is powered off, then add the taint node.kubernetes.io/out-of-service to the node"
+	case drain.ReasonBudgetUnobserved, drain.ReasonBudgetBroken:
+		return "check the disruption controller, and status.disruptedPods of the budget"
+	case drain.ReasonPodInvalid:
+		return "delete these pods yourself"
+	case drain.ReasonLaterOrder:
+		return "resolve what blocks the pods that must be evicted first"
 	}
 	return ""
 }
@@ -197,7 +254,7 @@ func (r *Report) lint(s *plan.Situation) {
 func lintTitle(code string) string {
 	switch code {
 	case taints.LintInvalid:
-		return "Taints or tolerations that the API refuses"
+		return "Taints or tolerations that the API rejects"
 	case taints.LintSeconds:
 		return "tolerationSeconds without effect"
 	case taints.LintDead:
@@ -207,13 +264,13 @@ func lintTitle(code string) string {
 	case taints.LintOrder:
 		return "Pods whose eviction time depends on the order of their tolerations"
 	case taints.LintWildcard:
-		return "Pods that never leave a node that has failed"
+		return "Pods that are never evicted from a failed node"
 	case taints.LintNumber:
-		return "Values that are compared as numbers but are not numbers"
+		return "Values compared as numbers that are not numbers"
 	case taints.LintLoop:
-		return "Pods that are evicted after a time, and may be scheduled on the same node again"
+		return "Pods that are evicted after a while and may be scheduled to the same node again"
 	case taints.LintMaster:
-		return "Nodes of the control plane without the taint of their role"
+		return "Control plane nodes without the control plane taint"
 	}
 	return "Too many tolerations to compare all of them"
 }

@@ -139,6 +139,7 @@ func (r *Report) write(w io.Writer, live *live) error {
 		"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") },
 		"span":   span,
 		"number": number,
+		"count":  words.Count,
 		"list":   func(l []string) string { return words.List(l, "and", 6) },
 		"more": func(count int, items []Item) string {
 			if count <= len(items) || len(items) == 0 {
@@ -162,7 +163,7 @@ func (r *Report) write(w io.Writer, live *live) error {
 			case fairlead.ConditionFalse:
 				return "no"
 			}
-			return "not known"
+			return "unknown"
 		},
 	}).Parse(pageHTML)
 	if err != nil {
@@ -238,6 +239,6 @@ func (r *Report) sections(live bool) []section {
 		add(true, "budgets", "Budgets", len(b.Name))
 	}
 	add(len(r.Taints) > 0, "taints", "Taints", len(r.Taints))
-	add(len(r.Gaps) > 0, "gaps", "Not known", len(r.Gaps))
+	add(len(r.Gaps) > 0, "gaps", "Unknown", len(r.Gaps))
 	return all
 }

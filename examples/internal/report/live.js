@@ -5,10 +5,10 @@
 const {$, el, show} = page;
 const before = $("data").textContent, R = JSON.parse(before);
 const kinds = { // what can be tried: a description, and the existing names
-  to: ["the cluster went to", (R.update?.releases || []).filter(r => r !== R.update.current)],
-  accept: ["this risk were accepted:", (R.update?.risks || []).map(r => r.name)],
-  drain: ["this node were drained:", R.nodes?.name || []],
-  subscribe: ["this operator were installed:", JSON.parse($("packages").textContent) || []],
+  to: ["update to", (R.update?.releases || []).filter(r => r !== R.update.current)],
+  accept: ["accept risk", (R.update?.risks || []).map(r => r.name)],
+  drain: ["drain node", R.nodes?.name || []],
+  subscribe: ["install operator", JSON.parse($("packages").textContent) || []],
 };
 let tried = []; // pairs of a kind and a name
 let worker, busy = 0;
@@ -16,7 +16,7 @@ let worker, busy = 0;
 const begin = () => {
   worker = new Worker(URL.createObjectURL(new Blob([$("system").textContent], {type: "text/javascript"})));
   worker.onmessage = e => { clearInterval(busy); busy = 0; e.data.error ? say([{tone: "bad", text: e.data.error}]) : take(e.data); };
-  worker.onerror = e => { clearInterval(busy); busy = 0; worker = null; say([{tone: "bad", text: "This browser does not run the engines: " + e.message}]); };
+  worker.onerror = e => { clearInterval(busy); busy = 0; worker = null; say([{tone: "bad", text: "This browser cannot run the engines: " + e.message}]); };
   worker.postMessage({engine: $("engine").textContent, input: $("input").textContent, before});
 };
 const say = lines => $("answer").replaceChildren(...lines.map(l => el("p", "card " + l.tone, l.text)));
@@ -32,8 +32,8 @@ const take = answer => {
 };
 const ask = () => {
   $("tried").replaceChildren(...tried.map(([kind, name], i) => {
-    const b = el("button", "", "if " + kinds[kind][0] + " " + name + " ×");
-    b.type = "button"; b.title = "Do not try this"; b.addEventListener("click", () => { tried.splice(i, 1); ask(); });
+    const b = el("button", "", kinds[kind][0] + " " + name + " ×");
+    b.type = "button"; b.title = "Undo"; b.addEventListener("click", () => { tried.splice(i, 1); ask(); });
     return el("li", "", b);
   }));
   if (busy) { clearInterval(busy); worker.terminate(); worker = null; }
@@ -45,7 +45,7 @@ const ask = () => {
 };
 const attempt = (kind, name) => {
   if (!name || tried.some(t => t[0] === kind && t[1] === name)) return;
-  if (!kinds[kind][1].includes(name)) { say([{tone: "bad", text: name + ": nothing here has that name"}]); return; }
+  if (!kinds[kind][1].includes(name)) { say([{tone: "bad", text: name + ": not found in this report"}]); return; }
   tried = tried.filter(t => kind !== "to" || t[0] !== "to");
   tried.push([kind, name]);
   ask();

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // Machines are the machines that are being deleted.
@@ -52,12 +54,11 @@ const (
 // normalWait is how long a deletion may wait before it is more than a note.
 const normalWait = 10 * time.Minute
 
-// machines explains the machines that are being deleted, and adds findings about what they
-// wait for.
-func (r *Report) machines(in *Input) error {
+// machines explains the machines that are being deleted.
+func (r *Report) machines(in *Input) ([]machines.Explanation, error) {
 	s := in.Situation
 	if s.Machines == nil {
-		return nil
+		return nil, nil
 	}
 	all := &machines.Cluster{
 		Machines: s.Machines, Nodes: s.Nodes, Pods: s.Pods, Budgets: s.Budgets, DaemonSets: in.DaemonSets, Listed: in.Listed, Around: in.Around,
@@ -65,7 +66,7 @@ func (r *Report) machines(in *Input) error {
 	policy := &lifecycle.Policy{Drain: *r.policy}
 	policy.Drain.Rules = append(slices.Clip(policy.Drain.Rules), in.Around.Rules...)
 	if err := policy.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	var told []machines.Explanation
 	for i := range s.Machines {
@@ -75,12 +76,12 @@ func (r *Report) machines(in *Input) error {
 		}
 		x, err := all.Explain(m, r.At, policy)
 		if err != nil {
-			return fmt.Errorf("machine %s: %w", m.ObjectMeta.String(), err)
+			return nil, fmt.Errorf("machine %s: %w", m.ObjectMeta.String(), err)
 		}
 		told = append(told, *x)
 	}
 	if len(told) == 0 {
-		return nil
+		return nil, nil
 	}
 	waits := func(x *machines.Explanation) int { return min(len(x.Blocked), 1) }
 	slices.SortStableFunc(told, func(a, b machines.Explanation) int {
@@ -93,8 +94,7 @@ func (r *Report) machines(in *Input) error {
 			r.Machines.List = append(r.Machines.List, newMachine(&told[i]))
 		}
 	}
-	r.stillThere(told)
-	return nil
+	return told, nil
 }
 
 // newMachine returns what a report contains about a machine.
@@ -123,8 +123,79 @@ func firstOf(list []string, most int) []string {
 	return append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
 }
 
-// stillThere adds a finding for each cause why machines still exist.
-func (r *Report) stillThere(told []machines.Explanation) {
+// dependents are machines, by name, that wait for the same as drains which are findings.
+type dependents struct {
+	node   map[nodeCause][]string // for what blocks the drain of their node
+	budget map[string][]string    // for a budget that never allows an eviction, as namespace/name
+}
+
+// nodeCause is a reason, in words, why a node cannot be drained.
+type nodeCause struct{ node, text string }
+
+// waitFor refers to machines in a finding about a drain.
+func waitFor(machines []string) string {
+	if len(machines) == 0 {
+		return ""
+	}
+	return "; " + words.Plural(len(machines), "machine ", "machines ") + words.List(machines, "and", 3) + words.Plural(len(machines), ", which is being deleted, waits for this", ", which are being deleted, wait for this")
+}
+
+// dependents returns the machines whose wait [Report.blocked] reports, because it also blocks the
+// drain of their node, and the explanations without these waits.
+func (r *Report) dependents(told []machines.Explanation) (*dependents, []machines.Explanation) {
+	known := &dependents{map[nodeCause][]string{}, map[string][]string{}}
+	if r.Nodes == nil || r.Nodes.why == nil {
+		return known, told
+	}
+	at := make(map[string]int, len(r.Nodes.Name))
+	for i, name := range r.Nodes.Name {
+		at[name] = i
+	}
+	never := map[string]bool{}
+	if b := r.Budgets; b != nil {
+		for i, is := range b.Never {
+			never[b.Namespace[i]+"/"+b.Name[i]] = is
+		}
+	}
+	rest := slices.Clone(told)
+	for i := range rest {
+		x := &rest[i]
+		node, ok := at[x.Node]
+		if !ok {
+			continue
+		}
+		x.Blocked = slices.DeleteFunc(slices.Clone(x.Blocked), func(b fairlead.Block) (same bool) {
+			for _, o := range r.Nodes.why[node] {
+				if plainReason(o.why) != plainReason(b.Reason) {
+					continue
+				}
+				if o.why != drain.ReasonBudgetNever {
+					key := nodeCause{x.Node, plainReason(o.why)}
+					known.node[key], same = once(known.node[key], x.Machine), true
+					continue
+				}
+				for _, budget := range o.budgets {
+					if never[budget] {
+						known.budget[budget], same = once(known.budget[budget], x.Machine), true
+					}
+				}
+			}
+			return same
+		})
+	}
+	return known, rest
+}
+
+// once adds a name that is not in a list.
+func once(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
+
+// blockedMachines adds a finding for each cause why machines still exist.
+func (r *Report) blockedMachines(told []machines.Explanation) {
 	for _, c := range machines.Causes(told) {
 		g := Group{Tone: Note, Owner: c.First.Owner, Next: c.First.Unblock}
 		for _, i := range c.Machines {
@@ -144,7 +215,7 @@ func (r *Report) stillThere(told []machines.Explanation) {
 		if why == c.First.Reason {
 			why = c.First.Message
 		}
-		g.Title = fmt.Sprintf("%s: %s", words.Count(len(c.Machines), "machine that is being deleted is still there", "machines that are being deleted are still there"), why)
+		g.Title = fmt.Sprintf("%s: %s", words.Count(len(c.Machines), "machine being deleted is blocked", "machines being deleted are blocked"), why)
 		r.Findings = append(r.Findings, g)
 	}
 }
@@ -152,6 +223,6 @@ func (r *Report) stillThere(told []machines.Explanation) {
 // machinesGap reports that the dump has no machines.
 func (r *Report) machinesGap(s *plan.Situation) {
 	if s.Cluster != nil && s.Machines == nil {
-		r.Gaps = append(slices.Clip(r.Gaps), cvo.Gap{What: "whether machines are being deleted, and why they are still there", How: "oc get machines.machine.openshift.io,machinesets.machine.openshift.io -A -o yaml"})
+		r.Gaps = append(slices.Clip(r.Gaps), cvo.Gap{What: "whether machines are being deleted, and what blocks them", How: "oc get machines.machine.openshift.io,machinesets.machine.openshift.io -A -o yaml"})
 	}
 }

@@ -46,7 +46,7 @@ type Nodes struct {
 	// numbers of workloads, each less the one before it, with a count where that is not 1.
 	Pods []string `json:"pods"`
 
-	why []string // the first reason of Stuck, from package drain
+	why [][]obstacle // the reasons of Stuck; empty where the drain completes
 }
 
 // Workloads are the owners of pods, by namespace, name and kind.
@@ -59,6 +59,10 @@ type Workloads struct {
 	Pods       []int    `json:"pods"`   // how many
 	Ready      []int    `json:"ready"`  // how many of them are
 	Budget     []int    `json:"budget"` // of Report.Budgets; -1 for none
+	// Waiting counts the pods without a node, except those that have ended, and Elsewhere those
+	// whose node is not in the dump; nil if there are none.
+	Waiting   []int `json:"waiting,omitempty"`
+	Elsewhere []int `json:"elsewhere,omitempty"` // see Waiting
 
 	pods int
 }
@@ -127,7 +131,7 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 	var states, versions, messages, stucks numbers
 	messages.number("")
 	stucks.number("")
-	n := &Nodes{}
+	n := &Nodes{Name: []string{}, Pool: []int{}, State: []int{}, Version: []int{}, Message: []int{}, Taints: []int{}}
 	for _, i := range order {
 		node := &s.Nodes[i]
 		p := &r.Pools[pool[i]]
@@ -140,8 +144,9 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 		}
 		if s.Pods != nil {
 			d := drains[node.Name]
-			n.Stuck = append(n.Stuck, stucks.number(stuck(d)))
-			n.why = append(n.why, firstWhy(d))
+			why := obstacles(d)
+			n.Stuck = append(n.Stuck, stucks.number(stuck(why)))
+			n.why = append(n.why, why)
 			rounds := 0
 			if d.First > 0 {
 				rounds = d.Last - d.First + 1
@@ -175,7 +180,7 @@ func condition(n *fairlead.Node) (state, version, message string) {
 	c := n.Condition("Ready")
 	switch {
 	case c == nil:
-		state, message = "unknown", "it does not report whether it is ready"
+		state, message = "unknown", "the Ready condition is missing"
 	case c.Status != fairlead.ConditionTrue:
 		state, message = "down", c.Message
 	}
@@ -283,39 +288,34 @@ func newBudgets(all []drain.BudgetPlan) *Budgets {
 func judge(b *drain.BudgetPlan) (Tone, string) {
 	switch {
 	case b.Never:
-		return Bad, "never allows an eviction: run more replicas, or allow a disruption"
+		return Bad, "never allows an eviction: run more replicas, or allow more disruptions"
 	case b.Allowed == 0 && b.Healthy < b.Expected:
-		return Warning, fmt.Sprintf("allows no eviction until %d more are healthy", max(1, b.Desired+1-b.Healthy))
+		return Warning, "allows no eviction until " + words.Count(max(1, b.Desired+1-b.Healthy), "more pod is healthy", "more pods are healthy")
 	case b.Allowed == 0:
 		return Warning, "allows no eviction at present"
 	case b.Unmanaged > 0:
-		return Warning, fmt.Sprintf("no controller replaces %d of its pods", b.Unmanaged)
+		return Warning, words.Count(b.Unmanaged, "of its pods has no controller that replaces it", "of its pods have no controller that replaces them")
 	}
 	return "", ""
 }
 
 func severity(t Tone) int { return slices.Index([]Tone{"", Good, Note, Warning, Bad}, t) }
 
-// firstWhy returns the first reason why a drain does not complete; "" if it does.
-func firstWhy(d *drain.NodePlan) string {
-	if d == nil {
-		return ""
-	}
-	for i := range d.Pods {
-		if d.Pods[i].Why != "" {
-			return d.Pods[i].Why
-		}
-	}
-	return ""
+// obstacle is a reason why pods of a node cannot be evicted.
+type obstacle struct {
+	why     string   // the reason of the first pod, from package drain
+	text    string   // the reason in words, with the budgets
+	budgets []string // as namespace/name
+	pods    int
 }
 
-// stuck returns in a few words why a drain does not complete; "" if it does.
-func stuck(d *drain.NodePlan) string {
-	if d == nil || d.Stuck == 0 {
-		return ""
+// obstacles returns why a drain does not complete, by reason and budgets, in the order of the
+// pods.
+func obstacles(d *drain.NodePlan) (list []obstacle) {
+	if d == nil {
+		return nil
 	}
 	var of numbers
-	count := []int{}
 	for i := range d.Pods {
 		p := &d.Pods[i]
 		if p.Why == "" {
@@ -326,18 +326,23 @@ func stuck(d *drain.NodePlan) string {
 			text += " (" + strings.Join(p.Budgets, ", ") + ")"
 		}
 		k := of.number(text)
-		if k == len(count) {
-			count = append(count, 0)
+		if k == len(list) {
+			list = append(list, obstacle{why: p.Why, text: text, budgets: p.Budgets})
 		}
-		count[k]++
+		list[k].pods++
 	}
+	return list
+}
+
+// stuck says in a few words why a drain does not complete; "" if it does.
+func stuck(why []obstacle) string {
 	var list []string
-	for k, text := range of.list {
+	for k, o := range why {
 		if k == 4 {
-			list = append(list, fmt.Sprintf("and %d more reasons", len(of.list)-k))
+			list = append(list, fmt.Sprintf("and %d more reasons", len(why)-k))
 			break
 		}
-		list = append(list, words.Count(count[k], "pod", "pods")+": "+text)
+		list = append(list, words.Count(o.pods, "pod", "pods")+": "+o.text)
 	}
 	return strings.Join(list, "; ")
 }
@@ -377,7 +382,7 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
 	var namespaces, kinds numbers
-	out := &Workloads{pods: len(s.Pods), Pods: make([]int, len(list)), Ready: make([]int, len(list))}
+	out := &Workloads{pods: len(s.Pods), Name: []string{}, Namespace: []int{}, Kind: []int{}, Budget: []int{}, Pods: make([]int, len(list)), Ready: make([]int, len(list))}
 	for i, w := range list {
 		number[w] = i
 		out.Name = append(out.Name, w.name)
@@ -386,7 +391,10 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 		out.Budget = append(out.Budget, -1)
 	}
 	out.Namespaces, out.Kinds = namespaces.list, kinds.list
-	byNode := map[string]map[int]int{}
+	byNode := make(map[string]map[int]int, len(s.Nodes))
+	for i := range s.Nodes {
+		byNode[s.Nodes[i].Name] = map[int]int{}
+	}
 	sample := make([]*fairlead.Pod, len(list))
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -396,10 +404,14 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 			out.Ready[w]++
 		}
 		sample[w] = p
-		if byNode[p.Spec.NodeName] == nil {
-			byNode[p.Spec.NodeName] = map[int]int{}
+		switch on, known := byNode[p.Spec.NodeName]; {
+		case known:
+			on[w]++
+		case p.Spec.NodeName != "":
+			out.Elsewhere = countAt(out.Elsewhere, w, len(list))
+		case !p.Finished():
+			out.Waiting = countAt(out.Waiting, w, len(list))
 		}
-		byNode[p.Spec.NodeName][w]++
 	}
 	r.budgetsOf(s, out, sample)
 	r.Workloads = out
@@ -408,6 +420,15 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 		texts[node] = encode(counts)
 	}
 	return texts
+}
+
+// countAt adds 1 to element i of n counters, which are made when they are needed.
+func countAt(counters []int, i, n int) []int {
+	if counters == nil {
+		counters = make([]int, n)
+	}
+	counters[i]++
+	return counters
 }
 
 // budgetsOf finds the budget of each workload, by one of its pods.

@@ -43,7 +43,7 @@ const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
 const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
 const rows = b => b ? b.name.map((_, i) => Object.assign(Object.fromEntries(Object.entries(b).map(([k, v]) => [k, v[i]])), {says: b.texts[b.says[i]]})) : []; // of a list of each field
 const N = R.nodes, W = R.workloads, U = R.update, B = rows(R.budgets), M = R.machines?.list || [], P = R.pools || [], T = R.taints || [];
-const says = b => b.says || "lets " + num(b.allowed) + " go at a time";
+const says = b => b.says || "allows " + many(b.allowed, "eviction", "evictions") + " at a time";
 const collator = new Intl.Collator("en", {numeric: true});
 
 // The contents of a node's list of pods, see Nodes.Pods.
@@ -59,38 +59,38 @@ const test = (kind, name, text) => { if (!$("whatif")) return ""; const b = el("
 const cmd = text => el("code", "cmd", text);
 const list = (items, most = 60) => { const u = el("ul"); items.slice(0, most).forEach(x => u.append(el("li", "", x))); if (items.length > most) u.append(el("li", "dim", "and " + num(items.length - most) + " more")); return u; };
 const tellers = {
-  step(i) { const s = R.plan.steps[i]; return ["Step " + (i + 1) + ": " + s.kind + " " + (s.subject || ""), [["Why", s.why], ["From, to", s.from && s.from + " to " + s.to], ["Who", s.owner], ["Do", cmd(s.command)], ["Before", s.before], ["Done when", s.after], ["Way back", s.back], ["Takes", span(s.takes) + ", from " + s.basis], ["Restarts", s.restarts && many(s.restarts, "node", "nodes")], ...(s.unseen || []).map(u => ["Not seen", el("div", "", u.what, cmd(u.command))])]]; },
+  step(i) { const s = R.plan.steps[i]; return ["Step " + (i + 1) + ": " + $("step-" + i).firstChild.firstChild.textContent.trim(), [["Why", s.why], ["Owner", s.owner], ["Command", cmd(s.command)], ["Start when", s.before], ["Done when", s.after], ["Rollback", s.back], ["Estimate", span(s.takes) + ", from " + s.basis], ["Restarts", s.restarts && many(s.restarts, "node", "nodes")], ...(s.unseen || []).map(u => ["Unknown", el("div", "", u.what, cmd(u.command))])]]; },
   rel(i) {
-    const here = U.releases.indexOf(U.current), names = {here: "the cluster runs it", plan: "the plan goes there", offered: "offered now, without a risk that is known to apply", risky: "offered now, under a risk", later: "not offered now; it can be reached by another release"};
+    const here = U.releases.indexOf(U.current), names = {here: "runs now", plan: "on the path of the plan", goal: "the goal of the plan", offered: "available now, without a risk that applies", risky: "available now, with a risk", later: "reachable through another release"};
     const direct = U.moves.find(m => m[0] === here && m[1] === i), risk = k => { const r = U.risks[k]; return el("div", "", el("b", "", r.name), " " + ({True: "applies", False: "does not apply"}[r.applies] || "unknown whether it applies") + ": ", r.message || "", r.query ? cmd(r.query) : ""); };
-    const rel = (f, t) => U.moves.filter(m => m[f] === i).map(m => go("rel:" + m[t], U.releases[m[t]] + (m.length > 2 ? ", with a risk" : "")));
-    return [U.releases[i], [["Place", names[U.state[i]]], ["From here", i === here ? "" : direct ? "in one update" : "not in one update"], ...(direct ? direct.slice(2).map(k => ["Risk", risk(k)]) : []), ["Leads to", list(rel(0, 1))], ["Comes from", list(rel(1, 0))], ["What if", i === here ? "" : test("to", U.releases[i], "the cluster went there?")]]];
+    const rel = (f, t) => U.moves.filter(m => m[f] === i).map(m => go("rel:" + m[t], U.releases[m[t]] + (m.slice(2).some(k => U.risks[k].applies !== "False") ? ", with a risk" : "")));
+    return [U.releases[i], [["State", names[U.state[i]]], ["Direct update", i === here ? "" : direct ? "yes" : "no"], ...(direct ? direct.slice(2).map(k => ["Risk", risk(k)]) : []), ["Updates to", list(rel(0, 1))], ["Updates from", list(rel(1, 0))], ["What if", i === here ? "" : test("to", U.releases[i], "update to this release")]]];
   },
-  risk(k) { const r = U.risks[k]; return ["Risk " + r.name, [["Applies", {True: "yes", False: "no"}[r.applies] || "unknown"], ["Means", r.message], ["Query", r.query && cmd(r.query)], ["What if", test("accept", r.name, "it were accepted?")]]]; },
+  risk(k) { const r = U.risks[k]; return ["Risk " + r.name, [["Applies", {True: "yes", False: "no"}[r.applies] || "unknown"], ["Description", r.message], ["Query", r.query && cmd(r.query)], ["What if", test("accept", r.name, "accept this risk")]]]; },
   op(i, k) {
     const o = R.operators[i], hop = (f, t) => o.hops.filter(h => h[f] === k).map(h => go("op:" + i + ":" + h[t], o.versions[h[t]]));
-    return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["Place", o.versions[k] === o.installed ? "installed" : (o.path || []).includes(k) ? "the plan takes the operator here" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Comes from", list(hop(1, 0))]]];
+    return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["State", o.versions[k] === o.installed ? "installed" : o.path?.at(-1) === k ? "the goal of the plan" : o.path?.includes(k) ? "on the path of the plan" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Updates from", list(hop(1, 0))]]];
   },
   node(i) {
     const t = N.taints[i], pods = podsOf(i), drain = N.stuck && N.stucks[N.stuck[i]], gone = M.findIndex(m => m.node === N.name[i]);
-    return ["Node " + N.name[i], [["Pool", P[N.pool[i]].name || "none"], ["State", state(i)], ["Runs", N.versions[N.version[i]]], ["Machine", gone >= 0 && go("machine:" + gone, M[gone].name + ", being deleted")], ["Why", N.messages[N.message[i]]],
+    return ["Node " + N.name[i], [["Pool", P[N.pool[i]].name || "none"], ["State", state(i)], ["Version", N.versions[N.version[i]]], ["Machine", gone >= 0 && go("machine:" + gone, M[gone].name + ", being deleted")], ["Message", N.messages[N.message[i]]],
       ["Drain", !N.stuck ? "" : drain ? "does not complete: " + drain : N.rounds[i] ? "completes after " + many(N.rounds[i], "round", "rounds") + " of evictions" : "nothing to evict"],
       ["Taints", t < 0 ? "none" : go("taint:" + t, T[t].taints.join(", "))], ["Pods", N.pods && num(pods.reduce((s, p) => s + p[1], 0))],
-      ["Of", list(pods.map(([w, c]) => el("span", "", c > 1 ? c + "× " : "", go("work:" + w, work(w)), " " + W.kinds[W.kind[w]])), 200)], ["What if", test("drain", N.name[i], "it were drained?")]]];
+      ["Workloads", list(pods.map(([w, c]) => el("span", "", c > 1 ? c + "× " : "", go("work:" + w, work(w)), " " + W.kinds[W.kind[w]])), 200)], ["What if", test("drain", N.name[i], "drain this node")]]];
   },
   machine(i) {
     const m = M[i], node = N ? N.name.indexOf(m.node) : -1;
-    return ["Machine " + m.name, [["Node", node < 0 ? m.node : go("node:" + node, m.node)], ["Deleted", "since " + when(m.deleting)], ["Because", list(m.causes || [])], ["Stage", m.stage],
-      ...(m.waits || []).map(w => ["Waits", el("div", "", el("div", "", w.text), w.also ? el("div", "dim", "also " + w.also.join(", ")) : "", w.owner ? el("div", "", el("b", "", "Who: "), w.owner) : "", w.since ? el("div", "", el("b", "", "Since: "), when(w.since)) : "", el("div", "", el("b", "", "Do: "), w.unblock))]),
-      ["Also waits", m.more && "for " + many(m.more, "more thing", "more things")], ["Next", list(m.next || [])], ["Not known", list(m.unknown || [])]]];
+    return ["Machine " + m.name, [["Node", node < 0 ? m.node : go("node:" + node, m.node)], ["Deleting since", when(m.deleting)], ["Cause", list(m.causes || [])], ["Stage", m.stage],
+      ...(m.waits || []).map(w => ["Blocked by", el("div", "", el("div", "", w.text), w.also ? el("div", "dim", "also " + w.also.join(", ")) : "", w.owner ? el("div", "", el("b", "", "Owner: "), w.owner) : "", w.since ? el("div", "", el("b", "", "Since: "), when(w.since)) : "", el("div", "", el("b", "", "What to do: "), w.unblock))]),
+      ["Also", m.more && many(m.more, "more blocker", "more blockers")], ["Next", list(m.next || [])], ["Unknown", list(m.unknown || [])]]];
   },
   work(w) {
-    const on = []; let n = 0;
-    if (N && N.pods) N.name.forEach((name, i) => { const p = podsOf(i).find(p => p[0] === w); if (p) { n += p[1]; on.push(el("span", "", p[1] > 1 ? p[1] + "× " : "", go("node:" + i, name))); } });
-    return [work(w), [["Kind", W.kinds[W.kind[w]]], ["Pods", num(W.pods[w]) + ", of which " + num(W.ready[w]) + " are ready"], ["No node", W.pods[w] > n && many(W.pods[w] - n, "pod waits for one", "pods wait for one")], ["Budget", W.budget[w] >= 0 ? go("budget:" + W.budget[w], B[W.budget[w]].name) : "none"], ["Nodes", list(on, 200)]]];
+    const on = [], waiting = W.waiting?.[w], elsewhere = W.elsewhere?.[w];
+    if (N && N.pods) N.name.forEach((name, i) => { const p = podsOf(i).find(p => p[0] === w); if (p) { on.push(el("span", "", p[1] > 1 ? p[1] + "× " : "", go("node:" + i, name))); } });
+    return [work(w), [["Kind", W.kinds[W.kind[w]]], ["Pods", num(W.pods[w]) + ", " + num(W.ready[w]) + " ready"], ["Unscheduled", waiting > 0 && many(waiting, "pod waits for a node", "pods wait for a node")], ["Unknown nodes", elsewhere > 0 && many(elsewhere, "pod is on a node that is not in the dump", "pods are on nodes that are not in the dump")], ["Budget", W.budget[w] >= 0 ? go("budget:" + W.budget[w], B[W.budget[w]].name) : "none"], ["Nodes", list(on, 200)]]];
   },
-  budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Means", says(b)], ["Healthy", b.healthy + " of " + b.expected + "; it wants " + b.desired], ["May go", num(b.allowed) + " at a time" + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod goes", "pods go") + " in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged && many(b.unmanaged, "pod that no controller replaces", "pods that no controller replaces")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
-  taint(i) { const t = T[i]; return [many(t.nodes, "node", "nodes") + " with these taints", [["Taints", list(t.taints)], ["Keeps off", many(t.kept, "workload", "workloads")], ["There", t.runs ? many(t.runs, "pod runs", "pods run") + " there without tolerating them: not placed there again, or evicted" : "all pods that run there tolerate them"], ["Nodes", N ? list(N.taints.flatMap((x, n) => x === i ? [go("node:" + n, N.name[n])] : [])) : ""]]]; },
+  budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Effect", says(b)], ["Healthy", num(b.healthy) + " of " + many(b.expected, "pod", "pods") + "; " + num(b.desired) + " required"], ["Allowed", many(b.allowed, "disruption", "disruptions") + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod", "pods") + " evicted in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged > 0 && many(b.unmanaged, "pod has no controller that replaces it", "pods have no controller that replaces them")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
+  taint(i) { const t = T[i]; return [many(t.nodes, "node", "nodes") + " with these taints", [["Taints", list(t.taints)], ["Not tolerated by", many(t.kept, "workload", "workloads")], ["Pods", t.runs ? many(t.runs, "pod runs", "pods run") + " there without toleration: they are evicted, or cannot be scheduled there again" : "all pods there tolerate them"], ["Nodes", N ? list(N.taints.flatMap((x, n) => x === i ? [go("node:" + n, N.name[n])] : [])) : ""]]]; },
 };
 let from = null;
 const why = k => {
@@ -155,14 +155,14 @@ const workText = w => cache("w", w, () => work(w) + " " + W.kinds[W.kind[w]]);
 const budgetText = i => cache("b", i, () => B[i].namespace + "/" + B[i].name + " " + says(B[i]));
 let nodeList, workList, budgetList;
 if (N) later(() => nodeList = makeList($("nodelist"), "All nodes", [
-  {name: "node", wide: "minmax(9rem,2fr)", of: i => N.name[i]}, {name: "pool", of: i => P[N.pool[i]].name}, {name: "state", of: i => state(i), cls: i => ["degraded", "down"].includes(state(i)) ? "s-bad" : ""}, {name: "runs", of: i => N.versions[N.version[i]]},
+  {name: "node", wide: "minmax(9rem,2fr)", of: i => N.name[i]}, {name: "pool", of: i => P[N.pool[i]].name}, {name: "state", of: i => state(i), cls: i => ["degraded", "down"].includes(state(i)) ? "s-bad" : ""}, {name: "version", of: i => N.versions[N.version[i]]},
   ...(N.pods ? [{name: "pods", num: true, wide: "4rem", of: i => podsOf(i).reduce((s, p) => s + p[1], 0)}, {name: "drain", wide: "minmax(6rem,2fr)", of: i => N.stucks[N.stuck[i]] || (N.rounds[i] ? many(N.rounds[i], "round", "rounds") : "nothing to evict"), cls: i => N.stuck[i] ? "s-warning" : ""}] : []),
 ], N.name.length, "node", nodeText));
 if (W) later(() => workList = makeList($("worklist"), "Workloads", [
   {name: "namespace", of: w => W.namespaces[W.namespace[w]]}, {name: "workload", wide: "minmax(9rem,2fr)", of: w => W.name[w]}, {name: "kind", of: w => W.kinds[W.kind[w]]}, {name: "pods", num: true, wide: "5rem", of: w => W.pods[w]}, {name: "ready", num: true, wide: "5rem", of: w => W.ready[w], cls: w => W.ready[w] < W.pods[w] ? "s-warning" : ""}, {name: "budget", of: w => W.budget[w] < 0 ? "" : B[W.budget[w]].name},
 ], W.name.length, "work", workText));
 later(() => budgetList = makeList($("budgetlist"), "Budgets", [
-  {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "wanted", num: true, wide: "5rem", of: i => B[i].desired}, {name: "may go", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "what it means", wide: "minmax(8rem,3fr)", of: i => says(B[i]), cls: i => "s-" + (B[i].tone || "good")},
+  {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "required", num: true, wide: "5rem", of: i => B[i].desired}, {name: "allowed", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "effect", wide: "minmax(8rem,3fr)", of: i => says(B[i]), cls: i => "s-" + (B[i].tone || "good")},
 ], B.length, "budget", budgetText));
 
 // The map of nodes: one square each, by pool.
@@ -185,7 +185,7 @@ const drawMap = () => {
   }, 256);
   y += Math.ceil(k / columns) * (size + gap) + 10;
   root.setAttribute("viewBox", "0 0 " + wide + " " + y);
-  root.addEventListener("mouseover", e => { const c = e.target.closest("rect"); if (c && !c.firstChild) { const t = svg("title", {}), i = +c.id.slice(5); t.textContent = vis(N.name[i] + ": " + state(i) + (N.stuck && N.stuck[i] ? "; drain stuck: " + N.stucks[N.stuck[i]] : "")); c.append(t); } });
+  root.addEventListener("mouseover", e => { const c = e.target.closest("rect"); if (c && !c.firstChild) { const t = svg("title", {}), i = +c.id.slice(5); t.textContent = vis(N.name[i] + ": " + state(i) + (N.stuck && N.stuck[i] ? "; drain blocked: " + N.stucks[N.stuck[i]] : "")); c.append(t); } });
   root.addEventListener("keydown", e => {
     const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, Home: -1e9, End: 1e9}[e.key];
     if (step) { if (active >= 0) cells[active].classList.remove("here"); active = Math.max(0, Math.min(cells.length - 1, active + step)); cells[active].classList.add("here"); cells[active].scrollIntoView({block: "nearest", inline: "nearest"}); root.setAttribute("aria-activedescendant", "cell-" + active); cells[active].setAttribute("role", "img"); cells[active].setAttribute("aria-label", N.name[active] + ": " + state(active)); e.preventDefault(); }
@@ -195,10 +195,10 @@ const drawMap = () => {
   const counts = {}; N.state.forEach(s => counts[N.states[s]] = (counts[N.states[s]] || 0) + 1);
   const chip = (name, n, cls) => { const b = el("button", "", el("span", "sw " + cls), name + " ", el("span", "count", num(n))); b.type = "button"; b.setAttribute("aria-pressed", false); b.addEventListener("click", () => { only = only === name ? "" : name; $("legend").querySelectorAll("button").forEach(x => x.setAttribute("aria-pressed", x === b && only === name)); search(); }); $("legend").append(b); };
   Object.keys(counts).sort((a, b) => tone(b) - tone(a)).forEach(s => chip(s, counts[s], "b" + tone(s)));
-  if (N.stuck) { const n = N.stuck.filter(x => x).length; if (n) chip("drain stuck", n, "bstuck"); }
+  if (N.stuck) { const n = N.stuck.filter(x => x).length; if (n) chip("drain blocked", n, "bstuck"); }
 };
 const shown = i => kept(i) && sought.every(w => nodeText(i).includes(w)); // by search terms
-const kept = i => !only || (only === "drain stuck" ? N.stuck[i] : state(i) === only);
+const kept = i => !only || (only === "drain blocked" ? N.stuck[i] : state(i) === only);
 
 // Search goes through everything: rows, lists, and marks of pictures.
 const marks = [...document.querySelectorAll(".pic:not(#map) [data-k]")];

@@ -4,7 +4,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -222,11 +221,13 @@ func (r *Report) head(s *plan.Situation, status *cvo.Report) {
 	}
 	if p := r.Plan; p != nil {
 		switch {
-		case p.None != nil:
+		case p.none():
 			fact("plan", "none", "plan")
-		case p.Undecided == "":
+		case p.found() && len(p.Steps) == 0:
+			fact("plan", "nothing to do", "plan")
+		case p.found():
 			fact("plan", words.Count(len(p.Steps), "step", "steps")+", "+p.Takes, "plan")
-			counted(p.Cost.Restarts, "restart", "restarts", "plan")
+			counted(p.Cost.Restarts, "node restart", "node restarts", "plan")
 		}
 	}
 	if r.Nodes != nil {
@@ -247,7 +248,7 @@ func (r *Report) head(s *plan.Situation, status *cvo.Report) {
 		n += g.Count
 	}
 	if len(r.Findings) > 0 {
-		fact(words.Plural(n, "finding", "findings")+" of "+words.Count(len(r.Findings), "cause", "causes"), number(n), "findings")
+		fact(words.Plural(n, "finding", "findings")+" from "+words.Count(len(r.Findings), "cause", "causes"), number(n), "findings")
 	}
 }
 
@@ -268,12 +269,18 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 	switch p := r.Plan; {
 	case s.Cluster != nil && !status.Well() && len(status.Findings) > 0:
 		r.Headline = brief(status.Headline)
-	case p != nil && p.None != nil:
-		r.Headline, r.Tone = fmt.Sprintf("No plan leads from %s to %s: %s", p.None.From, cmp.Or(p.None.To, "the goal"), words.Count(len(p.None.Facts), "fact rules it out", "facts rule it out")), Bad
-	case p != nil && p.Undecided != "":
+	case p.none():
+		head := fmt.Sprintf("No plan leads from %s to %s", p.From, p.To)
+		if p.Stays() {
+			head = "There is no plan at " + p.From
+		}
+		r.Headline, r.Tone = head+": "+words.Count(len(p.None.Facts), "fact rules it out", "facts rule it out"), Bad
+	case p.undecided():
 		r.Headline, r.Tone = "Whether there is a plan could not be decided: "+p.Undecided, Warning
-	case p != nil && p.From != p.To:
-		r.Headline = fmt.Sprintf("%s to %s: %s, about %s, %s", p.From, p.To, words.Count(len(p.Steps), "step", "steps"), p.Takes, words.Count(p.Cost.Restarts, "restart of a node", "restarts of nodes"))
+	case p != nil && len(p.Steps) == 0:
+		r.Headline = "Nothing needs to be done at " + p.From
+	case p != nil && !p.Stays():
+		r.Headline = fmt.Sprintf("%s to %s: %s, about %s, %s", p.From, p.To, words.Count(len(p.Steps), "step", "steps"), p.Takes, words.Count(p.Cost.Restarts, "node restart", "node restarts"))
 	case p != nil:
 		r.Headline = fmt.Sprintf("%s at %s, about %s", words.Count(len(p.Steps), "step", "steps"), p.From, p.Takes)
 	case s.Cluster != nil:
@@ -289,7 +296,7 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 		case more == 0:
 			r.Headline = r.Findings[0].Title
 		default:
-			r.Headline = r.Findings[0].Title + "; and " + words.Count(more, "more cause", "more causes")
+			r.Headline = r.Findings[0].Title + "; and " + words.Count(more, "other cause", "other causes")
 		}
 	}
 }
@@ -349,7 +356,7 @@ func (r *Report) first() {
 		text := s.String()
 		switch more := next - i - 1; {
 		case more > 2:
-			text += fmt.Sprintf(", and %d more steps of this kind", more)
+			text += fmt.Sprintf(", and %d more like it", more)
 		case more > 0:
 			next = i + 1 // each of a few
 		}

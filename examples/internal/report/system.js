@@ -43,7 +43,7 @@ const run = async (program, input) => {
   let code = 0;
   try { instance.exports._start(); } catch (e) { if (!(e instanceof Exit)) throw e; code = e.code; }
   const text = file => new Blob(written[file]).text();
-  if (code) throw new Error((await text(2)).trim() || "the engines ended with " + code);
+  if (code) throw new Error((await text(2)).trim() || "the engines exited with code " + code);
   return JSON.parse(await text(1));
 };
 

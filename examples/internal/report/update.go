@@ -25,7 +25,7 @@ type Update struct {
 	Completion cvo.Completion       `json:"completion"`         // of the operators of the release
 	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`   // operators of the release that are not updated or not healthy
 	Releases   []string             `json:"releases"`           // that can be reached, the newest minor version first, each in order
-	State      []string             `json:"state"`              // of each release: here, plan, offered, risky, later
+	State      []string             `json:"state"`              // of each release: here, plan, goal, offered, risky, later
 	Risks      []plan.Risk          `json:"risks,omitempty"`    // of updates
 	Moves      [][]int              `json:"moves"`              // from, to (of Releases), and the numbers of its risks
 }
@@ -105,6 +105,9 @@ func (r *Report) update(s *plan.Situation, status *cvo.Report) {
 			u.State[i] = "plan"
 		}
 	}
+	if i, ok := at[r.goal()]; ok {
+		u.State[i] = "goal"
+	}
 	u.State[at[u.Current]] = "here"
 	r.Update = u
 }
@@ -120,6 +123,15 @@ func (r *Report) path() (list []string) {
 		}
 	}
 	return list
+}
+
+// goal returns the release that the plan leads to; "" if there is none.
+func (r *Report) goal() string {
+	path := r.path()
+	if len(path) == 0 {
+		return ""
+	}
+	return path[len(path)-1]
 }
 
 // minor is the minor version of a release, as in 4.19.
@@ -183,15 +195,15 @@ func (r *Report) draw() error {
 func whose(s *plan.PlanStep) (tone int, label string) {
 	switch s.Kind {
 	case plan.Roll, plan.OutOfService:
-		return 2, "nodes restart or go out of service"
+		return 2, "node restart or drain"
 	case plan.MoveCluster:
-		return 0, "the cluster updates"
+		return 0, "cluster update"
 	case plan.MoveOperator:
-		return 4, "an operator updates"
+		return 4, "operator update"
 	case plan.Pause, plan.Unpause, plan.Acknowledge:
-		return 1, "an edit of one object"
+		return 1, "configuration change"
 	}
-	return 7, "people prepare"
+	return 7, "preparation"
 }
 
 // drawPlan draws when the steps of the plan are taken.
@@ -239,9 +251,9 @@ func short(s *plan.PlanStep) string {
 	case plan.Acknowledge:
 		return "acknowledge " + s.Subject
 	case plan.FixBudget:
-		return "budget " + s.Subject
+		return "change budget " + s.Subject
 	case plan.FreeRoom:
-		return "add a node: " + s.Subject
+		return "add a node for " + s.Subject
 	case plan.OutOfService:
 		return "drain " + s.Subject
 	case plan.ReplaceMember:
@@ -249,6 +261,9 @@ func short(s *plan.PlanStep) string {
 	}
 	return s.String()
 }
+
+// onPath describes what the plan updates to, in pictures.
+const onPath = "on the path of the plan"
 
 // drawReleases draws the releases in lanes of minor versions, with those offered now and
 // those on the path of the plan.
@@ -258,9 +273,13 @@ func (r *Report) drawReleases(b *bytes.Buffer) error {
 		return nil
 	}
 	g := &diagram.Lanes{Keys: []diagram.Key{
-		{Tone: 0, Label: "runs now"}, {Tone: 4, Label: "on the path of the plan"}, {Tone: 1, Label: "offered now"}, {Marked: true, Label: "offered now, with a risk"}, {Tone: 6, Label: "can be reached later"},
+		{Tone: 0, Label: "runs now"}, {Tone: 4, Label: onPath}, {Tone: 1, Label: "available now"}, {Marked: true, Label: "available now, with a risk"}, {Tone: 6, Label: "reachable later"},
 	}}
-	tones := map[string]int{"here": 0, "plan": 4, "offered": 1, "later": 6}
+	if r.goal() == "" {
+		g.Keys = slices.Delete(g.Keys, 1, 2)
+	}
+	tones := map[string]int{"here": 0, "plan": 4, "goal": 4, "offered": 1, "later": 6}
+	texts := map[string]string{"here": "runs now", "plan": onPath, "goal": "the goal of the plan", "offered": "available now", "risky": "available now, with a risk", "later": "reachable later"}
 	risks := map[int]string{}
 	for _, m := range u.Moves {
 		if u.Releases[m[0]] != u.Current {
@@ -278,11 +297,11 @@ func (r *Report) drawReleases(b *bytes.Buffer) error {
 		}
 		lane := &g.Lanes[len(g.Lanes)-1]
 		state := u.State[i]
-		title := v + ": " + map[string]string{"here": "runs now", "plan": "the goal of the plan", "offered": "offered now", "risky": "offered now, with a risk", "later": "can be reached later"}[state]
+		title := v + ": " + texts[state]
 		if risks[i] != "" {
 			title += "; risks: " + risks[i]
 		}
-		lane.Dots = append(lane.Dots, diagram.Dot{ID: fmt.Sprintf("rel:%d", i), Label: v, Title: title, Tone: tones[state], Marked: state == "risky", Here: state == "here" || state == "plan"})
+		lane.Dots = append(lane.Dots, diagram.Dot{ID: fmt.Sprintf("rel:%d", i), Label: v, Title: title, Tone: tones[state], Marked: state == "risky", Here: state == "here" || state == "plan" || state == "goal"})
 	}
 	at := slices.Index(u.Releases, u.Current)
 	way := append([]string{u.Current}, r.path()...)
@@ -303,7 +322,10 @@ func (r *Report) drawOperators(b *bytes.Buffer) error {
 	if len(r.Operators) == 0 {
 		return nil
 	}
-	g := &diagram.Lanes{Keys: []diagram.Key{{Tone: 0, Label: "installed"}, {Tone: 4, Label: "on the path of the plan"}, {Tone: 6, Label: "in the channel"}}}
+	g := &diagram.Lanes{Keys: []diagram.Key{{Tone: 0, Label: "installed"}, {Tone: 4, Label: onPath}, {Tone: 6, Label: "in the channel"}}}
+	if !slices.ContainsFunc(r.Operators, func(o Operator) bool { return len(o.Path) > 0 }) {
+		g.Keys = slices.Delete(g.Keys, 1, 2)
+	}
 	for i := range r.Operators {
 		o := &r.Operators[i]
 		lane := diagram.Lane{Label: o.Package}

@@ -115,29 +115,43 @@ func (r *Report) since(before *Report) (says []Said) {
 	say := func(tone Tone, format string, args ...any) {
 		says = append(says, Said{tone, fmt.Sprintf(format, args...)})
 	}
-	was, is := before.Plan.summary(), r.Plan.summary()
-	if was != is {
+	was, is := before.Plan, r.Plan
+	if a, b := was.summary(), is.summary(); a != b {
 		tone := Note
-		if r.Plan != nil && r.Plan.None != nil {
+		switch {
+		case is.none():
 			tone = Bad
-		} else if before.Plan != nil && before.Plan.None != nil {
+		case is.undecided():
+			tone = Warning
+		case was.none() && is != nil:
 			tone = Good
 		}
-		say(tone, "Before: %s. Now: %s.", was, is)
+		say(tone, "Before: %s. Now: %s.", a, b)
 	}
-	gone, came := difference(before.Plan.lines(), r.Plan.lines())
+	switch {
+	case is.none():
+		gone, came := difference(was.facts(), is.facts())
+		for _, s := range came {
+			say(Bad, "Why there is no plan: %s", s)
+		}
+		for _, s := range gone {
+			say(Note, "No longer a reason: %s", s)
+		}
+	case was.found() && is.found(): // else the page shows all steps
+		gone, came := difference(was.steps(), is.steps())
+		for _, s := range came {
+			say(Note, "New in the plan: %s", s)
+		}
+		for _, s := range gone {
+			say(Note, "No longer in the plan: %s", s)
+		}
+	}
+	gone, came := difference(before.titles(), r.titles())
 	for _, s := range came {
-		say(Note, "The plan also has: %s", s)
+		say(Warning, "New finding: %s", s)
 	}
 	for _, s := range gone {
-		say(Note, "The plan no longer has: %s", s)
-	}
-	gone, came = difference(before.titles(), r.titles())
-	for _, s := range came {
-		say(Warning, "A new finding: %s", s)
-	}
-	for _, s := range gone {
-		say(Good, "No longer a finding: %s", s)
+		say(Good, "Resolved: %s", s)
 	}
 	return says
 }
@@ -154,39 +168,55 @@ func (r *Report) drained(nodes []string) (says []Said) {
 		case r.Nodes.Rounds[i] > 0:
 			says = append(says, Said{Good, fmt.Sprintf("The drain of %s completes after %s of evictions", name, words.Count(r.Nodes.Rounds[i], "round", "rounds"))})
 		default:
-			says = append(says, Said{Good, fmt.Sprintf("The drain of %s has nothing to evict", name)})
+			says = append(says, Said{Good, fmt.Sprintf("The drain of %s evicts nothing", name)})
 		}
 	}
 	return says
 }
+
+// none reports whether there is no plan.
+func (p *Plan) none() bool { return p != nil && p.None != nil }
+
+// undecided reports whether it is unknown if there is a plan.
+func (p *Plan) undecided() bool { return p != nil && p.Undecided != "" }
+
+// found reports whether there is a plan.
+func (p *Plan) found() bool { return p != nil && !p.none() && !p.undecided() }
+
+// Stays reports whether the goal is not another release.
+func (p *Plan) Stays() bool { return p.To == "" || p.To == p.From }
 
 // summary describes the result of planning.
 func (p *Plan) summary() string {
 	switch {
 	case p == nil:
 		return "nothing is planned"
-	case p.None != nil:
-		return "there is no plan, because " + words.List(p.lines(), "and", 3)
-	case p.Undecided != "":
+	case p.none() && p.Stays():
+		return "there is no plan"
+	case p.none():
+		return "there is no plan to " + p.To
+	case p.undecided():
 		return "whether there is a plan could not be decided: " + p.Undecided
 	case len(p.Steps) == 0:
 		return "nothing needs to be done"
 	}
-	return fmt.Sprintf("%s to %s, about %s, %s of nodes", words.Count(len(p.Steps), "step", "steps"), p.To, p.Takes, words.Count(p.Cost.Restarts, "restart", "restarts"))
+	return fmt.Sprintf("%s to %s, about %s, %s", words.Count(len(p.Steps), "step", "steps"), p.To, p.Takes, words.Count(p.Cost.Restarts, "node restart", "node restarts"))
 }
 
-// lines are the steps of a plan, or the facts that exclude one.
-func (p *Plan) lines() (list []string) {
-	switch {
-	case p == nil:
-	case p.None != nil:
-		return p.None.Facts
-	default:
-		for i := range p.Steps {
-			list = append(list, p.Steps[i].String())
-		}
+// steps are the steps of a plan.
+func (p *Plan) steps() (list []string) {
+	for i := range p.Steps {
+		list = append(list, p.Steps[i].String())
 	}
 	return list
+}
+
+// facts are what rules out a plan; none if there is one.
+func (p *Plan) facts() []string {
+	if !p.none() {
+		return nil
+	}
+	return p.None.Facts
 }
 
 func (r *Report) titles() (list []string) {

@@ -29,28 +29,14 @@ func TestWhatIf(t *testing.T) {
 		page   string
 	}{
 		"nothing":   {},
-		"accept":    {report.Change{Accept: []string{"NoGPU"}}, []string{`^Before: \d+ steps to 4.19.15, .* Now: \d+ steps to 4.19.15`, `^The plan no longer has: update the cluster from 4.19.\d+ to 4.19.15`}, "cluster to 4.19.15"},
-		"drain":     {report.Change{To: "4.19.6", Drain: []string{"worker-0002"}}, []string{`The plan also has: update the cluster from 4.18.20 to 4.19.6`, `The plan also has: .*worker-0002`, `^The drain of worker-0002 completes`}, "drain worker-0002"},
-		"subscribe": {report.Change{Subscribe: []string{"shop/stable"}}, []string{`^Installs shop.v1.0.0 from channel stable`, `^Installs database.v4.2.0 .*because`}, "shop.v1.0.0"},
-		"cannot":    {report.Change{Subscribe: []string{"shop/none"}}, []string{`^shop/none cannot be installed: (?s:.*)`}, ""},
+		"accept":    {report.Change{Accept: []string{"NoGPU"}}, []string{`Before: \d+ steps to 4.19.15, .* Now: \d+ steps to 4.19.15`, `No longer in the plan: update the cluster from 4.19.\d+ to 4.19.15`}, "cluster to 4.19.15"},
+		"drain":     {report.Change{To: "4.19.6", Drain: []string{"worker-0002"}}, []string{`New in the plan: update the cluster from 4.18.20 to 4.19.6`, `New in the plan: .*worker-0002`, `The drain of worker-0002 completes`}, "drain worker-0002"},
+		"subscribe": {report.Change{Subscribe: []string{"shop/stable"}}, []string{`Installs shop.v1.0.0 from channel stable`, `Installs database.v4.2.0 .*because`}, "shop.v1.0.0"},
+		"cannot":    {report.Change{Subscribe: []string{"shop/none"}}, []string{`shop/none cannot be installed: (?s:.*)`}, ""},
 		"no node":   {report.Change{Drain: []string{"worker-9999"}}, []string{`^node worker-9999: there is no such node$`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var question, out bytes.Buffer
-			if err := report.Ask(&question, in, before, test.change); err != nil {
-				t.Fatal(err)
-			}
-			answer := &report.Answer{}
-			if err := report.Reply(t.Context(), &question, &out); err != nil {
-				answer.Says = []report.Said{{Text: err.Error()}}
-			} else if err := json.Unmarshal(out.Bytes(), answer); err != nil {
-				t.Fatal(err)
-			}
-			var lines []string
-			for _, s := range answer.Says {
-				lines = append(lines, s.Text)
-			}
-			said := strings.Join(lines, "\n")
+			said, page := answer(t, in, before, test.change)
 			for _, want := range test.says {
 				if !regexp.MustCompile("(?m)" + want).MatchString(said) {
 					t.Errorf("%q is not said in\n%s", want, said)
@@ -59,8 +45,65 @@ func TestWhatIf(t *testing.T) {
 			if len(test.says) == 0 && said != "" {
 				t.Errorf("nothing was changed, and this is said:\n%s", said)
 			}
-			if !strings.Contains(answer.HTML, test.page) {
+			if !strings.Contains(page, test.page) {
 				t.Errorf("the page does not show %q", test.page)
+			}
+		})
+	}
+}
+
+// answer asks a live page, and returns the sentences and the page of the answer.
+func answer(t *testing.T, in *report.Input, before *report.Report, change report.Change) (said, page string) {
+	t.Helper()
+	var question, out bytes.Buffer
+	if err := report.Ask(&question, in, before, change); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Reply(t.Context(), &question, &out); err != nil {
+		return err.Error(), ""
+	}
+	a := &report.Answer{}
+	if err := json.Unmarshal(out.Bytes(), a); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, s := range a.Says {
+		lines = append(lines, string(s.Tone)+" "+s.Text)
+	}
+	return strings.Join(lines, "\n"), a.HTML
+}
+
+// Where there is no plan, an answer mentions none: it says why there is none.
+func TestWhatIfNoPlan(t *testing.T) {
+	situation := sample.Cluster(sample.Size{Nodes: 20, Pods: 200, Operators: 3})
+	for name, test := range map[string]struct {
+		from, to string
+		want     []string
+	}{
+		"no longer a plan": {"4.19.15", "4.20.1", []string{`bad Before: \d+ steps to 4.19.15, .*. Now: there is no plan to 4.20.1.`, "bad Why there is no plan: .*4.20.1.*"}},
+		"still no plan":    {"4.20.1", "4.20.2", []string{`bad Before: there is no plan to 4.20.1. Now: there is no plan to 4.20.2.`, "bad Why there is no plan: .*4.20.2.*", "note No longer a reason: .*4.20.1.*"}},
+		"now a plan":       {"4.20.1", "4.19.15", []string{`good Before: there is no plan to 4.20.1. Now: \d+ steps to 4.19.15, .*.`}},
+		"first question":   {"", "4.20.1", []string{"bad Before: nothing is planned. Now: there is no plan to 4.20.1.", "bad Why there is no plan: .*4.20.1.*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := &report.Input{Situation: situation}
+			if test.from != "" {
+				in.Goal = &plan.Goal{Release: test.from}
+			}
+			before, err := report.Make(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, _ := answer(t, in, before, report.Change{To: test.to})
+			for _, line := range strings.Split(said, "\n") {
+				if !regexp.MustCompile("^(" + strings.Join(test.want, "|") + "|warning New finding: .*|good Resolved: .*)$").MatchString(line) {
+					t.Errorf("this is said: %s", line)
+				}
+			}
+			for _, want := range test.want {
+				if !regexp.MustCompile("(?m)^" + want + "$").MatchString(said) {
+					t.Errorf("%q is not said in\n%s", want, said)
+				}
 			}
 		})
 	}
