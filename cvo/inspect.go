@@ -290,7 +290,7 @@ func (i *inspection) conditions() {
 	}
 	list := i.d.Version.Status.Conditions
 	if fairlead.FindCondition(list, "Failing") == nil {
-		i.gap("whether the cluster version fails: it has no condition Failing", "oc -n openshift-cluster-version logs -l k8s-app=cluster-version-operator --tail -1")
+		i.gap("whether the ClusterVersion is failing: it has no condition Failing", "oc -n openshift-cluster-version logs -l k8s-app=cluster-version-operator --tail -1")
 	}
 	for _, c := range list {
 		f := Finding{
@@ -316,7 +316,7 @@ func (i *inspection) conditions() {
 // to matter to updates.
 func (i *inspection) alerts() {
 	if i.d.Alerts == nil {
-		i.gap("which alerts fire", "oc get --raw '/api/v1/namespaces/openshift-monitoring/services/https:thanos-querier:9091/proxy/api/v1/alerts', or the alerts page of the console")
+		i.gap("which alerts are firing", "oc get --raw '/api/v1/namespaces/openshift-monitoring/services/https:thanos-querier:9091/proxy/api/v1/alerts', or the alerts page of the console")
 		return
 	}
 	for k := range i.d.Alerts {

@@ -158,29 +158,29 @@ func TestInspectMissing(t *testing.T) {
 		want   string
 	}{
 		{func(d *cvo.Dump) { d.Pools[0].Status.MachineCount = 3 }, ""},
-		{func(d *cvo.Dump) { d.Pools[0].Status.MachineCount = 5 }, "2 nodes of pool worker, which counts 5"},
-		{func(d *cvo.Dump) { d.Pools = []cvo.Pool{} }, "the pool of 3 nodes"},
+		{func(d *cvo.Dump) { d.Pools[0].Status.MachineCount = 5 }, "2 of the 5 nodes that pool worker counts"},
+		{func(d *cvo.Dump) { d.Pools = []cvo.Pool{} }, "which pool 3 nodes belong to"},
 		{func(d *cvo.Dump) { d.Pools = []cvo.Pool{}; d.Nodes = d.Nodes[:0] }, ""},
 		{func(d *cvo.Dump) {
 			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Working towards 4.19.0: 2 of 4 done (50% complete), waiting up to 40 minutes on console, waiting on dns, network"})
-		}, "operators console and network, which the ClusterVersion names"},
+		}, "the cluster operators console and network, which the ClusterVersion names"},
 		{func(d *cvo.Dump) {
 			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Unable to apply 4.19.0: some cluster operators are not available"})
 		}, ""},
 		{func(d *cvo.Dump) {
 			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Unable to apply 4.19.0: wait has exceeded 40 minutes for these operators: etcd, storage"})
-		}, "operator storage, which the ClusterVersion names"},
+		}, "the cluster operator storage, which the ClusterVersion names"},
 		{func(d *cvo.Dump) { d.Nodes[0].Labels["node-role.kubernetes.io/control-plane"] = ""; own(d) }, ""},
 		{func(d *cvo.Dump) {
 			d.Nodes[0].Labels["node-role.kubernetes.io/master"] = ""
 			own(d, "network", "kube-scheduler")
-		}, "operators kube-scheduler and network, which a cluster like this has"},
+		}, "the cluster operators kube-scheduler and network, expected on every cluster of this kind"},
 		{func(d *cvo.Dump) {
 			d.Nodes[0].Labels["node-role.kubernetes.io/master"] = ""
 			own(d, "storage", "ingress", "insights", "olm")
 			d.Version.Status.Capabilities.KnownCapabilities = []string{"Insights", "Storage", "Console", "OperatorLifecycleManagerV1"} // not Ingress: it is not optional
 			d.Version.Status.Capabilities.EnabledCapabilities = []string{"Storage"}
-		}, "operators ingress and storage, which a cluster like this has"},
+		}, "the cluster operators ingress and storage, expected on every cluster of this kind"},
 	} {
 		d := dumpOf()
 		c.change(d)

@@ -14,7 +14,7 @@ import (
 // operators evaluates those that the release contains.
 func (i *inspection) operators() {
 	if i.d.Operators == nil {
-		i.gap("how far the operators are", "oc get clusteroperators -o yaml")
+		i.gap("how far the cluster operators are updated", "oc get clusteroperators -o yaml")
 		return
 	}
 	c := &i.out.Completion
@@ -26,7 +26,7 @@ func (i *inspection) operators() {
 	slices.SortFunc(i.out.Operators, func(a, b OperatorReport) int { return strings.Compare(a.Name, b.Name) })
 	n := len(i.out.Operators)
 	if n == 0 {
-		i.gap("how far the operators are: none in the dump belongs to a release", "oc get clusteroperators -o yaml")
+		i.gap("how far the cluster operators are updated: none in the dump belongs to a release", "oc get clusteroperators -o yaml")
 		return
 	}
 	if c.Known = i.out.Target != ""; c.Known {

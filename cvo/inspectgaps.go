@@ -20,13 +20,13 @@ var waitedFor = regexp.MustCompile(`(?:waiting (?:up to \S+ \S+ )?on|[Cc]luster 
 func (i *inspection) missing() {
 	if i.d.Nodes != nil && i.d.Pools != nil {
 		if n := i.stray(); n > 0 {
-			i.gap(fmt.Sprintf("the pool of %s", words.Count(n, "node", "nodes")), "oc get machineconfigpools -o yaml")
+			i.gap("which pool "+words.Count(n, "node belongs", "nodes belong")+" to", "oc get machineconfigpools -o yaml")
 		}
 		for k := range i.out.Pools {
 			p := &i.out.Pools[k]
 			at := slices.IndexFunc(i.d.Pools, func(d Pool) bool { return d.Name == p.Name })
 			if lost := i.d.Pools[at].Status.MachineCount - p.Total; lost > 0 {
-				i.gap(fmt.Sprintf("%s of pool %s, which counts %d", words.Count(lost, "node", "nodes"), p.Name, i.d.Pools[at].Status.MachineCount), "oc get nodes -o yaml")
+				i.gap(fmt.Sprintf("%d of the %s that pool %s counts", lost, words.Count(i.d.Pools[at].Status.MachineCount, "node", "nodes"), p.Name), "oc get nodes -o yaml")
 				if p.Unknown += lost; p.State == "updated" {
 					p.State = "unknown"
 				}
@@ -52,11 +52,11 @@ func (i *inspection) missing() {
 		}
 	}
 	if len(lost) > 0 {
-		i.gap(words.Plural(len(lost), "operator ", "operators ")+words.List(lost, "and", 10)+", which the ClusterVersion names", "oc get clusteroperators -o yaml")
+		i.gap(words.Plural(len(lost), "the cluster operator ", "the cluster operators ")+words.List(lost, "and", 10)+", which the ClusterVersion names", "oc get clusteroperators -o yaml")
 	}
 	absent := slices.DeleteFunc(i.absent(), func(name string) bool { return slices.Contains(lost, name) })
 	if len(absent) > 0 {
-		i.gap(words.Plural(len(absent), "operator ", "operators ")+words.List(absent, "and", 6)+", which a cluster like this has", "oc get clusteroperators -o yaml")
+		i.gap(words.Plural(len(absent), "the cluster operator ", "the cluster operators ")+words.List(absent, "and", 6)+", expected on every cluster of this kind", "oc get clusteroperators -o yaml")
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 // pools evaluates the pools and their nodes.
 func (i *inspection) pools() {
 	if i.d.Pools == nil {
-		i.gap("the pools of nodes, and whether one is paused", "oc get machineconfigpools -o yaml")
+		i.gap("the machine config pools, and whether any is paused", "oc get machineconfigpools -o yaml")
 	}
 	if i.d.Nodes == nil {
 		i.gap("the nodes, and which release they run", "oc get nodes -o yaml")
 	}
 	if i.d.Configs == nil && i.d.Pools != nil {
-		i.gap("which release the configurations of nodes are of", "oc get machineconfigs -o yaml")
+		i.gap("which release the rendered configurations of the nodes belong to", "oc get machineconfigs -o yaml")
 	}
 	list := slices.Clone(i.d.Pools)
 	slices.SortFunc(list, func(a, b Pool) int {

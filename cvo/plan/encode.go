@@ -139,7 +139,7 @@ func (m *model) way() *part {
 	for i := range m.drains {
 		d := &m.drains[i]
 		v := x.step(choice{kind: OutOfService, subject: d.node, index: i, release: -1, restarts: 1})
-		x.p.Require(v, &fact{text: "the node " + d.node + " must be out of service", fixes: []fix{{"leave the node " + d.node + " in service", func(in *input) {
+		x.p.Require(v, &fact{text: "the goal takes the node " + d.node + " out of service", fixes: []fix{{"leave the node " + d.node + " in service", func(in *input) {
 			in.Goal.Nodes = slices.DeleteFunc(in.Goal.Nodes, func(s string) bool { return s == d.node })
 		}, costLoss}}})
 		x.forbid(v, d.broken)
@@ -264,10 +264,10 @@ func (w *wayPart) pool(i int) {
 			w.p.Forbid(paused[v], nil)
 		} else {
 			if m.Policy.NoPause && !p.paused {
-				w.p.Forbid(paused[v], m.once("no pool may be paused", fix{"allow pools to be paused", func(in *input) { in.Policy.NoPause = false }, costLeave}))
+				w.p.Forbid(paused[v], m.once("the policy forbids pausing pools", fix{"allow pools to be paused", func(in *input) { in.Policy.NoPause = false }, costLeave}))
 			}
 			if m.Goal.PauseWorkers {
-				w.p.Depend(w.at[v], []solver.Var{paused[v]}, m.once("the goal keeps the pool "+p.name+" paused on the way", fix{"allow pools to restart on the way", func(in *input) { in.Goal.PauseWorkers = false }, costLeave}))
+				w.p.Depend(w.at[v], []solver.Var{paused[v]}, m.once("the goal keeps the pool "+p.name+" paused until the last release runs", fix{"allow the nodes of pools to restart into every release on the way", func(in *input) { in.Goal.PauseWorkers = false }, costLeave}))
 			}
 		}
 		pause[v] = w.step(choice{kind: Pause, subject: p.name, index: i, release: v, name: r.name, stage: r.stage})

@@ -62,8 +62,8 @@ func ExampleMake() {
 	// - update the operator queue to queue.v2
 	// - update the cluster from 4.19.4 to 4.20.2
 	//     not seen: whether the risk SlowDNS applies
-	//     not seen: what must be acknowledged in 4.19
-	//     not seen: whether an operator of 4.19 blocks another minor version
+	//     not seen: which admin gates must be acknowledged in 4.19
+	//     not seen: whether a cluster operator of 4.19 blocks minor updates
 	// - restart the nodes of pool master into 4.20.2
 	// - unpause the pool worker
 	// - restart the nodes of pool worker into 4.20.2
@@ -80,5 +80,5 @@ func ExampleMake_impossible() {
 	// there is no plan from 4.18.1 to 4.20.2:
 	// - the risk SlowDNS applies to this cluster and is not accepted: Names are resolved late
 	// Each of these was tried and leads to a plan:
-	// - accept the risk SlowDNS, if the cluster can bear it; and let the operator queue move (then 7 steps, about 3h05m)
+	// - accept the risk SlowDNS, if this cluster can tolerate it; and allow the operator queue to be updated (then 7 steps, about 3h05m)
 }

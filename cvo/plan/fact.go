@@ -107,15 +107,15 @@ const (
 // Fixes that several facts name.
 
 func acceptRisk(name string) fix {
-	return fix{"accept the risk " + name + ", if the cluster can bear it", func(in *input) { in.Policy.Accept = append(in.Policy.Accept, name) }, costWork}
+	return fix{"accept the risk " + name + ", if this cluster can tolerate it", func(in *input) { in.Policy.Accept = append(in.Policy.Accept, name) }, costWork}
 }
 
 func allowBudgets() fix {
-	return fix{"allow disruption budgets to be changed", func(in *input) { in.Policy.KeepBudgets = false }, costLeave}
+	return fix{"allow changes to disruption budgets", func(in *input) { in.Policy.KeepBudgets = false }, costLeave}
 }
 
 func moveOperator(name string) fix {
-	return fix{"let the operator " + name + " move", func(in *input) {
+	return fix{"allow the operator " + name + " to be updated", func(in *input) {
 		in.Policy.KeepOperators = slices.DeleteFunc(in.Policy.KeepOperators, func(x string) bool { return x == name })
 	}, costLeave}
 }

@@ -120,18 +120,18 @@ func (in *input) noTarget() *fact {
 	switch {
 	case len(moves) == 0 && moving:
 		return &fact{
-			text: "the cluster is being updated to " + next + ", and no update from there is known: the ClusterVersion lists none, and there is no update graph; provide the graph of the channel",
+			text: "the cluster is being updated to " + next + ", and no updates from there are known: the ClusterVersion lists none, and no update graph was given; provide the update graph of the channel",
 			fixes: []fix{{"set the goal to " + next, func(in *input) {
 				in.Goal.Newest, in.Goal.Minor, in.Goal.Release = false, "", next
 				in.Situation = withUnderWay(in.Situation, in.Goal)
 			}, costLeave}},
 		}
 	case len(moves) == 0:
-		return &fact{text: "no update is known: the ClusterVersion lists none, and there is no update graph; provide the graph of the channel"}
+		return &fact{text: "no updates are known: the ClusterVersion lists none, and no update graph was given; provide the update graph of the channel"}
 	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start && m.From != next }):
 		return &fact{text: "no known update leads to " + wanted + ": the ClusterVersion lists only the next hop; provide the update graph of the channel"}
 	default:
-		return &fact{text: "no update in the graph leads to " + wanted + "; choose a release that one leads to, or another channel"}
+		return &fact{text: "the update graph has no path to " + wanted + "; choose another release or channel"}
 	}
 }
 

@@ -19,7 +19,7 @@ const enough = 3
 func (m *model) readMembers() {
 	s := m.Situation
 	if text := tooFew(s); text != "" {
-		m.master = append(m.master, m.once(text, fix{"run an etcd member on each node of the control plane", func(in *input) { in.Situation.Members = nil }, costWork}))
+		m.master = append(m.master, m.once(text, fix{"run an etcd member on every control plane node", func(in *input) { in.Situation.Members = nil }, costWork}))
 	}
 	var sick []string
 	for i := range s.Members {
@@ -38,7 +38,7 @@ func (m *model) readMembers() {
 		}
 	}
 	if n-len(sick) < n/2+1 {
-		m.master = append(m.master, m.once(fmt.Sprintf("etcd has lost its quorum: %d of %d members do not answer (%s)", len(sick), n, strings.Join(sick, ", ")), fix{"restore etcd: bring its members back, or restore the backup", heal, costWork}))
+		m.master = append(m.master, m.once(fmt.Sprintf("etcd has lost quorum: %d of %d members are unhealthy (%s)", len(sick), n, strings.Join(sick, ", ")), fix{"recover etcd: bring its members back, or restore a backup", heal, costWork}))
 		return
 	}
 	m.members = sick
@@ -78,11 +78,11 @@ func tooFew(s *Situation) string {
 	if len(s.Members) == 0 || n >= enough || n == 1 && nodes <= 1 {
 		return ""
 	}
-	text := fmt.Sprintf("etcd has only %s that %s", words.Count(n, "member", "members"), words.Plural(n, "votes", "vote"))
+	text := "etcd has only " + words.Count(n, "voting member", "voting members")
 	if len(going) > 0 {
-		text += fmt.Sprintf(" and %s (being deleted: %s)", words.Plural(n, "stays", "stay"), words.List(going, "and", 3))
+		text = fmt.Sprintf("etcd keeps only %s once %s %s deleted", words.Count(n, "voting member", "voting members"), words.List(going, "and", 3), words.Plural(len(going), "is", "are"))
 	}
-	return text + ": while a node of the control plane restarts, it has no quorum"
+	return text + ": it would lose quorum while a control plane node restarts"
 }
 
 // machineOf returns the machine of a node, nil if none is known.
@@ -106,9 +106,9 @@ func replaceCommand(s *Situation, member string) string {
 	for i := range s.Members {
 		if x := &s.Members[i]; x.Name == member {
 			if m := machineOf(s, nodeOf(x)); m != nil {
-				return fmt.Sprintf("oc -n %s delete machine %s, and wait for the new one", m.Namespace, m.Name)
+				return fmt.Sprintf("oc -n %s delete machine %s, and wait for its replacement", m.Namespace, m.Name)
 			}
 		}
 	}
-	return "oc -n openshift-machine-api delete machine of its node, and wait for the new one; without machines: replace it manually"
+	return "oc -n openshift-machine-api delete machine NAME, that of its node, and wait for its replacement; without machines, replace the member manually"
 }

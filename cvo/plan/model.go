@@ -169,7 +169,11 @@ func newModel(in *input, target string) (*model, []*fact) {
 		return nil, []*fact{{text: fmt.Sprintf("%q or %q is not a version", m.start, m.target)}}
 	}
 	if last.compare(first) < 0 || first.major != last.major && m.start != m.target {
-		return nil, []*fact{{text: fmt.Sprintf("the cluster runs %s, and does not go back or to another major version: %s", m.start, m.target)}}
+		why := "is older: OpenShift does not downgrade clusters"
+		if last.major > first.major {
+			why = "has another major version"
+		}
+		return nil, []*fact{{text: fmt.Sprintf("the cluster runs %s, and %s %s", m.start, m.target, why)}}
 	}
 	for x := first; x.compare(last) <= 0; x.minor++ {
 		m.stages = append(m.stages, x)
@@ -247,13 +251,13 @@ func (m *model) readClusterOperators() {
 			m.broken = append(m.broken, m.once(fmt.Sprintf("the operator %s is not available: %s", o.Name, clip(cmp.Or(c.Message, c.Reason), 140)), fix{"repair the operator " + o.Name, change("Available", fairlead.ConditionTrue), costWork}))
 		}
 		if c := fairlead.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == fairlead.ConditionFalse && !cured(o.Name, c.Reason) && len(m.stages) > 1 {
-			m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("the operator %s says that the minor version must not change (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"do what the operator " + o.Name + " requests until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
+			m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("the operator %s blocks minor updates (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"fix what the operator " + o.Name + " reports, until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
 		}
 	}
 	if len(cv.Spec.Overrides) > 0 {
 		for _, x := range cv.Spec.Overrides {
 			if x.Unmanaged && len(m.stages) > 1 {
-				m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("spec.overrides leaves %s %s unmanaged, so the minor version cannot change", x.Kind, x.Name), fix{"remove spec.overrides", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
+				m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("spec.overrides leaves %s %s unmanaged, which blocks minor updates", x.Kind, x.Name), fix{"remove spec.overrides", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
 				break
 			}
 		}
@@ -282,7 +286,7 @@ func (m *model) readOperators() (bad []*fact) {
 		if k, ok := index[o.Installed]; ok {
 			o.installed = k
 		} else {
-			bad = append(bad, &fact{text: fmt.Sprintf("of the operator %s, %s is installed, but not among its versions; list it there", o.Package, o.Installed)})
+			bad = append(bad, &fact{text: fmt.Sprintf("the operator %s is installed at %s, which is missing from its versions; add it there", o.Package, o.Installed)})
 			continue
 		}
 		for _, u := range o.Updates {
@@ -313,12 +317,12 @@ func (m *model) readOperators() (bad []*fact) {
 					any = any || o.want[k]
 				}
 				if !any {
-					bad = append(bad, &fact{text: fmt.Sprintf("no version %s of the operator %s is in its channel %s", g.Version, g.Package, o.Channel)})
+					bad = append(bad, &fact{text: fmt.Sprintf("the channel %s of the operator %s has no version %s", o.Channel, g.Package, g.Version)})
 				}
 			}
 		}
 		if !found {
-			bad = append(bad, &fact{text: fmt.Sprintf("the operator %s, which must be at %s, is not installed", g.Package, g.Version)})
+			bad = append(bad, &fact{text: fmt.Sprintf("the goal requires the operator %s to be at %s, but it is not installed", g.Package, g.Version)})
 		}
 	}
 	return bad

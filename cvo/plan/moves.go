@@ -14,7 +14,7 @@ import (
 func (m *model) readMoves() []*fact {
 	s := m.Situation
 	if s.Moves == nil {
-		return []*fact{{text: "the offered updates are unknown; get them with: oc get clusterversion version -o yaml, or from the update service"}}
+		return []*fact{{text: "the available updates are unknown; get them with: oc get clusterversion version -o yaml, or from the update service"}}
 	}
 	applies := map[string]Risk{}
 	for _, r := range s.Risks {
@@ -90,11 +90,11 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 // noPath says why the graph has no path to the target, with the nearest
 // reachable release.
 func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fact {
-	f := &fact{text: fmt.Sprintf("no sequence of offered updates leads from %s to %s", m.start, m.target)}
+	f := &fact{text: fmt.Sprintf("there is no update path from %s to %s", m.start, m.target)}
 	if in[m.target] == nil {
-		f.text = fmt.Sprintf("no update to %s is offered from any release", m.target)
+		f.text = fmt.Sprintf("no release can be updated to %s", m.target)
 	} else if out[m.start] == nil {
-		f.text = fmt.Sprintf("no update is offered from %s, the current release", m.start)
+		f.text = fmt.Sprintf("no updates are available from %s, the current release", m.start)
 	}
 	var best release
 	for name := range forward {
@@ -104,7 +104,7 @@ func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fa
 		}
 	}
 	if best.name != "" {
-		f.fixes = append(f.fixes, fix{"go to " + best.name + " instead, the nearest reachable release", func(in *input) { in.Goal.Release, in.Goal.Minor, in.Goal.Newest = best.name, "", false }, costLoss})
+		f.fixes = append(f.fixes, fix{"update to " + best.name + " instead, the closest release that can be reached", func(in *input) { in.Goal.Release, in.Goal.Minor, in.Goal.Newest = best.name, "", false }, costLoss})
 	}
 	return f
 }

@@ -173,7 +173,7 @@ func (w *writer) times() {
 			rest := w.p.Takes - s.Offset
 			clock := from.UTC().Format("2006-01-02 15:04")
 			w.late = append(w.late, w.m.once(fmt.Sprintf("no window after %s is long enough to %s, which takes about %s", clock, s, short(s.Takes)),
-				fix{"allow a window of " + short(rest) + " after " + clock, func(in *input) {
+				fix{"add a window of " + short(rest) + " after " + clock, func(in *input) {
 					in.Policy.Windows = append(in.Policy.Windows, Window{from, from.Add(rest)})
 				}, costLeave}))
 			return

@@ -107,7 +107,7 @@ func (p *Plan) String() string {
 		fmt.Fprintf(&b, "%s from %s to %s, about %s", count(len(p.Steps), "step"), p.From, p.To, short(p.Takes))
 	}
 	if p.Cost.Restarts > 0 {
-		fmt.Fprintf(&b, ", %s of nodes", count(p.Cost.Restarts, "restart"))
+		fmt.Fprintf(&b, ", %s", count(p.Cost.Restarts, "node restart"))
 	}
 	b.WriteString("; no plan is better\n")
 	for i, s := range p.Steps {
@@ -156,7 +156,7 @@ func (s PlanStep) String() string {
 		}
 		return text
 	case ChangeClients:
-		return "move the clients of " + s.Subject + " to another API"
+		return "migrate the clients of " + s.Subject + " to another API"
 	case Acknowledge:
 		return "acknowledge " + s.Subject
 	default:

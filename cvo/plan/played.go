@@ -164,10 +164,10 @@ func (p *Played) String() string {
 		b.WriteString("no workload had fewer pods ready than before\n")
 	}
 	for _, d := range p.Disruptions {
-		fmt.Fprintf(&b, "%s/%s: at least %d of %d ready; fewer than %d %s, for %s in total, %s at a stretch", d.Namespace, d.Workload, d.Least, d.Wanted, d.Wanted,
-			words.Count(d.Times, "time", "times"), d.Short, d.Longest)
+		fmt.Fprintf(&b, "%s/%s: at worst %d of %s ready; too few for %s in total (%s, at most %s at a time)", d.Namespace, d.Workload, d.Least, words.Count(d.Wanted, "pod", "pods"),
+			d.Short, words.Count(d.Times, "time", "times"), d.Longest)
 		if d.None > 0 {
-			fmt.Fprintf(&b, "; none for %s", d.None)
+			fmt.Fprintf(&b, "; none ready for %s", d.None)
 		}
 		b.WriteString("\n")
 	}

@@ -100,10 +100,10 @@ func (m *model) requirement(i int, r *Requirement) requirement {
 	var in *semverx.Range
 	switch {
 	case r.Package != "" && r.Range != "":
-		q.text = fmt.Sprintf("the package %s in %s", r.Package, r.Range)
+		q.text = fmt.Sprintf("the package %s in the range %s", r.Package, r.Range)
 		var err error
 		if in, err = semverx.ParseRange(r.Range); err != nil {
-			q.text, q.bad = fmt.Sprintf("the package %s, but in no range that can be read: %v", r.Package, err), true
+			q.text, q.bad = fmt.Sprintf("the package %s in a range that cannot be read: %v", r.Package, err), true
 			return q
 		}
 	case r.Package != "":
@@ -272,7 +272,7 @@ func (m *model) removal(o *Operator) fix {
 		what = "remove the subscription " + o.Namespace + "/" + o.Subscription + " and its operator " + o.Package
 	}
 	if len(others) > 0 {
-		what += ", and " + words.List(others, "and", 3) + ", which " + words.Plural(len(others), "requires", "require") + " it"
+		what += ", and " + words.List(others, "and", 3) + ", which " + words.Plural(len(others), "depends", "depend") + " on it"
 	}
 	return fix{what + ", if nothing needs it", func(in *input) {
 		in.Situation.Operators = slices.DeleteFunc(in.Situation.Operators, func(x Operator) bool { return drop[x.Namespace+"/"+x.Package] })
@@ -290,7 +290,7 @@ func (m *model) requires(o *operator, k int, q *requirement) *fact {
 		return m.once(text, m.removal(o.Operator))
 	}
 	where := cmp.Or(o.Namespace, "its namespace")
-	install := fix{"install in " + where + " what provides " + q.text, func(in *input) {
+	install := fix{"install an operator in " + where + " that provides " + q.text, func(in *input) {
 		for i := range in.Situation.Operators {
 			for v := range in.Situation.Operators[i].Versions {
 				x := &in.Situation.Operators[i].Versions[v]
@@ -302,5 +302,5 @@ func (m *model) requires(o *operator, k int, q *requirement) *fact {
 }
 
 func (m *model) uses(o *operator, k int, a *removed) *fact {
-	return m.once(fmt.Sprintf("%s uses %s, which OpenShift %s no longer serves", o.Versions[k].Name, a.API, m.stages[a.stage]), m.removal(o.Operator))
+	return m.once(fmt.Sprintf("%s uses %s, which OpenShift %s removes", o.Versions[k].Name, a.API, m.stages[a.stage]), m.removal(o.Operator))
 }

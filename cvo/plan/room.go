@@ -31,7 +31,7 @@ func (m *model) readNodes() (bad []*fact) {
 	d := &drains{m: m, index: map[string]int{}, nodes: back(s.Nodes), pods: returned(s)}
 	for _, name := range m.Goal.Nodes {
 		if s.Nodes != nil && !known[name] {
-			bad = append(bad, &fact{text: fmt.Sprintf("the node %s, which must be out of service, does not exist", name)})
+			bad = append(bad, &fact{text: fmt.Sprintf("the goal takes the node %s out of service, but there is no such node", name)})
 			continue
 		}
 		if s.Pods != nil && empty(s, name, &m.Policy.Drain) {
@@ -88,9 +88,9 @@ func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 	}
 	all := words.List(names, "and", 3)
 	why := m.Situation.Nodes[at[0]].Annotations[rollout.AnnotationReason]
-	text := fmt.Sprintf("the node %s of pool %s could not be updated: %s", all, p.Name, clip(why, 120))
+	text := fmt.Sprintf("node %s of pool %s failed to update: %s", all, p.Name, clip(why, 120))
 	if len(at) > 1 {
-		text = fmt.Sprintf("the nodes %s of pool %s could not be updated; of the first: %s", all, p.Name, clip(why, 120))
+		text = fmt.Sprintf("nodes %s of pool %s failed to update; %s reports: %s", all, p.Name, names[0], clip(why, 120))
 	}
 	return []*fact{m.once(text, fix{"repair the " + words.Plural(len(at), "node", "nodes") + " " + all, func(in *input) {
 		nodes := in.ownNodes()
@@ -125,7 +125,7 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	if len(down) == 0 || len(down) < size {
 		return nil
 	}
-	return []*fact{m.once(fmt.Sprintf("of pool %s %s down at a time, and %s cordoned: no node of it restarts", p.Name, words.Count(size, "node may be", "nodes may be"), words.List(names, "and", 3)+" "+words.Plural(len(names), "is", "are")),
+	return []*fact{m.once(fmt.Sprintf("pool %s allows %s at a time, and %s cordoned, so no other node restarts", p.Name, words.Count(size, "unavailable node", "unavailable nodes"), words.List(names, "and", 3)+" "+words.Plural(len(names), "is", "are")),
 		fix{"uncordon " + words.List(names[:len(names)-size+1], "and", 3), func(in *input) {
 			nodes := in.ownNodes()
 			for _, i := range down[:len(down)-size+1] {
@@ -231,13 +231,13 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 				text := fmt.Sprintf("the pod %s/%s on %s cannot be evicted: %s", p.Namespace, p.Name, n.Node, clip(why, 140))
 				f := &fact{text: text}
 				if len(p.Budgets) > 1 {
-					f.text = fmt.Sprintf("the pod %s/%s on %s matches several budgets, so it is never evicted: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
+					f.text = fmt.Sprintf("the pod %s/%s on %s cannot be evicted, because more than one budget selects it: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
 					drop := p.Budgets[len(p.Budgets)-1]
 					f.fixes = []fix{{"delete the budget " + drop, func(in *input) {
 						in.Situation.Budgets = slices.DeleteFunc(slices.Clone(in.Situation.Budgets), func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name == drop })
 					}, costWork}}
 				} else {
-					f.fixes = []fix{{fmt.Sprintf("move the data of %s/%s, and delete the pod", p.Namespace, p.Name), func(in *input) {
+					f.fixes = []fix{{fmt.Sprintf("move the data of the pod %s/%s elsewhere, and delete the pod", p.Namespace, p.Name), func(in *input) {
 						in.Situation.Pods = slices.DeleteFunc(in.ownPods(), func(x fairlead.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
 					}, costLoss}}
 				}
@@ -315,17 +315,17 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	namespace, short, _ := strings.Cut(name, "/")
 	b := budget{name: name, advice: "make the budget " + name + " allow one disruption"}
 	b.command = fmt.Sprintf("oc -n %s patch pdb %s --type merge -p '{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'", namespace, short)
-	text := "the budget " + name + " never allows an eviction"
+	text := "the budget " + name + " allows no disruptions"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
-			text = fmt.Sprintf("the budget %s needs %d of %d pods, %d of which are healthy, so it allows no eviction", name, x.Desired, x.Expected, x.Healthy)
+			text = fmt.Sprintf("the budget %s allows no disruptions (%d of %s healthy, %d required)", name, x.Healthy, words.Count(x.Expected, "pod", "pods"), x.Desired)
 			if x.Expected == 1 {
-				b.advice = "raise the replicas of the pods of " + name + " to 2"
+				b.advice = "run 2 replicas of the pod that the budget " + name + " selects"
 				b.command = fmt.Sprintf("oc -n %s scale --replicas=2 %s", namespace, d.owner(name))
 			}
 		}
 	}
-	b.fact = d.m.once(text+", and budgets must stay as they are", fix{b.advice, func(in *input) { loosen(in.Situation, name) }, costWork}, allowBudgets())
+	b.fact = d.m.once(text+", and the policy forbids changing budgets", fix{b.advice, func(in *input) { loosen(in.Situation, name) }, costWork}, allowBudgets())
 	d.index[name] = len(d.m.budgets)
 	d.m.budgets = append(d.m.budgets, b)
 	return d.index[name]
@@ -351,7 +351,7 @@ func (d *drains) owner(budget string) string {
 			}
 		}
 	}
-	return "the owner of its pods"
+	return "TYPE/NAME"
 }
 
 // loosen makes a budget allow one disruption.

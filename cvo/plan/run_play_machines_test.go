@@ -55,7 +55,7 @@ func TestPlayMember(t *testing.T) {
 	for seed := range uint64(20) {
 		q := withMachines(t)
 		p, got := q.play(t, &plan.PlayOptions{Faults: seed > 0, Seed: seed})
-		if p.Steps[0].Kind != plan.ReplaceMember || p.Steps[0].Command != "oc -n machines delete machine m0, and wait for the new one" {
+		if p.Steps[0].Kind != plan.ReplaceMember || p.Steps[0].Command != "oc -n machines delete machine m0, and wait for its replacement" {
 			t.Fatal(p)
 		}
 		if !got.Done || len(got.Waits) > 0 || len(got.Estimated) > 0 || seed == 0 && got.Replans > 0 {
@@ -108,7 +108,7 @@ func TestLeavingMember(t *testing.T) {
 	q := withMachines(t)
 	q.s.Machines[1].DeletionTimestamp = &q.s.At
 	p, err := plan.Make(t.Context(), q.s, q.goal, q.policy)
-	if err == nil || !strings.Contains(err.Error(), "etcd has only 2 members that vote and stay (being deleted: machines/m1)") {
+	if err == nil || !strings.Contains(err.Error(), "etcd keeps only 2 voting members once machines/m1 is deleted: it would lose quorum") {
 		t.Errorf("%v, %v", p, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestMemberOnItsWay(t *testing.T) {
 	q.s.Members = q.s.Members[1:]
 	w := &plan.World{Situation: *q.s, Goal: *q.goal}
 	d := plan.Step(plan.State{}, w, q.s.At, nil)
-	if len(d.Actions) > 0 || len(d.Blocked) != 1 || d.Blocked[0].Reason != plan.ReasonUnderWay || !strings.Contains(d.Blocked[0].Message, "etcd has only 2 members that vote") {
+	if len(d.Actions) > 0 || len(d.Blocked) != 1 || d.Blocked[0].Reason != plan.ReasonUnderWay || !strings.Contains(d.Blocked[0].Message, "etcd has only 2 voting members: it would lose quorum") {
 		t.Errorf("%+v", d)
 	}
 	w.Goal = plan.Goal{Nodes: []string{"worker-0"}}

@@ -57,11 +57,11 @@ func (s *stepper) run() {
 		return
 	}
 	if to, moving := onItsWay(&sit); moving {
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is being updated to " + to, Owner: "cluster-version operator", Unblock: "wait until the history of the ClusterVersion says that " + to + " is Completed"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is being updated to " + to, Owner: "cluster-version operator", Unblock: "wait until the history of the ClusterVersion shows " + to + " as Completed"})
 		return
 	}
 	if text := tooFew(&sit); text != "" && question.Goal.moves() {
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: text, Owner: "etcd operator", Unblock: "wait until etcd has a member on each node of the control plane; if no machine is being added, add one"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: text, Owner: "etcd operator", Unblock: "wait until every control plane node runs an etcd member; if no machine is being added, add one"})
 		return
 	}
 	parts, m := s.follow(question)
@@ -105,13 +105,13 @@ func (s *stepper) follow(q *input) ([]*part, *model) {
 	var none *NoPlanError
 	switch {
 	case errors.As(err, &none):
-		b := fairlead.Block{Subject: subject, Reason: ReasonNoPlan, Message: none.Facts[0], Owner: ownerAdmin, Unblock: "change what the message names, or the goal, or the policy"}
+		b := fairlead.Block{Subject: subject, Reason: ReasonNoPlan, Message: none.Facts[0], Owner: ownerAdmin, Unblock: "fix what the message names, or change the goal or the policy"}
 		if len(none.Fixes) > 0 {
 			b.Unblock = none.Fixes[0].Do[0]
 		}
 		s.Block(b)
 	case err != nil:
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "raise the limit that the message names, or choose a nearer goal"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "raise the limit that the message names, or choose a closer goal"})
 	}
 	if err != nil {
 		s.state.Steps, s.state.Goal = nil, Goal{}
@@ -243,21 +243,21 @@ func (s *stepper) begin(x PlanStep) {
 		block(ReasonPeople, "the next step is to "+x.String()+": "+x.Why, x.Owner, x.Command)
 		return
 	case at.IsZero() && action != nil:
-		block(ReasonWindow, "the next step is to "+x.String()+", but no remaining window is long enough", ownerAdmin, "allow a window of "+short(x.Takes))
+		block(ReasonWindow, "the next step is to "+x.String()+", but no remaining window is long enough", ownerAdmin, "add a window of at least "+short(x.Takes))
 		return
 	case at.After(s.now) && action != nil:
 		s.At(at)
-		block(ReasonWindow, "the next step is to "+x.String()+", in the window that begins at "+at.UTC().Format(time.RFC3339), "", "wait for the window")
+		block(ReasonWindow, "the next step is to "+x.String()+", in the window that starts at "+at.UTC().Format(time.RFC3339), "", "wait for the window")
 		return
 	}
 	if action == nil {
-		block(ReasonUnderWay, "the nodes of pool "+x.Subject+" restart into "+x.To, "machine-config operator", x.After)
+		block(ReasonUnderWay, "the nodes of pool "+x.Subject+" are restarting into "+x.To, "machine-config operator", x.After)
 		return
 	}
 	if s.Due(action.Key()) {
 		s.actions = append(s.actions, action)
 	}
-	block(ReasonUnderWay, x.String()+" is under way", "", x.After, action)
+	block(ReasonUnderWay, "under way: "+x.String(), "", x.After, action)
 }
 
 // act returns what the engine does for a step; nil if others do all of it.

@@ -27,11 +27,11 @@ func (m *model) supports(o *operator, k, stage int) *fact {
 }
 
 func (m *model) keptOperator(o *operator) *fact {
-	return m.once("the operator "+o.Package+" must not move", moveOperator(o.Package), m.removal(o.Operator))
+	return m.once("the policy forbids updating the operator "+o.Package, moveOperator(o.Package), m.removal(o.Operator))
 }
 
 func (m *model) offers(o *operator) *fact {
-	channel := "its channel"
+	channel := "the channel"
 	if o.Channel != "" {
 		channel = "the channel " + o.Channel
 	}
@@ -39,37 +39,37 @@ func (m *model) offers(o *operator) *fact {
 	if n := len(m.stages); n > 1 {
 		between = fmt.Sprintf("catalogs of %s to %s", m.stages[0], m.stages[n-1])
 	}
-	return m.once(fmt.Sprintf("in the %s, %s of the operator %s offers no other path from %s", between, channel, o.Package, o.Installed), m.removal(o.Operator))
+	return m.once(fmt.Sprintf("%s of the operator %s has no other update path from %s in the %s", channel, o.Package, o.Installed, between), m.removal(o.Operator))
 }
 
 func (m *model) wanted(o *operator) *fact {
-	return m.once("the operator "+o.Package+" must be at "+o.goal, fix{"leave the operator " + o.Package + " where it is", func(in *input) {
+	return m.once("the goal requires the operator "+o.Package+" to be at "+o.goal, fix{"leave the operator " + o.Package + " at its current version", func(in *input) {
 		in.Goal.Operators = slices.DeleteFunc(in.Goal.Operators, func(x OperatorGoal) bool { return x.Package == o.Package })
 	}, costLoss})
 }
 
 func (m *model) runs(o *operator) *fact {
-	f := m.once(fmt.Sprintf("the operator %s is installed, at %s", o.Package, o.Installed), m.removal(o.Operator))
+	f := m.once(fmt.Sprintf("the operator %s is installed at %s", o.Package, o.Installed), m.removal(o.Operator))
 	f.plain = true
 	return f
 }
 
 func (m *model) keptMember(name string) *fact {
-	return m.once("the etcd member "+name+" does not answer, and no member may be replaced",
-		fix{"bring the etcd member " + name + " back", func(in *input) {
+	return m.once("the etcd member "+name+" is unhealthy, and the policy forbids replacing members",
+		fix{"make the etcd member " + name + " healthy again", func(in *input) {
 			for i := range in.Situation.Members {
 				if in.Situation.Members[i].Name == name {
 					in.Situation.Members[i].Healthy = fairlead.ConditionTrue
 				}
 			}
 		}, costWork},
-		fix{"allow members of etcd to be replaced", func(in *input) { in.Policy.KeepMembers = false }, costLeave})
+		fix{"allow etcd members to be replaced", func(in *input) { in.Policy.KeepMembers = false }, costLeave})
 }
 
 // lacksRoom is why a pool, or a node, cannot be drained. Fixes add a node like the
 // largest one.
 func (m *model) lacksRoom(what string) *fact {
-	f := m.once("the pods of " + what + " do not fit on other nodes while its nodes restart, and no node may be added")
+	f := m.once("the pods of " + what + " do not fit on the other nodes during the drain, and the policy forbids adding nodes")
 	if f.fixes != nil {
 		return f
 	}

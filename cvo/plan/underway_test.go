@@ -35,7 +35,7 @@ func TestUnderWay(t *testing.T) {
 		{nil, plan.Goal{Release: "4.19.4"}, "4.19.4"},
 		{[]plan.Move{}, plan.Goal{Newest: true}, "4.19.4"},
 		{moves, plan.Goal{Minor: "4.21"}, "the ClusterVersion lists only the next hop"},
-		{nil, plan.Goal{Release: "4.20.2"}, "the offered updates are unknown"},
+		{nil, plan.Goal{Release: "4.20.2"}, "the available updates are unknown"},
 	} {
 		s.Moves = tt.moves
 		s.Risks = []plan.Risk{{Name: "SlowDNS", Applies: "False"}, {Name: "Late", Applies: "True"}}
@@ -128,7 +128,7 @@ func TestUnderWayAlone(t *testing.T) {
 	}
 	s.Moves = nil
 	got := strings.Join(steps(t, s, &plan.Goal{Newest: true}), "\n")
-	if !strings.Contains(got, "the cluster is being updated to 4.19.4, and no update from there is known") || !strings.Contains(got, "set the goal to 4.19.4 (then 3 steps") {
+	if !strings.Contains(got, "the cluster is being updated to 4.19.4, and no updates from there are known") || !strings.Contains(got, "set the goal to 4.19.4 (then 3 steps") {
 		t.Error(got)
 	}
 }
@@ -175,7 +175,7 @@ func TestFailedNodes(t *testing.T) {
 	}
 	got := steps(t, s, &plan.Goal{Release: "4.19.4"})
 	if want := []string{
-		"there is no plan from 4.18.1 to 4.19.4:", "- the nodes w0, w1, w2 and 6 more of pool worker could not be updated; of the first: failed to drain node",
+		"there is no plan from 4.18.1 to 4.19.4:", "- nodes w0, w1, w2 and 6 more of pool worker failed to update; w0 reports: failed to drain node",
 		"Each of these was tried and leads to a plan:", "- repair the nodes w0, w1, w2 and 6 more (then 3 steps, about 2h40m)",
 	}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)

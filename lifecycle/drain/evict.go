@@ -148,7 +148,10 @@ func (d *drainer) held(p *Pod, e PodProgress, verdict object.EvictionVerdict, at
 		recheck = object.UnobservedInterval
 	}
 	d.trouble = d.trouble || w.Reason != ReasonBudgetInUse
-	if verdict != object.EvictionUnsupported {
+	switch {
+	case w.Reason == ReasonBudgetUnobserved:
+		e.unobserved(b)
+	case verdict != object.EvictionUnsupported:
 		e.keepFor(b)
 	}
 	w.Owner, w.Detail = e.Budget, e.Detail
@@ -162,7 +165,7 @@ func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) str
 	switch {
 	case verdict == object.EvictionUnsupported:
 		return ReasonManyBudgets
-	case verdict == object.EvictionUnobserved:
+	case verdict == object.EvictionUnobserved, unreported(b):
 		return ReasonBudgetUnobserved
 	case verdict == object.EvictionForbidden:
 		return ReasonBudgetBroken
@@ -182,11 +185,30 @@ func (e *PodProgress) keepFor(b *PodDisruptionBudget) {
 	s := &b.Status
 	name, named := strings.CutPrefix(e.Budget, budgetTitle)
 	if n := len(b.Namespace); named && len(name) == n+1+len(b.Name) && name[:n] == b.Namespace && name[n+1:] == b.Name &&
-		e.Needs == s.DesiredHealthy && e.Has == s.CurrentHealthy {
+		e.Needs == s.DesiredHealthy && e.Has == s.CurrentHealthy && !strings.HasPrefix(strings.TrimPrefix(e.Detail, e.Budget), noNumbers) {
 		return
 	}
 	e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), s.DesiredHealthy, s.CurrentHealthy
 	e.Detail = fmt.Sprintf("%s needs %s and has %d, of %d expected", e.Budget, words.Count(e.Needs, "healthy pod", "healthy pods"), e.Has, s.ExpectedPods)
+}
+
+// noNumbers begins the text about a budget whose numbers are not known.
+const noNumbers = ": its status "
+
+// unobserved says which numbers of the budget that keeps the pod are missing.
+func (e *PodProgress) unobserved(b *PodDisruptionBudget) {
+	e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), b.Status.DesiredHealthy, b.Status.CurrentHealthy
+	e.Detail = e.Budget + noNumbers + "is of an older generation"
+	if unreported(b) {
+		e.Detail = e.Budget + noNumbers + "is not reported yet"
+	}
+}
+
+// unreported reports whether a budget has no status: it was just created, or is known only from its
+// manifest. Then the zeros are no numbers.
+func unreported(b *PodDisruptionBudget) bool {
+	s := &b.Status
+	return s.ObservedGeneration == 0 && s.ExpectedPods == 0 && s.DesiredHealthy == 0 && s.CurrentHealthy == 0 && s.DisruptionsAllowed == 0 && len(s.DisruptedPods) == 0
 }
 
 // budgetTitle comes before the namespace and name of a budget.

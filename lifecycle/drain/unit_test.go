@@ -155,6 +155,35 @@ func TestFailureFreesBudget(t *testing.T) {
 	}
 }
 
+// TestBudgetWithoutStatus: a budget whose status is not reported has no numbers, and one
+// that changed has old ones. Neither is said to need what it does not.
+func TestBudgetWithoutStatus(t *testing.T) {
+	c := newCluster()
+	c.node.Spec.Unschedulable = true
+	c.pod("a", map[string]string{"rs": "web", "labels": "app:web"}, func(string) bool { return false })
+	if err := c.budget("web", map[string]string{"min": "1", "app": "web"}, func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	var state Progress
+	numbers := fairlead.BudgetStatus{ObservedGeneration: 1, ExpectedPods: 1, DesiredHealthy: 1, CurrentHealthy: 1}
+	for i, x := range []struct {
+		generation int64
+		status     fairlead.BudgetStatus
+		want       string
+	}{
+		{0, fairlead.BudgetStatus{}, "PodDisruptionBudget d/web: its status is not reported yet"},
+		{1, fairlead.BudgetStatus{}, "PodDisruptionBudget d/web: its status is not reported yet"},
+		{1, numbers, "PodDisruptionBudget d/web needs 1 healthy pod and has 1, of 1 expected"},
+		{2, numbers, "PodDisruptionBudget d/web: its status is of an older generation"},
+		{1, numbers, "PodDisruptionBudget d/web needs 1 healthy pod and has 1, of 1 expected"},
+	} {
+		c.budgets[0].Generation, c.budgets[0].Status = x.generation, x.status
+		if d := c.step(&state, nil); len(d.Actions) > 0 || !strings.HasSuffix(d.Failure, x.want) {
+			t.Errorf("%d: %v, %q, want %q", i, d.Actions, d.Failure, x.want)
+		}
+	}
+}
+
 // TestFailureIsToldAgain: once a budget lets a pod go again, it is told what the
 // attempt failed with that is waited for, not what the budget said before.
 func TestFailureIsToldAgain(t *testing.T) {

@@ -32,7 +32,7 @@ const (
 	ReasonBudgetUnhealthy  = "BudgetUnhealthy"     // a budget keeps a pod that is not ready
 	ReasonBudgetNodeSilent = "BudgetNodeSilent"    // a budget keeps a pod that is not ready because its node is silent
 	ReasonPodStranded      = "PodStranded"         // a pod should have ended, and its node is silent
-	ReasonBudgetUnobserved = "BudgetUnobserved"    // a budget has changed, and its numbers are not computed yet
+	ReasonBudgetUnobserved = "BudgetUnobserved"    // a budget is new or has changed, and its numbers are not computed yet
 	ReasonBudgetBroken     = "BudgetBroken"        // the numbers of a budget are impossible
 	ReasonManyBudgets      = "ManyBudgets"         // more than one budget selects a pod, which the API cannot evict then
 	ReasonEvictionRefused  = "EvictionRefused"     // the API refused an eviction for now
@@ -97,7 +97,7 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonPodStranded:
 		return pod + " should have ended, but its node is silent", "repair the node; or, once it is known to be powered off, taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: then the pod is deleted and its volumes are detached. While it may still run, a forced deletion risks two writers on one volume"
 	case ReasonBudgetUnobserved:
-		return pod + " waits for its budget, which was just changed", "wait until the disruption controller has updated its status; if that takes long, check that controller"
+		return pod + " may not be evicted until the disruption controller has observed its budget", "wait until the status of the budget is current; if that takes long, check the disruption controller of kube-controller-manager"
 	case ReasonBudgetBroken:
 		return pod + " may not be evicted: the numbers of its budget are impossible", "check the disruption controller, and status.disruptedPods of the budget"
 	case ReasonManyBudgets:

@@ -116,14 +116,25 @@ func planText(w io.Writer, p *drain.Plan, atOnce int, o *options) {
 
 // budgetText prints what a budget allows.
 func budgetText(w io.Writer, b *drain.BudgetPlan) {
-	text := fmt.Sprintf("needs %d of %d healthy and has %d, so %d may go at a time", b.Desired, b.Expected, b.Healthy, b.Allowed)
-	if b.Computed {
-		text += " (computed)"
-	}
-	text += fmt.Sprintf("; %d of %s evicted in %s", b.Evicted, words.Count(b.Pods, "pod", "pods"), words.Count(b.Rounds, "round", "rounds"))
+	text := fmt.Sprintf("requires %d of %s healthy and has %d: it ", b.Desired, words.Count(b.Expected, "pod", "pods"), b.Healthy)
 	switch {
 	case b.Never:
-		text += "; it never allows an eviction: run more replicas, or change the budget"
+		text += "never allows a disruption"
+	case b.Allowed == 0:
+		text += "allows no disruptions at present"
+	default:
+		text += "allows " + words.Count(b.Allowed, "disruption", "disruptions") + " at a time"
+	}
+	if b.Computed {
+		text += " (computed from the pods)"
+	}
+	text += fmt.Sprintf("; %d of %s evicted", b.Evicted, words.Count(b.Pods, "pod", "pods"))
+	if b.Evicted > 0 {
+		text += " in " + words.Count(b.Rounds, "round", "rounds")
+	}
+	switch {
+	case b.Never:
+		text += "; run more replicas, or relax the budget"
 	case b.Evicted < b.Pods && b.Healthy <= b.Desired:
 		text += fmt.Sprintf("; it needs %d more healthy", b.Desired+1-b.Healthy)
 	}
