@@ -33,9 +33,11 @@ var groups = map[string][]string{
 }
 
 // foreign reports whether an object or a list belongs to another API that uses the same kind.
-// One without an apiVersion does not.
+// One without an apiVersion does not, and neither does a list of v1, which programs
+// write around objects of any API: its items tell.
 func foreign(kind, apiVersion string) bool {
-	own, ok := groups[strings.TrimSuffix(kind, "List")]
+	kind, list := strings.CutSuffix(kind, "List")
+	own, ok := groups[kind]
 	if !ok || apiVersion == "" {
 		return false
 	}
@@ -43,5 +45,5 @@ func foreign(kind, apiVersion string) bool {
 	if !found {
 		group = ""
 	}
-	return !slices.Contains(own, group)
+	return !slices.Contains(own, group) && !(list && group == "")
 }

@@ -26,6 +26,8 @@ items:
 - {apiVersion: example.com/v1, kind: Anything, metadata: {name: x}}
 ---
 {apiVersion: messaging.knative.dev/v1, kind: SubscriptionList, items: [{metadata: {name: foreign}}]}
+---
+{apiVersion: v1, kind: ClusterVersionList, items: [{apiVersion: config.openshift.io/v1, kind: ClusterVersion, metadata: {name: version}}, {apiVersion: example.com/v1, kind: ClusterVersion, metadata: {name: foreign}}]}
 `
 	var got []string
 	if err := dump.Read(strings.NewReader(text), "f", func(o dump.Object) error {
@@ -34,7 +36,7 @@ items:
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"Node n", "Subscription s", "Cluster c", "MachineSet m", "Anything x", "List "}; !slices.Equal(got, want) {
+	if want := []string{"Node n", "Subscription s", "Cluster c", "MachineSet m", "Anything x", "List ", "ClusterVersion version", "ClusterVersionList "}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -185,7 +185,7 @@ func TestExtension(t *testing.T) {
 	if err := w.admin.Delete(t.Context(), extensionObject("ClusterExtension", "pipes", nil)); err != nil {
 		t.Fatal(err)
 	}
-	w.extensionIs("pipes.v1.1.0", "Blocked", "there are objects of its CRDs")
+	w.extensionIs("pipes.v1.1.0", "Blocked", "its CRDs have objects")
 	w.told("ClusterExtension", extension.ReasonUsedCRD)
 	if err := w.admin.Delete(t.Context(), pipe); err != nil {
 		t.Fatal(err)
