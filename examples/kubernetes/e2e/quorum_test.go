@@ -81,7 +81,8 @@ func (e *etcds) kill(i int) {
 // put writes to a member, and returns any problem.
 func (e *etcds) put(i int, key, value string) string {
 	body := fmt.Sprintf(`{"key": %q, "value": %q}`, base64.StdEncoding.EncodeToString([]byte(key)), base64.StdEncoding.EncodeToString([]byte(value)))
-	answer, err := http.Post(etcdURL(i)+"/v3/kv/put", "application/json", strings.NewReader(body))
+	client := http.Client{Timeout: 2 * time.Second} // a proposal to a leader that has died is lost
+	answer, err := client.Post(etcdURL(i)+"/v3/kv/put", "application/json", strings.NewReader(body))
 	if err != nil {
 		return err.Error()
 	}
