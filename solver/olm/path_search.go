@@ -64,8 +64,8 @@ func trackTo(s *state) track {
 	return t
 }
 
-// part is a group of operators with the goals that concern it.
-type part struct {
+// goalGroup is a group of operators with the goals that concern it.
+type goalGroup struct {
 	*query
 	goals []goal
 }
@@ -79,10 +79,10 @@ func (p *pathfinder) find(ctx context.Context) (*Path, error) {
 		return nil, err
 	}
 	var tracks []track
-	var others []part
+	var others []goalGroup
 	var dead []*PathError
 	for _, g := range f.groups() {
-		x := part{query: g}
+		x := goalGroup{query: g}
 		for _, goal := range p.goals {
 			if slices.ContainsFunc(g.subs, func(s *subscription) bool { return s.Spec.Package == goal.Package }) {
 				x.goals = append(x.goals, goal)
@@ -144,7 +144,7 @@ func (q *query) start() *state {
 // search goes through the states of a group, fewer hops first and preferred
 // ones first, to the first one that meets the goals: the start, unless a hop must
 // be made, which may lead back to the start.
-func (p *pathfinder) search(ctx context.Context, g part, hop bool) (*state, error) {
+func (p *pathfinder) search(ctx context.Context, g goalGroup, hop bool) (*state, error) {
 	all := []*state{g.start()}
 	if !hop && all[0].meets(g.goals...) {
 		return all[0], nil
@@ -214,7 +214,7 @@ func (p *pathfinder) nexts(ctx context.Context, q *query, s *state) func(yield f
 
 // settle returns the state that a group is in while others move: the start if it
 // can stay as it is, or else where it meets its goals after a hop or more.
-func (p *pathfinder) settle(ctx context.Context, g part) (*state, error) {
+func (p *pathfinder) settle(ctx context.Context, g goalGroup) (*state, error) {
 	selected, err := g.solve(ctx)
 	if err != nil {
 		return nil, err

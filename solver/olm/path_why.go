@@ -10,7 +10,7 @@ import (
 
 // deadEnd reports the goals of a group that none of its states meets, and why. If
 // the first state meets them, no later one does.
-func (p *pathfinder) deadEnd(ctx context.Context, g part, all []*state) error {
+func (p *pathfinder) deadEnd(ctx context.Context, g goalGroup, all []*state) error {
 	dead := slices.DeleteFunc(slices.Clone(g.goals), func(goal goal) bool {
 		return slices.ContainsFunc(all, func(s *state) bool { return s.meets(goal) })
 	})

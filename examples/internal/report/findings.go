@@ -187,7 +187,7 @@ func plainReason(why string) string {
 	case drain.ReasonManyBudgets:
 		return "more than one disruption budget selects the same pod, so the API refuses to evict it"
 	case drain.ReasonBudgetUnobserved:
-		return "a disruption budget was changed, and its status is not up to date"
+		return "the status of a disruption budget is missing or out of date"
 	case drain.ReasonBudgetBroken:
 		return "the status of a disruption budget is invalid"
 	case drain.ReasonPodInvalid:
