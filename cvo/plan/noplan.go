@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // NoPlanError says that no plan leads to the goal, and why.
@@ -20,7 +22,16 @@ type NoPlanError struct {
 type Fix struct {
 	Do    []string `json:"do"`    // the changes, as text
 	Steps int      `json:"steps"` // of the plan that is then possible
-	Takes string   `json:"takes"` // about how long that plan takes
+	Takes string   `json:"takes"` // how long that plan takes: "about 1h05m", or "under 1m"
+}
+
+// Result describes the plan that is then possible: "6 steps, about 3h", or "nothing else to
+// do" if it has no steps.
+func (f Fix) Result() string {
+	if f.Steps == 0 {
+		return "nothing else to do"
+	}
+	return count(f.Steps, "step") + ", " + f.Takes
 }
 
 // MaxLines is the maximum number of lines in the text of a NoPlanError.
@@ -48,7 +59,7 @@ func (e *NoPlanError) Error() string {
 	}
 	b.WriteString("\nEach of these was tried and leads to a plan:")
 	for _, f := range e.Fixes {
-		fmt.Fprintf(&b, "\n- %s (then %s, about %s)", strings.Join(f.Do, "; and "), count(f.Steps, "step"), f.Takes)
+		fmt.Fprintf(&b, "\n- %s (then %s)", strings.Join(f.Do, "; and "), f.Result())
 	}
 	return b.String()
 }
@@ -133,7 +144,7 @@ func fixesOf(facts []*fact) []fix {
 }
 
 func (e *NoPlanError) add(changes []fix, p *Plan) {
-	x := Fix{Steps: len(p.Steps), Takes: short(p.Takes)}
+	x := Fix{Steps: len(p.Steps), Takes: words.About(p.Takes)}
 	for _, c := range changes {
 		x.Do = append(x.Do, c.text)
 	}

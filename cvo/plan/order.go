@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // order puts the choices into the order that Make documents, and fills in each step. The
@@ -172,8 +174,8 @@ func (w *writer) times() {
 		if s.Begins.IsZero() {
 			rest := w.p.Takes - s.Offset
 			clock := from.UTC().Format("2006-01-02 15:04")
-			w.late = append(w.late, w.m.once(fmt.Sprintf("no window after %s is long enough to %s, which takes about %s", clock, s, short(s.Takes)),
-				fix{"add a window of " + short(rest) + " after " + clock, func(in *input) {
+			w.late = append(w.late, w.m.once(fmt.Sprintf("no window after %s is long enough to %s, which takes %s", clock, s, words.About(s.Takes)),
+				fix{"add a window of " + words.Span(rest) + " after " + clock, func(in *input) {
 					in.Policy.Windows = append(in.Policy.Windows, Window{from, from.Add(rest)})
 				}, costLeave}))
 			return

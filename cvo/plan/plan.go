@@ -102,16 +102,16 @@ func (p *Plan) String() string {
 	case len(p.Steps) == 0:
 		return "nothing to do: the cluster already meets the goal\n"
 	case p.From == p.To:
-		fmt.Fprintf(&b, "%s at %s, about %s", count(len(p.Steps), "step"), p.From, short(p.Takes))
+		fmt.Fprintf(&b, "%s at %s, %s", count(len(p.Steps), "step"), p.From, words.About(p.Takes))
 	default:
-		fmt.Fprintf(&b, "%s from %s to %s, about %s", count(len(p.Steps), "step"), p.From, p.To, short(p.Takes))
+		fmt.Fprintf(&b, "%s from %s to %s, %s", count(len(p.Steps), "step"), p.From, p.To, words.About(p.Takes))
 	}
 	if p.Cost.Restarts > 0 {
 		fmt.Fprintf(&b, ", %s", count(p.Cost.Restarts, "node restart"))
 	}
 	b.WriteString("; no plan is better\n")
 	for i, s := range p.Steps {
-		takes := short(s.Takes)
+		takes := words.Span(s.Takes)
 		if first := firstBeside(p.Steps, i); first < i {
 			takes += fmt.Sprintf(", at the same time as step %d", first+1)
 		}
@@ -162,13 +162,4 @@ func (s PlanStep) String() string {
 	default:
 		return fmt.Sprintf("update the cluster from %s to %s", s.From, s.To)
 	}
-}
-
-// short writes a duration in hours and minutes.
-func short(d time.Duration) string {
-	d = d.Round(time.Minute)
-	if h := int(d / time.Hour); h > 0 {
-		return fmt.Sprintf("%dh%02dm", h, int(d%time.Hour/time.Minute))
-	}
-	return fmt.Sprintf("%dm", int(d/time.Minute))
 }

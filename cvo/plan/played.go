@@ -132,11 +132,11 @@ func (p *Played) String() string {
 	var b strings.Builder
 	switch {
 	case p.Done:
-		fmt.Fprintf(&b, "finished: planned %s, took %s", short(p.Planned), short(p.Took()))
+		fmt.Fprintf(&b, "finished: planned %s, took %s", words.Span(p.Planned), words.Span(p.Took()))
 	case p.Stuck == "":
-		fmt.Fprintf(&b, "under way: planned %s", short(p.Planned))
+		fmt.Fprintf(&b, "under way: planned %s", words.Span(p.Planned))
 	default:
-		fmt.Fprintf(&b, "played for %s and did not finish: %s", short(p.Took()), p.Stuck)
+		fmt.Fprintf(&b, "played for %s and did not finish: %s", words.Span(p.Took()), p.Stuck)
 	}
 	if p.Faults > 0 {
 		fmt.Fprintf(&b, "; %s, planned again %s", words.Count(p.Faults, "fault", "faults"), words.Count(p.Replans, "time", "times"))

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/internal/cluster"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // PlayOptions configure Play. Nil means the defaults.
@@ -68,7 +69,7 @@ func Play(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan
 		}
 		y.pass()
 	}
-	y.out.Stuck = fmt.Sprintf("it was abandoned after %s", short(limit))
+	y.out.Stuck = fmt.Sprintf("it was abandoned after %s", words.Span(limit))
 	if len(y.saved.Steps) > 0 {
 		y.out.Stuck += "; the next step is to " + y.saved.Steps[0].String()
 	}

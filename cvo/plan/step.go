@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -243,7 +244,7 @@ func (s *stepper) begin(x PlanStep) {
 		block(ReasonPeople, "the next step is to "+x.String()+": "+x.Why, x.Owner, x.Command)
 		return
 	case at.IsZero() && action != nil:
-		block(ReasonWindow, "the next step is to "+x.String()+", but no remaining window is long enough", ownerAdmin, "add a window of at least "+short(x.Takes))
+		block(ReasonWindow, "the next step is to "+x.String()+", but no remaining window is long enough", ownerAdmin, "add a window of at least "+words.Span(x.Takes))
 		return
 	case at.After(s.now) && action != nil:
 		s.At(at)

@@ -289,7 +289,7 @@ func (c *Call) Parse(least, most int) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err
 	} else if err != nil {
-		return &UsageError{err.Error()}
+		return &UsageError{c.flagError(err)}
 	}
 	c.Args = rest
 	if err := c.configure(); err != nil {
@@ -309,6 +309,25 @@ func (c *Call) Parse(least, most int) error {
 		return &UsageError{text}
 	}
 	return nil
+}
+
+// flagError returns an error of package flag with what was probably meant, if the flag is
+// unknown: an argument of the command, such as FROM for -from, or a flag of nearly that name.
+func (c *Call) flagError(err error) string {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return err.Error()
+	}
+	text := "unknown flag -" + name
+	if argument := strings.ToUpper(name); slices.Contains(strings.Fields(c.Usage), argument) {
+		return fmt.Sprintf("%s: %s is an argument, not a flag: %s %s", text, argument, c.Name, c.Usage)
+	}
+	var names []string
+	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	if nearest := words.Nearest(name, names); len(nearest) > 2 { // any two letters are near
+		text += "; did you mean -" + nearest + "?"
+	}
+	return text
 }
 
 // Arg returns an argument, or "" if it is missing.

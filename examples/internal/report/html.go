@@ -137,7 +137,7 @@ func (r *Report) write(w io.Writer, live *live) error {
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") },
-		"span":   span,
+		"span":   words.Span,
 		"number": number,
 		"count":  words.Count,
 		"list":   func(l []string) string { return words.List(l, "and", 6) },

@@ -40,7 +40,7 @@ const slowly = (name, n, f, most = Infinity) => { jobs.delete(name); jobs.set(na
 const later = f => slowly(f, 1, f);
 const num = n => n.toLocaleString("en-US");
 const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
-const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
+const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m > 0 ? m + "m" : "under 1m"; };
 const rows = b => b ? b.name.map((_, i) => Object.assign(Object.fromEntries(Object.entries(b).map(([k, v]) => [k, v[i]])), {says: b.texts[b.says[i]]})) : []; // of a list of each field
 const N = R.nodes, W = R.workloads, U = R.update, B = rows(R.budgets), M = R.machines?.list || [], P = R.pools || [], T = R.taints || [];
 const says = b => b.says || "allows " + many(b.allowed, "eviction", "evictions") + " at a time";

@@ -97,7 +97,7 @@ type Plan struct {
 	To        string            `json:"to"`
 	Steps     []plan.PlanStep   `json:"steps,omitempty"`     // in their order
 	Cost      plan.Cost         `json:"cost"`                // what was minimised
-	Takes     string            `json:"takes,omitempty"`     // about
+	Takes     string            `json:"takes,omitempty"`     // "about 1h05m", or "under 1m"
 	Unseen    []plan.Unseen     `json:"unseen,omitempty"`    // facts that steps depend on and that were not read
 	None      *plan.NoPlanError `json:"none,omitempty"`      // there is no plan
 	Undecided string            `json:"undecided,omitempty"` // the search was given up: why
@@ -147,7 +147,7 @@ func (r *Report) plan(ctx context.Context, in *Input) error {
 	case err != nil:
 		r.Plan = &Plan{From: in.Situation.Cluster.Status.Desired.Version, Undecided: err.Error()}
 	default:
-		r.Plan = &Plan{From: p.From, To: p.To, Steps: p.Steps, Cost: p.Cost, Takes: span(p.Takes), Unseen: p.Unseen}
+		r.Plan = &Plan{From: p.From, To: p.To, Steps: p.Steps, Cost: p.Cost, Takes: words.About(p.Takes), Unseen: p.Unseen}
 	}
 	return nil
 }
@@ -187,19 +187,6 @@ func latest(s *plan.Situation) (at time.Time) {
 		}
 	}
 	return at.UTC()
-}
-
-// span writes a duration without trailing zero units.
-func span(d time.Duration) string {
-	d = d.Round(time.Minute)
-	switch h, m := d/time.Hour, d%time.Hour/time.Minute; {
-	case h == 0:
-		return fmt.Sprintf("%dm", m)
-	case m == 0:
-		return fmt.Sprintf("%dh", h)
-	default:
-		return fmt.Sprintf("%dh%02dm", h, m)
-	}
 }
 
 // head writes the headline, what to do first, and the figures.
@@ -280,9 +267,9 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 	case p != nil && len(p.Steps) == 0:
 		r.Headline = "Nothing needs to be done at " + p.From
 	case p != nil && !p.Stays():
-		r.Headline = fmt.Sprintf("%s to %s: %s, about %s, %s", p.From, p.To, words.Count(len(p.Steps), "step", "steps"), p.Takes, words.Count(p.Cost.Restarts, "node restart", "node restarts"))
+		r.Headline = fmt.Sprintf("%s to %s: %s, %s, %s", p.From, p.To, words.Count(len(p.Steps), "step", "steps"), p.Takes, words.Count(p.Cost.Restarts, "node restart", "node restarts"))
 	case p != nil:
-		r.Headline = fmt.Sprintf("%s at %s, about %s", words.Count(len(p.Steps), "step", "steps"), p.From, p.Takes)
+		r.Headline = fmt.Sprintf("%s at %s, %s", words.Count(len(p.Steps), "step", "steps"), p.From, p.Takes)
 	case s.Cluster != nil:
 		r.Headline = status.Headline
 	default:
@@ -343,7 +330,7 @@ func (r *Report) first() {
 	}
 	if p.None != nil {
 		for _, f := range p.None.Fixes {
-			add(Advice{Text: words.List(f.Do, "and", 4), Why: fmt.Sprintf("then there is a plan: %s, about %s", words.Count(f.Steps, "step", "steps"), f.Takes), Section: "plan"})
+			add(Advice{Text: words.List(f.Do, "and", 4), Why: "then the plan is: " + f.Result(), Section: "plan"})
 		}
 		return
 	}

@@ -227,7 +227,7 @@ func (r *Report) drawPlan(b *bytes.Buffer) error {
 		if !g.Start.IsZero() && !s.Begins.IsZero() {
 			at = s.Begins.Sub(g.Start)
 		}
-		text := span(s.Takes)
+		text := words.Span(s.Takes)
 		g.Rows = append(g.Rows, diagram.Row{Label: fmt.Sprintf("%d. %s", i+1, short(s)), Bars: []diagram.Bar{{
 			Start: at, End: at + s.Takes, Tone: tone, Label: s.String(), Text: text, ID: fmt.Sprintf("step:%d", i),
 		}}})

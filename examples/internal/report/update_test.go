@@ -78,8 +78,8 @@ func TestPlanAtOneRelease(t *testing.T) {
 		headline, page string
 	}{
 		"none":  {Plan{From: "4.18.20", To: "4.18.20", None: none}, "There is no plan at 4.18.20: 1 fact rules it out", "These facts rule out every plan at 4.18.20:"},
-		"steps": {Plan{From: "4.18.20", To: "4.18.20", Takes: "5m", Steps: []plan.PlanStep{{Kind: plan.OutOfService, Subject: "a"}}}, "1 step at 4.18.20, about 5m", "At 4.18.20: 1 step, about 5m, 0 node restarts."},
-		"ready": {Plan{From: "4.18.20", To: "4.18.20", Takes: "0m"}, "Nothing needs to be done at 4.18.20", "Nothing needs to be done."},
+		"steps": {Plan{From: "4.18.20", To: "4.18.20", Takes: "about 5m", Steps: []plan.PlanStep{{Kind: plan.OutOfService, Subject: "a"}}}, "1 step at 4.18.20, about 5m", "At 4.18.20: 1 step, about 5m, 0 node restarts."},
+		"ready": {Plan{From: "4.18.20", To: "4.18.20", Takes: "under 1m"}, "Nothing needs to be done at 4.18.20", "Nothing needs to be done."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &Report{Plan: &test.plan}

@@ -200,7 +200,7 @@ func (p *Plan) summary() string {
 	case len(p.Steps) == 0:
 		return "nothing needs to be done"
 	}
-	return fmt.Sprintf("%s to %s, about %s, %s", words.Count(len(p.Steps), "step", "steps"), p.To, p.Takes, words.Count(p.Cost.Restarts, "node restart", "node restarts"))
+	return fmt.Sprintf("%s to %s, %s, %s", words.Count(len(p.Steps), "step", "steps"), p.To, p.Takes, words.Count(p.Cost.Restarts, "node restart", "node restarts"))
 }
 
 // steps are the steps of a plan.

@@ -17,7 +17,6 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/examples/internal/situation"
-	"github.com/fairlead/fairlead/internal/words"
 )
 
 var rewrite = flag.Bool("update", false, "write the table of docs/plan.md")
@@ -212,7 +211,7 @@ func (b beside) plan(t *testing.T, s *situation.Situation) string {
 	case errors.As(err, &none):
 		text := "no plan: " + strings.Join(none.Facts, "; ")
 		for _, f := range none.Fixes {
-			text += fmt.Sprintf("; what helps: %s (then %s, about %s)", strings.Join(f.Do, " and "), words.Count(f.Steps, "step", "steps"), f.Takes)
+			text += fmt.Sprintf("; what helps: %s (then %s)", strings.Join(f.Do, " and "), f.Result())
 		}
 		return text
 	case err != nil:
