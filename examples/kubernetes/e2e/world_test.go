@@ -66,8 +66,8 @@ func (w *world) create(o client.Object) {
 	}
 }
 
-// eventually waits until check returns "". It allows for slow servers and
-// outages.
+// eventually waits until check returns "", or the test has failed. It allows for
+// slow servers and outages.
 func (w *world) eventually(what string, check func() string) {
 	w.Helper()
 	w.within(2*time.Minute, what, check)
@@ -83,6 +83,9 @@ func (w *world) within(most time.Duration, what string, check func() string) {
 		}
 		if time.Since(begin) > most {
 			w.Fatalf("%s: after %v: %s", what, most, wrong)
+		}
+		if w.Failed() { // by an operator that has ended, for example
+			w.Fatalf("%s: no longer waited for, because the test has failed: %s", what, wrong)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -91,13 +91,14 @@ func TestCatalogService(t *testing.T) {
 	opm := cluster.ProgramForTest(t, "opm")
 	dir := t.TempDir()
 	packages(t, dir, 60)
-	address := freeAddress(t)
+	addresses := cluster.FreeAddresses(t, 2)
+	address, profiles := addresses[0], addresses[1]
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	serve := func() func() {
-		return start(t, address, opm, "serve", dir, "--port", port, "--pprof-addr", freeAddress(t), "--termination-log", filepath.Join(t.TempDir(), "log"))
+		return start(t, address, opm, "serve", dir, "--port", port, "--pprof-addr", profiles, "--termination-log", filepath.Join(t.TempDir(), "log"))
 	}
 	stop := serve()
 	w := newWire(t, address)

@@ -13,17 +13,6 @@ import (
 	"time"
 )
 
-// freeAddress returns a loopback address on which nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // start runs a program until stop is called, at the latest until the end of the
 // test, and returns once it accepts connections.
 func start(t *testing.T, address string, program string, args ...string) (stop func()) {

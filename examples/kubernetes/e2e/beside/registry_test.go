@@ -54,7 +54,7 @@ type shelf struct {
 
 func newShelf(t *testing.T) *shelf {
 	program := cluster.ProgramForTest(t, "registry")
-	s := &shelf{t: t, host: freeAddress(t), dir: t.TempDir()}
+	s := &shelf{t: t, host: cluster.FreeAddresses(t, 1)[0], dir: t.TempDir()}
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	text := fmt.Sprintf("version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %s}\n", s.dir, s.host)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {

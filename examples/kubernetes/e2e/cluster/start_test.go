@@ -182,3 +182,14 @@ func TestKilled(t *testing.T) {
 		return nil
 	})
 }
+
+// The addresses of one call differ. A port that is closed may be chosen again.
+func TestFreeAddresses(t *testing.T) {
+	seen := map[string]bool{}
+	for _, address := range cluster.FreeAddresses(t, 200) {
+		if seen[address] {
+			t.Errorf("%s twice", address)
+		}
+		seen[address] = true
+	}
+}

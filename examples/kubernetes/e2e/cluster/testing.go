@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"net"
 	"testing"
 )
 
@@ -44,4 +45,20 @@ func ProgramForTest(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// FreeAddresses returns n different loopback addresses on which nothing listens.
+func FreeAddresses(t testing.TB, n int) []string {
+	t.Helper()
+	addresses := make([]string, n)
+	for i := range addresses {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It listens until all are chosen: a port that is closed may be the next one.
+		defer l.Close()
+		addresses[i] = l.Addr().String()
+	}
+	return addresses
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -84,7 +83,8 @@ func start(t testing.TB, c *cluster.Cluster, change func(cmd *exec.Cmd, kubeconf
 		t.Fatal(err)
 	}
 	p := &Process{t: t, log: filepath.Join(dir, "log"), done: make(chan struct{})}
-	health, metrics := freeAddress(t), freeAddress(t)
+	addresses := cluster.FreeAddresses(t, 2)
+	health, metrics := addresses[0], addresses[1]
 	p.health, p.Metrics = "http://"+health, "http://"+metrics+"/metrics"
 	out, err := os.Create(p.log)
 	if err != nil {
@@ -217,14 +217,4 @@ func (p *Process) Metric(name string) float64 {
 		p.t.Fatal(err)
 	}
 	return 0
-}
-
-// freeAddress returns a loopback address on which nothing listens.
-func freeAddress(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 )
 
 // Server is a Prometheus that a test runs. It is not safe for concurrent use.
@@ -24,12 +25,12 @@ type Server struct {
 	// URL is its address.
 	URL string
 
-	tb     testing.TB
-	binary string
-	dir    string
-	port   int
-	cmd    *exec.Cmd
-	log    *os.File
+	tb      testing.TB
+	binary  string
+	dir     string
+	address string
+	cmd     *exec.Cmd
+	log     *os.File
 }
 
 // Start starts a Prometheus that scrapes a target of the test every 100
@@ -42,8 +43,8 @@ func Start(tb testing.TB, target string) *Server {
 	if binary == "" {
 		tb.Skip("no Prometheus server here: install Debian's package with apt-get install prometheus, or name the binary in FAIRLEAD_PROMETHEUS")
 	}
-	s := &Server{tb: tb, binary: binary, dir: tb.TempDir(), port: freePort(tb)}
-	s.URL = fmt.Sprintf("http://127.0.0.1:%d", s.port)
+	s := &Server{tb: tb, binary: binary, dir: tb.TempDir(), address: cluster.FreeAddresses(tb, 1)[0]}
+	s.URL = "http://" + s.address
 	config := fmt.Sprintf("global: {scrape_interval: 100ms, scrape_timeout: 100ms}\nscrape_configs:\n- job_name: cluster\n  static_configs: [{targets: [%q]}]\n",
 		strings.TrimPrefix(target, "http://"))
 	err := os.WriteFile(filepath.Join(s.dir, "prometheus.yml"), []byte(config), 0o600)
@@ -106,7 +107,7 @@ func (s *Server) Start() {
 	s.cmd = exec.Command(s.binary,
 		"--config.file="+filepath.Join(s.dir, "prometheus.yml"),
 		"--storage.tsdb.path="+filepath.Join(s.dir, "tsdb"),
-		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", s.port),
+		"--web.listen-address="+s.address,
 		"--query.max-samples=5000000",
 	)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
@@ -150,17 +151,6 @@ func (s *Server) Until(what string, holds func() bool) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-}
-
-// freePort returns a port on which nothing listens now.
-func freePort(tb testing.TB) int {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // Target serves metrics that the test may change.
