@@ -404,7 +404,7 @@ func TestReconcileWhileRunning(t *testing.T) {
 // left out or applied unsaved.
 func TestSimulation(t *testing.T) {
 	conflicts := 0
-	for seed := range uint64(long.N(30, 3000)) {
+	for seed := range uint64(long.N(30, 10_000)) {
 		synctest.Test(t, func(t *testing.T) { conflicts += simulate(t, seed) })
 	}
 	if conflicts == 0 {

@@ -417,7 +417,7 @@ func (y *story) round() error {
 // after these end, everything must reach its final state.
 func TestStory(t *testing.T) {
 	releases := storyReleases(t)
-	counts := sim.Run(t, long.N(10, 1000), func(s *sim.Sim) error {
+	counts := sim.Run(t, long.N(10, 10_000), func(s *sim.Sim) error {
 		y, err := newStory(s, releases)
 		if err != nil {
 			return err
