@@ -3,12 +3,15 @@ package catalog_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/draw"
 	"github.com/fairlead/fairlead/internal/samples"
 )
 
@@ -113,5 +116,38 @@ func BenchmarkGraph(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		catalog.NewGraph(ch)
+	}
+}
+
+// BenchmarkSVG draws a channel of 500 versions, each of which skips a range, and
+// the widest package of a real catalog.
+func BenchmarkSVG(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(`{"schema": "olm.package", "name": "p", "defaultChannel": "c"}{"schema": "olm.channel", "package": "p", "name": "c", "entries": [{"name": "p.v1.0.0"}`)
+	for i := 1; i < 500; i++ {
+		fmt.Fprintf(&text, `, {"name": "p.v1.%d.0", "replaces": "p.v1.%d.0", "skipRange": ">=1.0.0 <1.%d.0"}`, i, i-1, i)
+	}
+	text.WriteString("]}")
+	for i := range 500 {
+		fmt.Fprintf(&text, `{"schema": "olm.bundle", "package": "p", "name": "p.v1.%d.0", "image": "r.io/p", "properties": [{"type": "olm.package", "value": {"packageName": "p", "version": "1.%d.0"}}]}`, i, i)
+	}
+	for _, bench := range []struct {
+		name, pkg string
+		open      func(b *testing.B) *catalog.Catalog
+	}{
+		{"500", "p", func(b *testing.B) *catalog.Catalog { return openText(b, text.String()) }},
+		{"project-quay", "project-quay", func(b *testing.B) *catalog.Catalog { return samples.Open(b, samples.Archive(b, "slim")) }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			p, ok := bench.open(b).Package(bench.pkg)
+			if !ok {
+				b.Fatalf("there is no package %s", bench.pkg)
+			}
+			for b.Loop() {
+				if err := draw.SVG(io.Discard, p, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/words"
@@ -14,43 +15,15 @@ import (
 // enough room.
 const shortestRun = 3
 
-// collapse returns the view with at most most columns: first, runs of
-// unremarkable versions become one column each; if that is not enough,
-// neighbouring columns are joined, first those without heads and with few
-// versions.
-func (v *packageView) collapse(most int) *packageView {
-	if len(v.columns) <= most {
-		return v
-	}
-	groups := v.runs()
-	for len(groups) > most {
-		best, bestCost := 0, -1
-		for i := 0; i+1 < len(groups); i++ {
-			cost := len(groups[i]) + len(groups[i+1]) + len(v.columns)*(v.heads(groups[i])+v.heads(groups[i+1]))
-			if bestCost < 0 || cost < bestCost {
-				best, bestCost = i, cost
-			}
-		}
-		groups[best] = append(groups[best], groups[best+1]...)
-		groups = slices.Delete(groups, best+1, best+2)
-	}
-	return v.grouped(groups)
+// runs groups the columns of a view.
+type runs struct {
+	columns [][]int
+	heads   []int // of each group: how many lanes have a head in it
 }
 
-// heads counts the lanes that have a head in the columns.
-func (v *packageView) heads(columns []int) (n int) {
-	for _, lane := range v.lanes {
-		for _, node := range lane.nodes {
-			if node.head && slices.Contains(columns, node.column) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// runs returns the columns in groups: those of a run together, others alone.
-func (v *packageView) runs() [][]int {
+// runs returns the columns in groups: those of a run of unremarkable versions
+// together, others alone.
+func (v *packageView) runs() *runs {
 	var groups [][]int
 	for c := range v.columns {
 		last := len(groups) - 1
@@ -60,17 +33,54 @@ func (v *packageView) runs() [][]int {
 			groups = append(groups, []int{c})
 		}
 	}
-	var list [][]int
+	r := &runs{}
 	for _, g := range groups {
 		if len(g) >= shortestRun {
-			list = append(list, g)
+			r.columns = append(r.columns, g)
 			continue
 		}
 		for _, c := range g {
-			list = append(list, []int{c})
+			r.columns = append(r.columns, []int{c})
 		}
 	}
-	return list
+	heads := make([]int, len(v.columns))
+	for _, lane := range v.lanes {
+		for _, n := range lane.nodes {
+			if n.head {
+				heads[n.column]++
+			}
+		}
+	}
+	for _, g := range r.columns {
+		n := 0
+		for _, c := range g {
+			n += heads[c]
+		}
+		r.heads = append(r.heads, n)
+	}
+	return r
+}
+
+// join joins neighbouring groups until there are at most most: first those
+// without heads and with few versions.
+func (r *runs) join(most int) {
+	all := 0
+	for _, g := range r.columns {
+		all += len(g)
+	}
+	for len(r.columns) > most {
+		best, bestCost := 0, -1
+		for i := 0; i+1 < len(r.columns); i++ {
+			cost := len(r.columns[i]) + len(r.columns[i+1]) + all*(r.heads[i]+r.heads[i+1])
+			if bestCost < 0 || cost < bestCost {
+				best, bestCost = i, cost
+			}
+		}
+		r.columns[best] = append(r.columns[best], r.columns[best+1]...)
+		r.heads[best] += r.heads[best+1]
+		r.columns = slices.Delete(r.columns, best+1, best+2)
+		r.heads = slices.Delete(r.heads, best+1, best+2)
+	}
 }
 
 // joined reports whether two neighbouring columns can be drawn as one: they are
@@ -121,11 +131,11 @@ func (v *packageView) grouped(groups [][]int) *packageView {
 		for _, c := range g {
 			to[c] = i
 		}
-		label := v.columns[g[0]]
-		if len(g) > 1 {
-			label = versions(len(g))
+		var labels []string
+		for _, c := range g {
+			labels = append(labels, v.columns[c])
 		}
-		small.columns = append(small.columns, label)
+		small.columns = append(small.columns, labelOf(labels))
 	}
 	for i := range v.lanes {
 		small.lanes = append(small.lanes, v.lanes[i].grouped(to))
@@ -133,7 +143,19 @@ func (v *packageView) grouped(groups [][]int) *packageView {
 	return small
 }
 
-func versions(n int) string { return strconv.Itoa(n) + " versions" }
+// labelOf returns the label of a column or a node with these versions: the first
+// and the last where there is room for both, else their number.
+func labelOf(versions []string) string {
+	if len(versions) == 1 {
+		return versions[0]
+	}
+	if span := versions[0] + "–" + versions[len(versions)-1]; utf8.RuneCountInString(span) <= svgMinLabel {
+		return span
+	}
+	return count(len(versions))
+}
+
+func count(n int) string { return strconv.Itoa(n) + " versions" }
 
 // grouped returns the lane with the nodes of a column as one node, and each
 // update between columns once.
@@ -194,10 +216,13 @@ func (lane *laneView) grouped(to []int) laneView {
 
 // joinNodes returns one node for several.
 func joinNodes(list []nodeView, column int) nodeView {
-	one := nodeView{name: list[0].name, label: versions(len(list)), column: column, skipped: true, deprecated: true}
-	var names []string
+	one := nodeView{name: list[0].name, column: column, skipped: true, deprecated: true}
+	var names, labels []string
 	for _, n := range list {
-		names = append(names, n.name)
+		names, labels = append(names, n.name), append(labels, n.label)
+	}
+	one.label = labelOf(labels)
+	for _, n := range list {
 		if n.head { // users want to know which
 			one.label = n.label + " +" + strconv.Itoa(len(list)-1)
 		}
@@ -205,7 +230,7 @@ func joinNodes(list []nodeView, column int) nodeView {
 		one.skipped = one.skipped && n.skipped
 		one.deprecated = one.deprecated && n.deprecated
 	}
-	one.describe = versions(len(list)) + ": " + words.First(names, 40)
+	one.describe = count(len(list)) + ": " + words.First(names, 40)
 	return one
 }
 

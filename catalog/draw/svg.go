@@ -17,6 +17,7 @@ import (
 const (
 	svgMargin   = 16
 	svgNodeH    = 24 // height of a node
+	svgMinNodeW = 40
 	svgGapX     = 28 // between the nodes of neighbouring columns
 	svgTrack    = 10 // between two lines above or below the nodes of a lane
 	svgPad      = 14 // around the contents of a lane
@@ -121,11 +122,15 @@ func layoutSVG(view *packageView) *svgLayout {
 		l.label = svgMinLabel
 		l.measure()
 	}
-	for most := len(view.columns) - 1; l.width > svgMaxWidth; most = len(l.columns) - 1 {
-		l.packageView = view.collapse(most)
-		l.measure()
+	if l.width > svgMaxWidth {
+		runs := view.runs()
+		for most := svgMaxWidth / (svgMinNodeW + svgGapX); l.width > svgMaxWidth; most-- { // more never fit
+			runs.join(most)
+			l.packageView = view.grouped(runs.columns)
+			l.measure()
+		}
+		view = l.packageView
 	}
-	view = l.packageView
 	y := svgMargin + svgTitleH
 	for i := range view.lanes {
 		lane := &svgLane{laneView: &view.lanes[i], y: y}
@@ -148,7 +153,7 @@ func layoutSVG(view *packageView) *svgLayout {
 
 // measure computes widths.
 func (l *svgLayout) measure() {
-	l.labelW, l.nodeW = 80, 40
+	l.labelW, l.nodeW = 80, svgMinNodeW
 	for _, c := range l.columns {
 		l.nodeW = max(l.nodeW, svgChar*utf8.RuneCountInString(shorten(c, l.label))+14)
 	}

@@ -208,7 +208,8 @@ func (n *nodeView) classes() []string {
 // as tooltips.
 //
 // The image is at most 2,000 pixels wide: if a package has more versions,
-// consecutive ones become one box ("12 versions") that lists their names.
+// consecutive ones become one box ("1.4.0–1.6.2", or "12 versions" where that is
+// too long) that lists their names.
 //
 // Equal catalogs give equal images. Deprecations are read from the files.
 func SVG(w io.Writer, p *catalog.Package, opts *Options) error {
