@@ -193,11 +193,14 @@ func makings(dir string) (raw, data string, err error) {
 			raw = f
 		}
 	}
+	if len(files) == 0 {
+		return "", "", fmt.Errorf("%s: it contains no JSON file with an update graph: name the file instead", dir)
+	}
 	if raw == "" {
-		return "", "", fmt.Errorf("%s: it contains %d JSON files, and none is called raw: name the graph's file instead", dir, len(files))
+		return "", "", fmt.Errorf("%s: the name of none of its %d JSON files contains \"raw\", so which one is the update graph is unknown: name the file instead", dir, len(files))
 	}
 	if data == "" {
-		return "", "", fmt.Errorf("%s: there is neither channels nor blocked-edges below it: name the graph's file instead", dir)
+		return "", "", fmt.Errorf("%s: it contains no directory channels or blocked-edges with graph data: name the file of the update graph instead", dir)
 	}
 	return raw, data, nil
 }
