@@ -145,7 +145,7 @@ func (i *inspection) sameError() {
 		cause := first
 		cause.Explains = nil
 		cause.Subject = fmt.Sprintf("%d %ss", len(members), kind)
-		cause.Message = fmt.Sprintf("%d %ss have the same problem: %s (%s)", len(members), kind, unnamed(i.essence(&first), name), words.Shorten(list(names), 300))
+		cause.Message = fmt.Sprintf("%d %ss have the same problem: %s (%s)", len(members), kind, strings.TrimSuffix(unnamed(i.essence(&first), name), "."), words.Shorten(list(names), 300))
 		i.explain(&cause, in)
 	}
 }

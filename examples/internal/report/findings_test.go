@@ -18,8 +18,8 @@ func TestHeadlineOfNodes(t *testing.T) {
 		return n
 	}
 	nodes := []fairlead.Node{
-		node("a", "Ready", "True", ""), node("b", "Ready", "Unknown", "the kubelet has stopped"), node("c", "Ready", "Unknown", "the kubelet has stopped"),
-		node("f", "Ready", "Unknown", "the kubelet has stopped"),
+		node("a", "Ready", "True", ""), node("b", "Ready", "Unknown", "the kubelet has stopped."), node("c", "Ready", "Unknown", "the kubelet has stopped."),
+		node("f", "Ready", "Unknown", "the kubelet has stopped."),
 		node("d", "DiskPressure", "True", "the disk is full"), node("e", "Ready", "True", ""),
 	}
 	nodes[5].Spec.Unschedulable = true
