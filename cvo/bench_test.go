@@ -146,3 +146,26 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	b.ReportMetric(float64(steps)/float64(b.N), "passes/op")
 }
+
+// BenchmarkInspect judges a cluster of 5,000 nodes of which none is ready, and of
+// which 35 operators report another one each.
+func BenchmarkInspect(b *testing.B) {
+	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	d := &cvo.Dump{}
+	for i := range 35 {
+		o := cvo.ClusterOperator{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("operator-", i)}}
+		o.Status.Conditions = []cvo.Condition{{Type: "Degraded", Status: cvo.True, LastTransitionTime: since, Message: fmt.Sprintf("node \"worker-%d\" is not ready", i)}}
+		d.Operators = append(d.Operators, o)
+	}
+	for i := range 5000 {
+		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("worker-", i)}}
+		n.Status.Conditions = []fairlead.NodeCondition{
+			{Type: "Ready", Status: "Unknown", Message: "Kubelet stopped posting node status.", LastTransitionTime: since},
+			{Type: "MemoryPressure", Status: "True", Message: fmt.Sprint(i, " MB are left"), LastTransitionTime: since},
+		}
+		d.Nodes = append(d.Nodes, n)
+	}
+	for b.Loop() {
+		cvo.Inspect(d, since.Add(time.Hour))
+	}
+}

@@ -41,12 +41,15 @@ func (f *Finding) symptom() Symptom {
 	return Symptom{Subject: f.Subject, Severity: f.Severity, Reason: f.Reason, Since: f.Since, Message: f.Message}
 }
 
-// explain moves findings below a cause, which becomes as severe as they are.
-func (i *inspection) explain(cause *Finding, of func(*Finding) bool) {
+// explain moves findings below their causes, which become as severe as they are: of returns
+// the cause of the k-th finding, or nil. The causes come last, in their order.
+func (i *inspection) explain(of func(k int) *Finding, causes ...*Finding) {
 	var rest []Finding
-	for _, f := range i.out.Findings {
-		if !of(&f) {
-			rest = append(rest, f)
+	for k := range i.out.Findings {
+		f := &i.out.Findings[k]
+		cause := of(k)
+		if cause == nil {
+			rest = append(rest, *f)
 			continue
 		}
 		cause.Explains = append(cause.Explains, append([]Symptom{f.symptom()}, f.Explains...)...)
@@ -57,7 +60,10 @@ func (i *inspection) explain(cause *Finding, of func(*Finding) bool) {
 			cause.Since = f.Since
 		}
 	}
-	i.out.Findings = append(rest, *cause)
+	for _, cause := range causes {
+		rest = append(rest, *cause)
+	}
+	i.out.Findings = rest
 }
 
 // unready finds nodes that an operator reports: the part about master-1 in a message such as
@@ -86,68 +92,79 @@ func (i *inspection) unreadyNodes() {
 			nodes[n.Name] = report{strings.TrimPrefix(n.Message, "not ready: ")}
 		}
 	}
+	own := map[string][]int{}   // findings by subject
+	said := map[string]string{} // messages of operators by subject
+	for _, o := range i.out.Operators {
+		said[operatorSubject(o.Name)] = o.Message
+	}
+	var reports []int // findings about operators
+	for k, f := range i.out.Findings {
+		own[f.Subject] = append(own[f.Subject], k)
+		if _, ok := said[f.Subject]; ok {
+			reports = append(reports, k)
+		}
+	}
+	of := make([]*Finding, len(i.out.Findings))
+	var causes []*Finding
 	for _, name := range names {
-		mentions := func(f *Finding) bool {
-			if f.Subject == "node "+name {
-				return true
-			}
-			k := slices.IndexFunc(i.out.Operators, func(o OperatorReport) bool { return operatorSubject(o.Name) == f.Subject })
-			return k >= 0 && strings.Contains(i.out.Operators[k].Message, name)
-		}
-		n := 0
-		for k := range i.out.Findings {
-			if mentions(&i.out.Findings[k]) {
-				n++
+		below := slices.Clone(own["node "+name])
+		for _, k := range reports {
+			if of[k] == nil && strings.Contains(said[i.out.Findings[k].Subject], name) {
+				below = append(below, k)
 			}
 		}
-		if n < 2 {
+		if len(below) < 2 {
 			continue
 		}
-		i.explain(&Finding{
+		cause := &Finding{
 			Subject: "node " + name, Severity: SeverityWarning, Reason: "NodeNotReady", Owner: "whoever runs the node",
 			Message: fmt.Sprintf("node %s is not ready: %s", name, nodes[name].why),
 			Next:    "check the node and its console; the operators recover when it is ready again",
-		}, mentions)
+		}
+		for _, k := range below {
+			of[k] = cause
+		}
+		causes = append(causes, cause)
 	}
+	i.explain(func(k int) *Finding { return of[k] }, causes...)
 }
 
 // sameError joins findings about nodes, about operators and about alerts that differ only in
 // names.
 func (i *inspection) sameError() {
-	groups := map[string][]string{}
+	groups := map[string][]int{} // findings by their error
 	var order []string
-	for _, f := range i.out.Findings {
+	for k := range i.out.Findings {
+		f := &i.out.Findings[k]
 		kind, name, _ := strings.Cut(f.Subject, " ")
 		if kind != "node" && kind != "clusteroperator" && kind != "alert" || len(f.Explains) > 0 {
 			continue
 		}
-		key := kind + " " + f.Reason + " " + unnamed(i.essence(&f), name)
+		key := kind + " " + f.Reason + " " + unnamed(i.essence(f), name)
 		if groups[key] == nil {
 			order = append(order, key)
 		}
-		groups[key] = append(groups[key], f.Subject+"\x00"+f.Message)
+		groups[key] = append(groups[key], k)
 	}
+	of := make([]*Finding, len(i.out.Findings))
+	var causes []*Finding
 	for _, key := range order {
 		members := groups[key]
 		if len(members) < 2 {
 			continue
 		}
-		in := func(f *Finding) bool {
-			return slices.Contains(members, f.Subject+"\x00"+f.Message) && len(f.Explains) == 0
-		}
-		first := i.out.Findings[slices.IndexFunc(i.out.Findings, func(f Finding) bool { return in(&f) })]
-		kind, name, _ := strings.Cut(first.Subject, " ")
+		cause := i.out.Findings[members[0]]
+		kind, name, _ := strings.Cut(cause.Subject, " ")
 		var names []string
-		for _, m := range members {
-			subject, _, _ := strings.Cut(m, "\x00")
-			names = append(names, strings.TrimPrefix(subject, kind+" "))
+		for _, k := range members {
+			names = append(names, strings.TrimPrefix(i.out.Findings[k].Subject, kind+" "))
+			of[k] = &cause
 		}
-		cause := first
-		cause.Explains = nil
+		cause.Message = fmt.Sprintf("%d %ss have the same problem: %s (%s)", len(members), kind, strings.TrimSuffix(unnamed(i.essence(&cause), name), "."), words.Shorten(list(names), 300))
 		cause.Subject = fmt.Sprintf("%d %ss", len(members), kind)
-		cause.Message = fmt.Sprintf("%d %ss have the same problem: %s (%s)", len(members), kind, strings.TrimSuffix(unnamed(i.essence(&first), name), "."), words.Shorten(list(names), 300))
-		i.explain(&cause, in)
+		causes = append(causes, &cause)
 	}
+	i.explain(func(k int) *Finding { return of[k] }, causes...)
 }
 
 // unnamed returns a text with <name> in place of each whole occurrence of a name: node worker-1
@@ -177,7 +194,6 @@ func unnamed(text, name string) string {
 // stuck.
 func (i *inspection) degradedPools() {
 	at := slices.IndexFunc(i.out.Findings, func(f Finding) bool { return f.Reason == "NodeDegraded" })
-	operator := func(f *Finding) bool { return f.Subject == operatorSubject("machine-config") }
 	k := slices.IndexFunc(i.out.Operators, func(o OperatorReport) bool { return o.Name == "machine-config" })
 	if at < 0 || k < 0 || !strings.Contains(i.out.Operators[k].Message, "MachineConfigPool") {
 		return
@@ -187,7 +203,12 @@ func (i *inspection) degradedPools() {
 		cause.Explains = []Symptom{cause.symptom()}
 	}
 	i.out.Findings = slices.Delete(slices.Clone(i.out.Findings), at, at+1)
-	i.explain(&cause, operator)
+	i.explain(func(k int) *Finding {
+		if i.out.Findings[k].Subject == operatorSubject("machine-config") {
+			return &cause
+		}
+		return nil
+	}, &cause)
 }
 
 // essence is the message of a finding without its source.
@@ -233,7 +254,12 @@ func (i *inspection) failing() {
 	cause := i.out.Findings[at]
 	subject, message := cause.Subject, cause.Message
 	i.out.Findings = slices.Delete(slices.Clone(i.out.Findings), at, at+1)
-	i.explain(&cause, func(f *Finding) bool { return is(f) && (f.Subject != subject || f.Message != message) })
+	i.explain(func(k int) *Finding {
+		if f := &i.out.Findings[k]; is(f) && (f.Subject != subject || f.Message != message) {
+			return &cause
+		}
+		return nil
+	}, &cause)
 }
 
 // failingMessage returns the message of the condition Failing.

@@ -120,12 +120,12 @@ func controls(n fairlead.Node) bool {
 
 // stray counts the nodes that have a machine configuration and belong to no pool.
 func (i *inspection) stray() (n int) {
+	managed := map[string]bool{}
+	for k := range i.d.Nodes {
+		managed[i.d.Nodes[k].Name] = i.d.Nodes[k].Annotations[rollout.AnnotationCurrent] != ""
+	}
 	for _, r := range i.out.Nodes {
-		if r.Pool != "" {
-			continue
-		}
-		at := slices.IndexFunc(i.d.Nodes, func(d fairlead.Node) bool { return d.Name == r.Name })
-		if i.d.Nodes[at].Annotations[rollout.AnnotationCurrent] != "" {
+		if r.Pool == "" && managed[r.Name] {
 			n++
 		}
 	}
