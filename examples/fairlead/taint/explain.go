@@ -41,30 +41,37 @@ func explain(c *args.Call, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	nodes := newLookup(cluster)
+	explained := func(p *fairlead.Pod, like []*fairlead.Node) answer {
+		a := answer{Explanation: taints.Explain(p, like[0], &taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now}), pod: p}
+		for _, n := range like[1:] {
+			a.Also = append(a.Also, "node/"+n.Name)
+		}
+		return a
+	}
+	var pending [][]*fairlead.Pod
+	summed := *format != "json" && !*all && asked.pod == "" && asked.node == ""
+	if summed {
+		pods, pending = divide(pods)
+	}
+	classes, err := asked.kinds(nodes, pods)
+	if err != nil {
+		return err
+	}
 	answers, refused := []answer{}, false
 	var missing []string // pods whose nodes are not in the input
-	nodes := newLookup(cluster)
-	for _, p := range pods {
-		classes, err := asked.nodes(nodes, p)
-		if err != nil {
-			return err
-		}
-		if len(classes) == 0 && p.Spec.NodeName != "" {
+	for i, p := range pods {
+		if len(classes[i]) == 0 && p.Spec.NodeName != "" {
 			missing = append(missing, p.ObjectMeta.String()+" on "+p.Spec.NodeName)
 		}
-		fits := len(classes) == 0
-		for _, like := range classes {
-			x := taints.Explain(p, like[0], &taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now})
-			fits = fits || x.Schedulable
-			a := answer{Explanation: x, pod: p}
-			for _, n := range like[1:] {
-				a.Also = append(a.Also, "node/"+n.Name)
-			}
-			answers = append(answers, a)
+		fits := len(classes[i]) == 0
+		for _, like := range classes[i] {
+			answers = append(answers, explained(p, like))
+			fits = fits || answers[len(answers)-1].Schedulable
 		}
 		refused = refused || !fits
 	}
-	if len(answers) == 0 {
+	if len(answers) == 0 && (len(pending) == 0 || len(nodes.classes) == 0) {
 		return fmt.Errorf("the input has %s and %s, and no pod with a node to look at; dump both: %s",
 			words.Count(len(cluster.Nodes), "node", "nodes"), words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
 	}
@@ -74,14 +81,37 @@ func explain(c *args.Call, now time.Time) error {
 	switch {
 	case *format == "json":
 		err = c.JSON(answers)
-	case *all || asked.pod != "" || asked.node != "":
+	case summed:
+		fit := summary(c.Stdout, answers, pending, nodes, explained)
+		refused = refused || !fit
+	default:
 		for i := range answers {
 			answers[i].text(c.Stdout, "")
 		}
-	default:
-		summary(c.Stdout, answers, len(cluster.Nodes))
 	}
 	return findings(err, refused)
+}
+
+// maxAnswers is how many explanations are listed.
+const maxAnswers = 200_000
+
+// divide returns the pods with a node, and those without in groups of the same tolerations.
+func divide(pods []*fairlead.Pod) (running []*fairlead.Pod, pending [][]*fairlead.Pod) {
+	at := map[string]int{}
+	for _, p := range pods {
+		if p.Spec.NodeName != "" {
+			running = append(running, p)
+			continue
+		}
+		key := fmt.Sprint(p.Spec.Tolerations)
+		k, known := at[key]
+		if !known {
+			k = len(pending)
+			at[key], pending = k, append(pending, nil)
+		}
+		pending[k] = append(pending[k], p)
+	}
+	return running, pending
 }
 
 // question selects pods and nodes; empty means all.
@@ -107,6 +137,23 @@ func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 		return nil, fmt.Errorf("-pod %s: there are several: %s; name one with its namespace", e.pod, strings.Join(names, ", "))
 	}
 	return found, nil
+}
+
+// kinds returns the selected nodes for each pod, grouped by taints.
+func (e *question) kinds(l *lookup, pods []*fairlead.Pod) (kinds [][][]*fairlead.Node, err error) {
+	kinds = make([][][]*fairlead.Node, len(pods))
+	n := 0
+	for i, p := range pods {
+		if kinds[i], err = e.nodes(l, p); err != nil {
+			return nil, err
+		}
+		n += len(kinds[i])
+	}
+	if n > maxAnswers {
+		return nil, fmt.Errorf("the input has %s, and those without a node are explained on %s: more than %d explanations; select with -pod or -node, or omit -v and -o",
+			words.Count(len(pods), "pod", "pods"), words.Count(len(l.classes), "kind of node", "kinds of nodes"), maxAnswers)
+	}
+	return kinds, nil
 }
 
 // lookup finds nodes by name, and groups those with the same taints, in the order of

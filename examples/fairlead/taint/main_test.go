@@ -3,6 +3,7 @@ package taint
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -51,6 +52,34 @@ func TestBrokenInput(t *testing.T) {
 		status := program(t.Context(), strings.Fields(words), iotest.ErrReader(errors.New("the pipe broke")), &out, &problems)
 		if status != args.StatusBad || out.Len() > 0 || problems.Len() == 0 {
 			t.Errorf("%s: status %d, printed %q, told %q", words, status, &out, &problems)
+		}
+	}
+}
+
+// Many pods without a node and nodes with taints of their own: as a summary each group of pods
+// is explained on some kinds of nodes; a list of all would have millions of lines, and is refused.
+func TestManyPending(t *testing.T) {
+	var input strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&input, `{"kind": "Node", "metadata": {"name": "n%d"}, "spec": {"taints": [{"key": "k%d", "effect": "NoSchedule"}]}}`+"\n", i, i)
+		fmt.Fprintf(&input, `{"kind": "Pod", "metadata": {"name": "p%d", "namespace": "shop"}}`+"\n", i)
+	}
+	for words, want := range map[string]struct {
+		status int
+		text   string
+		lines  int
+	}{
+		"explain":                     {args.StatusFindings, "  490 more kinds of nodes; -pod shop/p0 explains each\n", 52},
+		"explain -pod shop/p0":        {args.StatusFindings, "pod/shop/p0 on node/n499: it is not scheduled there", 2500},
+		"explain -v":                  {args.StatusBad, "500 pods, and those without a node are explained on 500 kinds of nodes: more than 200000 explanations; select with -pod or -node", 1},
+		"explain -o json":             {args.StatusBad, "more than 200000 explanations", 1},
+		"explain -node n7 -o json -v": {args.StatusFindings, `"pod/shop/p499"`, 0},
+	} {
+		var out bytes.Buffer
+		status := program(t.Context(), strings.Fields(words), strings.NewReader(input.String()), &out, &out)
+		text := out.String()
+		if lines := strings.Count(text, "\n"); status != want.status || !strings.Contains(text, want.text) || want.lines > 0 && lines > want.lines {
+			t.Errorf("%s: status %d, %d lines, begins %.300q", words, status, lines, text)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -28,69 +29,86 @@ func (a *answer) quiet() bool {
 	return a.Schedulable && !a.Evicted && a.StaysSeconds == nil && a.Avoided == 0
 }
 
-// summary writes answers about all pods: those with the same tolerations, on nodes with
-// the same taints, are reported once, and those that fit are counted. Pods without a
-// node are last.
-func summary(w io.Writer, answers []answer, nodes int) {
-	var fit int
-	var running, pending groups
+// explainFunc explains a pod on nodes with the same taints.
+type explainFunc func(p *fairlead.Pod, like []*fairlead.Node) answer
+
+// summary writes answers about pods with a node: those with the same tolerations, on nodes
+// with the same taints, are reported once, and those that fit are counted. Pods without a
+// node, grouped by tolerations, come before that number. It returns whether each of them fits
+// on a node.
+func summary(w io.Writer, answers []answer, pending [][]*fairlead.Pod, nodes *lookup, explained explainFunc) bool {
+	fit, fits := 0, true
+	var all groups
 	for i := range answers {
 		a := &answers[i]
-		switch {
-		case a.pod.Spec.NodeName == "":
-			pending.add(fmt.Sprint(a.pod.Spec.Tolerations), a)
-		case a.quiet():
+		if a.quiet() {
 			fit++
-		default:
-			// The texts contain commands with the node's name.
-			running.add(fmt.Sprint(a.pod.Spec.Tolerations)+strings.ReplaceAll(a.String()[len(a.Pod):], strings.TrimPrefix(a.Node, "node/"), ""), a)
+			continue
 		}
+		// The texts contain commands with the node's name.
+		all.add(fmt.Sprint(a.pod.Spec.Tolerations)+strings.ReplaceAll(a.String()[len(a.Pod):], strings.TrimPrefix(a.Node, "node/"), ""), a)
 	}
-	for _, like := range running.list {
+	for _, like := range all.list {
 		more := ""
 		if len(like) > 1 {
 			more = words.Count(len(like)-1, "more pod", "more pods") + " on such nodes"
 		}
 		like[0].text(w, more)
 	}
-	for _, like := range pending.list {
-		pendingText(w, like, nodes)
+	for _, like := range pending {
+		found := pendingText(w, like, nodes, explained)
+		fits = fits && found
 	}
 	if fit > 0 {
 		fmt.Fprintf(w, "%s can be scheduled where %s; -v lists them\n", words.Count(fit, "pod", "pods"), words.Plural(fit, "it runs", "they run"))
 	}
+	return fits
 }
 
-// pendingText reports where pods without a node can be scheduled. Taints are listed if they
-// allow no node, or if a toleration nearly matches one.
-func pendingText(w io.Writer, like []*answer, nodes int) {
-	first := like[0].Pod
-	pods := slices.IndexFunc(like, func(a *answer) bool { return a.Pod != first })
-	if pods < 0 {
-		pods = len(like)
-	}
-	of := like[:pods] // the answers about the first pod
-	allowed := 0
-	for _, a := range of {
+// mostTexts is how many kinds of nodes are explained to pods without a node.
+const mostTexts = 10
+
+// pendingText reports where pods without a node and with the same tolerations can be scheduled,
+// and whether there is such a node. Taints are listed if they allow no node, or if a toleration
+// nearly matches one.
+func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *lookup, explained explainFunc) bool {
+	allowed, total := 0, 0
+	var all, near []answer // the first of them
+	count := 0             // of near
+	for _, like := range nodes.classes {
+		total += len(like)
+		a := explained(pods[0], like)
 		if a.Schedulable {
-			allowed += 1 + len(a.Also)
+			allowed += len(like)
+		}
+		if len(all) < mostTexts {
+			all = append(all, a)
+		}
+		if slices.ContainsFunc(a.Untolerated, missed) {
+			if count++; len(near) < mostTexts {
+				near = append(near, a)
+			}
 		}
 	}
 	more := ""
-	if n := len(like)/pods - 1; n > 0 {
+	if n := len(pods) - 1; n > 0 {
 		more = " and " + words.Count(n, "more pod", "more pods") + " with the same tolerations"
 	}
+	first, of := "pod/"+pods[0].ObjectMeta.String(), words.Count(total, "node", "nodes")
+	told, kinds := near, count
 	if allowed > 0 {
-		fmt.Fprintf(w, "%s%s, without a node: taints allow %d of %s; if it stays pending, look for another reason with kubectl describe\n",
-			first, more, allowed, words.Count(nodes, "node", "nodes"))
+		fmt.Fprintf(w, "%s%s, without a node: taints allow %d of %s; if it stays pending, look for another reason with kubectl describe\n", first, more, allowed, of)
 	} else {
-		fmt.Fprintf(w, "%s%s, without a node: taints allow none of %s\n", first, more, words.Count(nodes, "node", "nodes"))
+		fmt.Fprintf(w, "%s%s, without a node: taints allow none of %s\n", first, more, of)
+		told, kinds = all, len(nodes.classes)
 	}
-	for _, a := range of {
-		if allowed == 0 || slices.ContainsFunc(a.Untolerated, missed) {
-			a.text(w, "")
-		}
+	for i := range told {
+		told[i].text(w, "")
 	}
+	if n := kinds - len(told); n > 0 {
+		fmt.Fprintf(w, "  %s; -pod %s explains each\n", words.Count(n, "more kind of node", "more kinds of nodes"), pods[0].ObjectMeta)
+	}
+	return allowed > 0 || len(nodes.classes) == 0
 }
 
 // missed reports whether a toleration was intended for the taint but does not match it.
