@@ -17,7 +17,7 @@ import (
 const (
 	svgMargin   = 16
 	svgNodeH    = 24 // height of a node
-	svgMinNodeW = 40
+	svgMinNodeW = 40 // least width of a node
 	svgGapX     = 28 // between the nodes of neighbouring columns
 	svgTrack    = 10 // between two lines above or below the nodes of a lane
 	svgPad      = 14 // around the contents of a lane
