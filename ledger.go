@@ -165,7 +165,7 @@ func (l *Ledger) Attempts(key Key) int {
 // Outcome returns the result of the last attempt at an action, or nil if it is
 // unknown. It points into the world.
 func (l *Ledger) Outcome(key Key) *Outcome {
-	for i := range l.outcomes {
+	for i := len(l.outcomes) - 1; i >= 0; i-- { // those that a Step asks for are mostly the latest
 		if l.outcomes[i].Key == key {
 			return &l.outcomes[i]
 		}
