@@ -1,6 +1,7 @@
 package cvo_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -288,5 +289,13 @@ func TestInspectUpdatedNodes(t *testing.T) {
 		if rule := rollout.Updated(&d.Pools[0], &d.Nodes[0]); r.Nodes[k].State == "updated" && !rule {
 			t.Error("rollout says otherwise")
 		}
+	}
+}
+
+// A report without findings has an empty list of them in JSON, not null.
+func TestNoFindings(t *testing.T) {
+	text, err := json.Marshal(cvo.Inspect(&cvo.Dump{}, noon))
+	if err != nil || !strings.Contains(string(text), `"findings":[]`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -41,13 +41,13 @@ func (f *Finding) symptom() Symptom {
 	return Symptom{Subject: f.Subject, Severity: f.Severity, Reason: f.Reason, Since: f.Since, Message: f.Message}
 }
 
-// explain moves findings below their causes, which become as severe as they are: of returns
-// the cause of the k-th finding, or nil. The causes come last, in their order.
-func (i *inspection) explain(of func(k int) *Finding, causes ...*Finding) {
-	var rest []Finding
+// explain moves findings below their causes, which become as severe as they are: of holds the
+// cause of each finding, or nil. The causes come last, in their order.
+func (i *inspection) explain(of []*Finding, causes ...*Finding) {
+	rest := make([]Finding, 0, len(i.out.Findings))
 	for k := range i.out.Findings {
 		f := &i.out.Findings[k]
-		cause := of(k)
+		cause := of[k]
 		if cause == nil {
 			rest = append(rest, *f)
 			continue
@@ -64,6 +64,17 @@ func (i *inspection) explain(of func(k int) *Finding, causes ...*Finding) {
 		rest = append(rest, *cause)
 	}
 	i.out.Findings = rest
+}
+
+// explainWith moves the findings that match below one cause.
+func (i *inspection) explainWith(cause *Finding, match func(*Finding) bool) {
+	of := make([]*Finding, len(i.out.Findings))
+	for k := range i.out.Findings {
+		if match(&i.out.Findings[k]) {
+			of[k] = cause
+		}
+	}
+	i.explain(of, cause)
 }
 
 // unready finds nodes that an operator reports: the part about master-1 in a message such as
@@ -126,7 +137,7 @@ func (i *inspection) unreadyNodes() {
 		}
 		causes = append(causes, cause)
 	}
-	i.explain(func(k int) *Finding { return of[k] }, causes...)
+	i.explain(of, causes...)
 }
 
 // sameError joins findings about nodes, about operators and about alerts that differ only in
@@ -164,7 +175,7 @@ func (i *inspection) sameError() {
 		cause.Subject = fmt.Sprintf("%d %ss", len(members), kind)
 		causes = append(causes, &cause)
 	}
-	i.explain(func(k int) *Finding { return of[k] }, causes...)
+	i.explain(of, causes...)
 }
 
 // unnamed returns a text with <name> in place of each whole occurrence of a name: node worker-1
@@ -203,12 +214,7 @@ func (i *inspection) degradedPools() {
 		cause.Explains = []Symptom{cause.symptom()}
 	}
 	i.out.Findings = slices.Delete(slices.Clone(i.out.Findings), at, at+1)
-	i.explain(func(k int) *Finding {
-		if i.out.Findings[k].Subject == operatorSubject("machine-config") {
-			return &cause
-		}
-		return nil
-	}, &cause)
+	i.explainWith(&cause, func(f *Finding) bool { return f.Subject == operatorSubject("machine-config") })
 }
 
 // essence is the message of a finding without its source.
@@ -254,12 +260,7 @@ func (i *inspection) failing() {
 	cause := i.out.Findings[at]
 	subject, message := cause.Subject, cause.Message
 	i.out.Findings = slices.Delete(slices.Clone(i.out.Findings), at, at+1)
-	i.explain(func(k int) *Finding {
-		if f := &i.out.Findings[k]; is(f) && (f.Subject != subject || f.Message != message) {
-			return &cause
-		}
-		return nil
-	}, &cause)
+	i.explainWith(&cause, func(f *Finding) bool { return is(f) && (f.Subject != subject || f.Message != message) })
 }
 
 // failingMessage returns the message of the condition Failing.

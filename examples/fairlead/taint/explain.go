@@ -54,7 +54,7 @@ func explain(c *args.Call, now time.Time) error {
 	if summed {
 		pods, pending = divide(pods)
 	}
-	classes, err := asked.kinds(nodes, pods)
+	classes, err := asked.classes(nodes, pods)
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func explain(c *args.Call, now time.Time) error {
 	case *format == "json":
 		err = c.JSON(answers)
 	case summed:
-		fit := summary(c.Stdout, answers, pending, nodes, explained)
-		refused = refused || !fit
+		fits := summary(c.Stdout, answers, pending, nodes, explained)
+		refused = refused || !fits
 	default:
 		for i := range answers {
 			answers[i].text(c.Stdout, "")
@@ -91,9 +91,6 @@ func explain(c *args.Call, now time.Time) error {
 	}
 	return findings(err, refused)
 }
-
-// maxAnswers is how many explanations are listed.
-const maxAnswers = 200_000
 
 // divide returns the pods with a node, and those without in groups of the same tolerations.
 func divide(pods []*fairlead.Pod) (running []*fairlead.Pod, pending [][]*fairlead.Pod) {
@@ -139,21 +136,24 @@ func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 	return found, nil
 }
 
-// kinds returns the selected nodes for each pod, grouped by taints.
-func (e *question) kinds(l *lookup, pods []*fairlead.Pod) (kinds [][][]*fairlead.Node, err error) {
-	kinds = make([][][]*fairlead.Node, len(pods))
+// maxAnswers is how many explanations are listed at most.
+const maxAnswers = 200_000
+
+// classes returns the selected nodes for each pod, grouped by taints.
+func (e *question) classes(l *lookup, pods []*fairlead.Pod) (classes [][][]*fairlead.Node, err error) {
+	classes = make([][][]*fairlead.Node, len(pods))
 	n := 0
 	for i, p := range pods {
-		if kinds[i], err = e.nodes(l, p); err != nil {
+		if classes[i], err = e.nodes(l, p); err != nil {
 			return nil, err
 		}
-		n += len(kinds[i])
+		n += len(classes[i])
 	}
 	if n > maxAnswers {
 		return nil, fmt.Errorf("the input has %s, and those without a node are explained on %s: more than %d explanations; select with -pod or -node, or omit -v and -o",
 			words.Count(len(pods), "pod", "pods"), words.Count(len(l.classes), "kind of node", "kinds of nodes"), maxAnswers)
 	}
-	return kinds, nil
+	return classes, nil
 }
 
 // lookup finds nodes by name, and groups those with the same taints, in the order of

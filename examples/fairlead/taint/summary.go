@@ -37,12 +37,12 @@ type explainFunc func(p *fairlead.Pod, like []*fairlead.Node) answer
 // node, grouped by tolerations, come before that number. It returns whether each of them fits
 // on a node.
 func summary(w io.Writer, answers []answer, pending [][]*fairlead.Pod, nodes *lookup, explained explainFunc) bool {
-	fit, fits := 0, true
+	quiet, fits := 0, true
 	var all groups
 	for i := range answers {
 		a := &answers[i]
 		if a.quiet() {
-			fit++
+			quiet++
 			continue
 		}
 		// The texts contain commands with the node's name.
@@ -59,8 +59,8 @@ func summary(w io.Writer, answers []answer, pending [][]*fairlead.Pod, nodes *lo
 		found := pendingText(w, like, nodes, explained)
 		fits = fits && found
 	}
-	if fit > 0 {
-		fmt.Fprintf(w, "%s can be scheduled where %s; -v lists them\n", words.Count(fit, "pod", "pods"), words.Plural(fit, "it runs", "they run"))
+	if quiet > 0 {
+		fmt.Fprintf(w, "%s can be scheduled where %s; -v lists them\n", words.Count(quiet, "pod", "pods"), words.Plural(quiet, "it runs", "they run"))
 	}
 	return fits
 }
