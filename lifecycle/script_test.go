@@ -47,11 +47,12 @@ import (
 //	jump DURATION  sets the clock ahead, or back
 //	run [for=D]    makes passes until nothing more happens, or for so long, and
 //	               prints what was done, by time
-//	why NAME       prints the Blocks
+//	why NAME       prints the Blocks, without their words
 //	show NAME      prints phase, conditions and notes
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/machine/*.txt", func(t *testing.T) golden.Handler {
-		s := &script{t: t}
+		s := &script{t: t, words: words}
 		s.reset(&golden.Command{})
 		return s.command
 	})
@@ -59,6 +60,7 @@ func TestScripts(t *testing.T) {
 
 type script struct {
 	t         *testing.T
+	words     *golden.Words
 	policy    *lifecycle.Policy
 	store     *fairlead.MemStore
 	backend   *lifecycle.MemBackend
@@ -129,7 +131,7 @@ func (s *script) Observe(ctx context.Context, machine string) (*lifecycle.World,
 
 // Apply implements lifecycle.Backend.
 func (s *script) Apply(ctx context.Context, machine string, a lifecycle.Action) error {
-	fmt.Fprintf(&s.out, "%s %s: %s\n", s.clock.Now().Sub(sim.Start()), machine, told(a))
+	fmt.Fprintf(&s.out, "%s %s: %s\n", s.clock.Now().Sub(sim.Start()), machine, s.told(a))
 	if s.failing != "" && strings.HasPrefix(describe(a), s.failing) {
 		return &fairlead.RefusedError{Code: s.code, Message: "it is on strike"}
 	}
@@ -137,7 +139,7 @@ func (s *script) Apply(ctx context.Context, machine string, a lifecycle.Action) 
 }
 
 // told tells what an action does.
-func told(a lifecycle.Action) string {
+func (s *script) told(a lifecycle.Action) string {
 	switch a := a.(type) {
 	case lifecycle.UpdateStatus:
 		text := "status " + string(a.Phase)
@@ -146,7 +148,7 @@ func told(a lifecycle.Action) string {
 		}
 		return text
 	case lifecycle.RecordEvent:
-		return "event " + a.Type + " " + a.Reason + ": " + a.Message
+		return "event " + a.Type + " " + a.Reason + s.words.Data(a.Reason, a.Message)
 	case drain.Evict:
 		return "evict " + a.Namespace + "/" + a.Name
 	case drain.DeletePod:
@@ -180,7 +182,7 @@ func (s *script) command(c *golden.Command) string {
 	case "why":
 		d := s.decisions[words[0]]
 		for _, b := range d.Blocks() {
-			fmt.Fprintln(&s.out, b)
+			fmt.Fprintln(&s.out, s.words.Block(b, sim.Start()))
 		}
 	case "show":
 		s.show(words[0])
@@ -474,9 +476,9 @@ func (s *script) show(name string) {
 	}
 	fmt.Fprintf(&s.out, "%s %s%s\n", m.Status.Phase, m.Status.ErrorReason, m.Finalizers)
 	for _, c := range m.Status.Conditions {
-		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s since %s: %s", c.Type, c.Status, c.Severity, c.Reason, c.LastTransitionTime.Sub(sim.Start()), c.Message)))
+		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s since %s%s", c.Type, c.Status, c.Severity, c.Reason, c.LastTransitionTime.Sub(sim.Start()), s.words.Data("condition "+c.Type, c.Message))))
 	}
 	for _, n := range s.decisions[name].State.Notes {
-		fmt.Fprintf(&s.out, "note at %s: %s: %s\n", n.At.Sub(sim.Start()), n.Reason, n.Text)
+		fmt.Fprintf(&s.out, "note at %s: %s%s\n", n.At.Sub(sim.Start()), n.Reason, s.words.Data(n.Reason, n.Text))
 	}
 }

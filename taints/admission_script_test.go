@@ -15,7 +15,7 @@ import (
 func TestDecisions(t *testing.T) {
 	golden.Run(t, "testdata/decisions/*.txt", func(t *testing.T) golden.Handler {
 		commands := map[string]func(*golden.Command) string{
-			"explain": explainCommand, "conditions": conditionsCommand, "tolerations": tolerationsCommand,
+			"explain": explainCommand, "tell": tellCommand, "conditions": conditionsCommand, "tolerations": tolerationsCommand,
 			"restrict": restrictCommand, "covers": coversCommand, "merge": mergeCommand, "machine": machineCommand,
 			"machine-api": machineAPICommand, "kubelet": kubeletCommand, "score": scoreCommand,
 			"place": placeCommand, "edit": editCommand, "check": checkCommand, "parse": parseCommand,
@@ -74,13 +74,41 @@ func tolerationLines(list []fairlead.Toleration) string {
 // explainCommand explains a node's taints to a pod. Whoever reads it in the night
 // has five lines for each taint, headline included if there is but one.
 func explainCommand(c *golden.Command) string {
-	p := parts(c)
-	o := &taints.ExplainOptions{Options: *optionsOf(c), Redact: c.Has("redact")}
-	if now := c.Value("now"); now != "" {
-		o.Now = instant(now)
-	}
-	x := taints.Explain(podOf(p), nodeOf(p), o)
-	if !c.Has("json") {
+	return explanation(c, func(x *taints.Explanation) string {
+		var out strings.Builder
+		fmt.Fprintf(&out, "%s on %s: schedulable %v, evicted %v, avoided %d", x.Pod, x.Node, x.Schedulable, x.Evicted, x.Avoided)
+		if x.StaysSeconds != nil {
+			fmt.Fprintf(&out, ", stays %d s", *x.StaysSeconds)
+		}
+		for _, u := range x.Untolerated {
+			fmt.Fprintf(&out, "\nuntolerated %s [%d]", u.Taint, u.Index)
+			if u.Advice.Since != nil {
+				fmt.Fprintf(&out, " since %d", u.Advice.Since.Unix())
+			}
+			if u.Fix != nil {
+				fmt.Fprintf(&out, " fix %s", u.Fix)
+			}
+			if n := u.Nearest; n != nil {
+				fmt.Fprintf(&out, " nearest [%d]", n.Position)
+				for _, m := range n.Mismatches {
+					fmt.Fprintf(&out, " %s %q for %q", m.Part, m.Has, m.Wants)
+					if m.Alike {
+						out.WriteString(" alike")
+					}
+				}
+			}
+		}
+		for _, u := range x.Tolerated {
+			fmt.Fprintf(&out, "\ntolerated %s [%d] by [%d] %s", u.Taint, u.Index, u.Position, u.Toleration)
+		}
+		return out.String() + "\n"
+	})
+}
+
+// tellCommand prints an explanation in words; testdata/decisions/advice.txt has
+// those of each taint.
+func tellCommand(c *golden.Command) string {
+	return explanation(c, func(x *taints.Explanation) string {
 		text := x.String()
 		for part := range strings.SplitSeq(text, "\n  not") {
 			head, _, _ := strings.Cut(part, "\n  tolerated")
@@ -89,6 +117,18 @@ func explainCommand(c *golden.Command) string {
 			}
 		}
 		return text
+	})
+}
+
+func explanation(c *golden.Command, print func(x *taints.Explanation) string) string {
+	p := parts(c)
+	o := &taints.ExplainOptions{Options: *optionsOf(c), Redact: c.Has("redact")}
+	if now := c.Value("now"); now != "" {
+		o.Now = instant(now)
+	}
+	x := taints.Explain(podOf(p), nodeOf(p), o)
+	if !c.Has("json") {
+		return print(x)
 	}
 	data, err := json.MarshalIndent(x, "", " ")
 	if err != nil {

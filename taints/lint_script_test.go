@@ -13,11 +13,17 @@ import (
 // TestLint runs the scripts of testdata/lint: lines "node NAME [label:KEY...] TAINTS" and "pod
 // NAME OWNER TOLERATIONS", where OWNER is Kind/name or "-".
 func TestLint(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/lint.txt")
 	golden.Run(t, "testdata/lint/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			var out strings.Builder
 			for _, f := range taints.Lint(clusterOf(c), optionsOf(c)) {
-				fmt.Fprintln(&out, f)
+				fmt.Fprintf(&out, "%s", f.Object)
+				if f.Also > 0 {
+					fmt.Fprintf(&out, " and %d more", f.Also)
+				}
+				fmt.Fprintf(&out, ": %s: %s%s\n", f.Field, f.Code, words.Data(f.Code, f.Problem))
+				words.Data(f.Code, "to do: "+f.Fix)
 			}
 			if out.Len() == 0 {
 				return "nothing\n"

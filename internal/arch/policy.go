@@ -39,7 +39,7 @@ var lattice = map[string][]string{
 	"internal/scene":     {".", "internal/doc"},
 	"internal/archive":   {"."},
 	"internal/arch":      {},
-	"internal/golden":    {},
+	"internal/golden":    {"."},
 	"internal/binheap":   {},
 	"internal/long":      {},
 	"internal/mutate":    {"."},

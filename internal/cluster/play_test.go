@@ -305,7 +305,7 @@ func tell[S any, A fairlead.Action, B fairlead.Blocker](p *stage, who, object st
 		p.say("%s: refused: %v", who, err)
 	}
 	for _, b := range d.Blocked {
-		p.waits[who+object] += fmt.Sprintf("%s waits: %s\n", who, b.Block())
+		p.waits[who+object] += fmt.Sprintf("%s waits: %s\n", who, (*golden.Words)(nil).Block(b.Block(), p.begin))
 	}
 }
 

@@ -28,6 +28,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	NAME [role=R] [domain=D] [asked=D] [serving] [down=WHY] [since=D] [priority=N]
 //	    [begun] [held=WHY] [replacement=R] [uid=-]
 func TestAdmitScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/admit.txt")
 	golden.Run(t, "testdata/admit/*.txt", func(t *testing.T) golden.Handler {
 		var slots []drain.Slot
 		return func(c *golden.Command) string {
@@ -57,7 +58,7 @@ func TestAdmitScripts(t *testing.T) {
 				text += "\nreplace: " + strings.Join(a.Replace, " ")
 			}
 			for _, b := range a.Blocked {
-				text += "\n" + b.String()
+				text += "\n" + words.Block(b, noon)
 			}
 			return text
 		}

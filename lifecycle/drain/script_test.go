@@ -35,14 +35,16 @@ import (
 //	run [for=D]    decides and carries out until the drain is done or the time is over
 //	edit           further lines as for cluster, changing what is there
 func TestDrainScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/drain.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		s := &drainScript{t: t, c: newCluster()}
+		s := &drainScript{t: t, words: words, c: newCluster()}
 		return s.command
 	})
 }
 
 type drainScript struct {
 	t      *testing.T
+	words  *golden.Words
 	c      *testCluster
 	policy Policy
 	state  Progress
@@ -108,7 +110,7 @@ func (s *drainScript) filters() {
 		}
 		s.out.WriteByte('\n')
 		for _, r := range g.reasons() {
-			fmt.Fprintf(&s.out, "  %s %s: %s\n", r.Filter, r.Fate, r.Text)
+			fmt.Fprintf(&s.out, "  %s %s%s\n", r.Filter, r.Fate, s.words.Data("filter "+string(r.Filter)+" "+string(r.Fate), r.Text))
 		}
 	}
 }
@@ -127,16 +129,16 @@ func (s *drainScript) step(apply bool) (done bool) {
 	d := Pods(s.state, &w, s.c.labels, s.c.now, &s.policy)
 	at := s.c.now.Sub(drainStart)
 	for _, a := range d.Actions {
-		fmt.Fprintf(&s.out, "%v %s\n", at, act(a))
+		fmt.Fprintf(&s.out, "%v %s\n", at, s.act(a))
 	}
 	for _, x := range d.Progress.Waits {
 		if apply && x.old(s.state.Waits) {
 			continue
 		}
-		fmt.Fprintf(&s.out, "%v wait: %s\n", at, strings.TrimPrefix(x.Block().String(), "node "+x.Node+": "))
+		fmt.Fprintf(&s.out, "%v wait: %s\n", at, strings.TrimPrefix(s.words.Block(x.Block(), drainStart), "node "+x.Node+": "))
 	}
 	if d.Failure != "" && !apply {
-		fmt.Fprintf(&s.out, "failure: %s\n", d.Failure)
+		fmt.Fprintf(&s.out, "failure:%s\n", s.words.Data("failure", d.Failure))
 	}
 	if d.Done {
 		fmt.Fprintf(&s.out, "%v done\n", at)
@@ -178,7 +180,7 @@ func (s *drainScript) run(limit time.Duration) {
 }
 
 // act writes an action in a line.
-func act(a Action) string {
+func (s *drainScript) act(a Action) string {
 	grace := func(g *int64) string {
 		if g == nil {
 			return ""
@@ -191,7 +193,7 @@ func act(a Action) string {
 	case Evict:
 		return "evict " + a.Namespace + "/" + a.Name + grace(a.GracePeriodSeconds)
 	case DeletePod:
-		return "delete " + a.Namespace + "/" + a.Name + grace(a.GracePeriodSeconds) + ": " + a.Why
+		return "delete " + a.Namespace + "/" + a.Name + grace(a.GracePeriodSeconds) + s.words.Data("delete", a.Why)
 	}
 	return fmt.Sprint(a)
 }

@@ -30,8 +30,9 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	replace replicas=N strategy=S [unmanaged=NAME]  lines are NAME INDEX [age=D] [outdated] [ready] [deleting] [failed=T] [owner=T]
 //	why [set=REPLICAS/MACHINES] [replaced] [cluster] [startup=D] [cond=...]
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/fleet.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		s := &script{}
+		s := &script{words: words}
 		return func(c *golden.Command) string {
 			s.Reset()
 			switch c.Name {
@@ -53,6 +54,7 @@ func TestScripts(t *testing.T) {
 
 type script struct {
 	strings.Builder
+	words *golden.Words
 }
 
 // words parses a line: its first word, values by key, and flags.
@@ -158,7 +160,7 @@ func (s *script) scaleDown(c *golden.Command) {
 			text = err.Error()
 		}
 		for _, p := range picks {
-			text += strings.TrimRight(fmt.Sprintf("%s: %s", p.Machine.Name, p.Why), ": ") + "\n"
+			text += p.Machine.Name + s.words.Data("scale-down", p.Why) + "\n"
 		}
 		if s.Len() > 0 && s.String() != text {
 			fmt.Fprintf(s, "but backwards:\n%s", text)
@@ -210,7 +212,7 @@ func (s *script) check(c *golden.Command) {
 		fmt.Fprintf(s, "%s:", v.Machine)
 		switch {
 		case v.Unhealthy:
-			s.WriteString(" unhealthy: " + v.Why)
+			s.WriteString(" unhealthy " + v.Reason + s.words.Data(v.Reason, v.Why))
 		case v.Counts:
 			s.WriteString(" healthy")
 		case v.Deleting:
@@ -222,7 +224,7 @@ func (s *script) check(c *golden.Command) {
 		s.WriteByte('\n')
 	}
 	for _, v := range r.Skipped {
-		fmt.Fprintf(s, "%s: passed over: %s\n", v.Machine, v.Why)
+		fmt.Fprintf(s, "%s: passed over%s\n", v.Machine, s.words.Data("passed over", v.Why))
 	}
 	fmt.Fprintf(s, "%d of %d healthy, %d may not be\n", r.Healthy, r.Total, r.Max)
 	for _, name := range r.Remediate {
@@ -234,7 +236,7 @@ func (s *script) check(c *golden.Command) {
 
 func (s *script) blocks(all []fairlead.Block) {
 	for _, b := range all {
-		fmt.Fprintln(s, b)
+		fmt.Fprintln(s, s.words.Block(b, noon))
 	}
 }
 
@@ -259,13 +261,13 @@ func (s *script) replace(c *golden.Command) {
 	}
 	r := fleet.Replace(cp, noon)
 	if len(r.Create) > 0 {
-		fmt.Fprintf(s, "create %v: %s\n", r.Create, r.Why)
+		fmt.Fprintf(s, "create %v%s\n", r.Create, s.words.Data("create", r.Why))
 	}
 	if r.Delete != "" {
-		fmt.Fprintf(s, "delete %s: %s\n", r.Delete, r.Why)
+		fmt.Fprintf(s, "delete %s%s\n", r.Delete, s.words.Data("delete", r.Why))
 	}
 	if r.Degraded != "" {
-		fmt.Fprintf(s, "degraded %s\n", r.Degraded)
+		fmt.Fprintf(s, "degraded%s\n", s.words.Data("degraded", r.Degraded))
 	}
 	s.blocks(r.Blocked)
 	s.wake(r.Wake)
@@ -292,7 +294,7 @@ func (s *script) why(c *golden.Command) {
 		if !cause.Deletes {
 			s.WriteString(", deletes nothing")
 		}
-		fmt.Fprintf(s, ": %s", cause.Text)
+		s.WriteString(s.words.Data("cause "+string(cause.Trigger), cause.Text))
 		if !cause.Since.IsZero() {
 			fmt.Fprintf(s, " (since %s)", cause.Since.Format(time.RFC3339))
 		}

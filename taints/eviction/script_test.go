@@ -46,8 +46,9 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	                            time is over; prints actions, and what is blocked
 //	show [NODE]                 prints nodes and pods
 func TestEvictScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/scripts/*.txt", func(t *testing.T) golden.Handler {
-		s := &script{t: t}
+		s := &script{t: t, words: words}
 		s.reset(nil)
 		return s.command
 	})
@@ -55,6 +56,7 @@ func TestEvictScripts(t *testing.T) {
 
 type script struct {
 	t       *testing.T
+	words   *golden.Words
 	policy  *eviction.Policy
 	clock   *fairlead.ManualClock
 	backend *eviction.MemBackend
@@ -423,7 +425,7 @@ func (s *script) run(c *golden.Command) {
 		return
 	}
 	for _, b := range blocked {
-		fmt.Fprintf(&s.out, "blocked: %s\n", b)
+		fmt.Fprintf(&s.out, "blocked: %s\n", s.words.Block(b, start))
 	}
 }
 

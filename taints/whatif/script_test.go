@@ -2,6 +2,7 @@ package whatif_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,12 +29,15 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	      [tolerate=(KEY:SECONDS,KEY,...)]
 //	  budget NAME app=A min=N   a disruption budget
 //	whatif [zone=Z] [nodes=(N,...)] [taint=KEY:EFFECT] [untaint=KEY[:EFFECT]]
-//	       [dark=DURATION] [after=DURATION] [replacement=DURATION] [svg|json]
+//	       [dark=DURATION] [after=DURATION] [replacement=DURATION] [text|svg|json]
 //	                            predicts; more events stand in the input. What is
 //	                            predicted is played in a cluster in memory, too
+//
+// What whatif prints without text, svg or json is data: no sentences.
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/whatif.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		s := &script{t: t, cluster: new(taints.Cluster)}
+		s := &script{t: t, words: words, cluster: new(taints.Cluster)}
 		return func(c *golden.Command) string {
 			if c.Name == "whatif" {
 				return s.whatIf(c)
@@ -48,6 +52,7 @@ func TestScripts(t *testing.T) {
 
 type script struct {
 	t       *testing.T
+	words   *golden.Words
 	policy  *eviction.Policy
 	cluster *taints.Cluster
 }
@@ -171,6 +176,10 @@ func (s *script) whatIf(c *golden.Command) string {
 	}
 	switch {
 	case err != nil:
+		var q *whatif.QuestionError
+		if errors.As(err, &q) {
+			return "refused " + q.Field + s.words.Data("refused", q.Problem)
+		}
 		return err.Error()
 	case c.Has("json"):
 		text, err := json.MarshalIndent(p, "", "  ")
@@ -180,8 +189,10 @@ func (s *script) whatIf(c *golden.Command) string {
 		return string(text)
 	case c.Has("svg"):
 		err = p.WriteSVG(&out)
-	default:
+	case c.Has("text"):
 		err = p.WriteText(&out)
+	default:
+		return s.data(p)
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -201,4 +212,54 @@ func (s *script) event(c *golden.Command) whatif.Event {
 		After: s.duration(c.Value("after")), Nodes: c.Values("nodes"), Zone: c.Value("zone"),
 		Taint: taint(c.Value("taint")), Untaint: taint(c.Value("untaint")), Dark: s.duration(c.Value("dark")),
 	}
+}
+
+// data prints a prediction without its words.
+func (s *script) data(p *whatif.Prediction) string {
+	var out strings.Builder
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		fmt.Fprintf(&out, "+%v %s", e.At.Sub(p.Start), e.Kind)
+		for _, part := range []string{e.Zone, string(e.Mode), e.Node} {
+			if part != "" {
+				out.WriteString(" " + part)
+			}
+		}
+		switch {
+		case e.Kind == whatif.EntryEvent:
+			out.WriteString(s.words.Data("event", e.Text))
+		case e.Text != "":
+			out.WriteString(" Ready=" + e.Text)
+		}
+		if e.Taint != nil {
+			out.WriteString(" " + e.Taint.String())
+		}
+		if e.Pod != nil {
+			out.WriteString(" " + e.Pod.String())
+		}
+		if e.Toleration != nil {
+			out.WriteString(" tolerated by " + e.Toleration.String())
+		}
+		if e.Fate != "" {
+			out.WriteString(" " + string(e.Fate))
+		}
+		if len(e.Violates) > 0 {
+			fmt.Fprintf(&out, " violates %v", e.Violates)
+		}
+		out.WriteByte('\n')
+	}
+	fmt.Fprintf(&out, "evicted %d, violations %d", p.Evicted, p.Violations)
+	if !p.Last.IsZero() {
+		fmt.Fprintf(&out, ", last +%v", p.Last.Sub(p.Start))
+	}
+	if len(p.Stranded) > 0 {
+		fmt.Fprintf(&out, ", stranded %v", p.Stranded)
+	}
+	if len(p.Lost) > 0 {
+		fmt.Fprintf(&out, ", lost %v", p.Lost)
+	}
+	if p.Open {
+		out.WriteString(", open")
+	}
+	return out.String()
 }
