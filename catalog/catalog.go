@@ -16,6 +16,7 @@ type Catalog struct {
 	files    []*fileIndex // by path
 	rules    rules
 	faults   Diagnostics // all, sorted
+	warnings Diagnostics // all, sorted
 	unlisted []Broken    // files and directories that could not be read
 	packages []*Package  // by name
 	byName   map[string]*Package
@@ -100,6 +101,11 @@ func New(documents []*Document) *Catalog {
 // Faults returns the faults found when the catalog was opened, sorted: those that
 // [Open] returned with it. The list is the catalog's own.
 func (c *Catalog) Faults() Diagnostics { return c.faults }
+
+// Warnings returns what is unusual in the files and was read nevertheless, sorted: keys that
+// an object has twice, of which the last one counts (at most 100 in a file), and what was
+// left out because it cannot be a part of a catalog. The list is the catalog's own.
+func (c *Catalog) Warnings() Diagnostics { return c.warnings }
 
 // Packages returns the packages by name: one for each olm.package document.
 func (c *Catalog) Packages() iter.Seq[*Package] { return slices.Values(c.packages) }

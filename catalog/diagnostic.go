@@ -19,16 +19,17 @@ type Code = fairlead.Code
 // The codes of findings about the content of files, before any rule about catalogs is
 // checked.
 const (
-	CodeRead         = doc.CodeRead         // a file or directory cannot be read
-	CodeChanged      = doc.CodeChanged      // a file has changed since the catalog was opened
-	CodeSyntax       = doc.CodeSyntax       // neither JSON nor YAML
-	CodeEncoding     = doc.CodeEncoding     // not UTF-8 text
-	CodeDuplicateKey = doc.CodeDuplicateKey // an object has the same key twice
-	CodeLimit        = doc.CodeLimit        // larger than Options allows; wraps a *LimitError
-	CodeNotObject    = doc.CodeNotObject    // a document that is not an object
-	CodeYAML         = doc.CodeYAML         // YAML that has no JSON form
-	CodeNoSchema     = doc.CodeNoSchema     // a document without a schema
-	CodeType         = doc.CodeType         // a field's value has the wrong type
+	CodeRead              = doc.CodeRead         // a file or directory cannot be read
+	CodeChanged           = doc.CodeChanged      // a file has changed since the catalog was opened
+	CodeSyntax            = doc.CodeSyntax       // neither JSON nor YAML
+	CodeEncoding          = doc.CodeEncoding     // not UTF-8 text
+	CodeDuplicateKey      = doc.CodeDuplicateKey // an object has the same key twice
+	CodeLimit             = doc.CodeLimit        // larger than Options allows; wraps a *LimitError
+	CodeNotObject         = doc.CodeNotObject    // a document that is not an object
+	CodeYAML              = doc.CodeYAML         // YAML that has no JSON form
+	CodeNoSchema          = doc.CodeNoSchema     // a document without a schema
+	CodeLeftOut      Code = "left-out"           // warning: a directory or file that is no part of a catalog was not read
+	CodeType              = doc.CodeType         // a field's value has the wrong type
 )
 
 // Diagnostic is one finding about a catalog; Subject says what it is

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/fairlead/fairlead/catalog/internal/regular"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // discovery lists the files of a catalog.
@@ -14,6 +15,7 @@ type discovery struct {
 	fsys   fs.FS
 	opts   *Options
 	rules  rules
+	left   []string     // what is no part of a catalog, in the order met
 	files  []*fileIndex // by path, not indexed yet
 	faults Diagnostics
 }
@@ -52,6 +54,12 @@ func (d *discovery) dir(dir string, decided *rule) error {
 		}
 		r := d.decide(dir, e, decided)
 		name := path.Join(dir, e.Name())
+		if foreign[e.Name()] {
+			if !r.excludes() {
+				d.left = append(d.left, name)
+			}
+			continue
+		}
 		if e.IsDir() {
 			// An excluded directory is not even listed, unless a rule may
 			// include some of it again.
@@ -84,4 +92,27 @@ func (d *discovery) file(name string, e fs.DirEntry) error {
 	}
 	d.files = append(d.files, &fileIndex{fsys: d.fsys, path: name, size: info.Size(), modTime: info.ModTime()})
 	return nil
+}
+
+// foreign are names of directories and files that tools put beside a catalog, and that hold
+// no documents.
+var foreign = map[string]bool{
+	".git": true, ".hg": true, ".svn": true, ".bzr": true, ".jj": true,
+	".github": true, ".gitlab": true, ".tekton": true, ".idea": true, ".vscode": true,
+	".gitignore": true, ".gitattributes": true, ".gitmodules": true, ".DS_Store": true, "__MACOSX": true,
+}
+
+// leftOut is the warning about what was left out, if anything was.
+func (d *discovery) leftOut() Diagnostics {
+	if len(d.left) == 0 {
+		return nil
+	}
+	message := "left out, because it is no part of a catalog"
+	if others := d.left[1:]; len(others) > 0 {
+		message = "left out, like " + words.First(others, 4) + ", because they are no part of a catalog"
+	}
+	return Diagnostics{{
+		Pos: Position{File: d.left[0]}, Code: CodeLeftOut, Message: message,
+		Hint: "add what opm must not read to .indexignore",
+	}}
 }

@@ -26,6 +26,7 @@ type Document struct {
 	start             Position // of the source
 	pos               Position // of the value, after comments
 	format            doc.Format
+	repeats           bool    // some object in it has a key twice
 	record            *record // nil for unknown schemas, and deprecations
 }
 
@@ -108,8 +109,8 @@ func (d *Document) PropertyIndex() []Property {
 func (d *Document) Raw() ([]byte, error) { return d.src.read(d.offset, d.length) }
 
 // JSON returns the document as JSON text: the source itself, or the equivalent
-// of the YAML source, with numbers as written there. It reads the file; the
-// caller owns the result.
+// of the YAML source, with numbers as written there. Of a key that an object has
+// twice, only the last one is in it. It reads the file; the caller owns the result.
 func (d *Document) JSON() ([]byte, error) {
 	loaded, err := doc.Reload(d)
 	if err != nil {
@@ -204,6 +205,12 @@ func NewDocument(text []byte, at Position) (*Document, error) {
 	loaded, err := doc.Load(text, at, doc.JSON)
 	if err != nil {
 		return nil, Diagnostics{Diagnose(err)}
+	}
+	if again := loaded.Repeats(); len(again) > 0 {
+		return nil, Diagnostics{{
+			Pos: again[0].Pos, Code: CodeDuplicateKey,
+			Message: "the key " + strconv.Quote(again[0].Key) + " is already in this object", Hint: "keep one of the two",
+		}}
 	}
 	o := (*Options)(nil).withDefaults()
 	x := newIndexer(&o)

@@ -11,13 +11,14 @@ import (
 // fileIndex is what is known about one file. It never changes once it is built,
 // and is shared by catalogs that reopen each other.
 type fileIndex struct {
-	fsys    fs.FS
-	path    string
-	size    int64
-	modTime time.Time
-	docs    []*Document // by place
-	faults  Diagnostics // by place
-	broken  []Broken    // documents left out because of faults
+	fsys     fs.FS
+	path     string
+	size     int64
+	modTime  time.Time
+	docs     []*Document // by place
+	faults   Diagnostics // by place
+	warnings Diagnostics // likewise, at most maxFaults
+	broken   []Broken    // documents left out because of faults
 }
 
 // unchanged reports whether g, listed later, can be assumed to be the same file

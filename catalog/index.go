@@ -49,6 +49,7 @@ type indexer struct {
 func newIndexer(o *Options) *indexer {
 	reader := doc.NewReader(nil, "", o.limits())
 	reader.YAML11()
+	reader.LastKeys() // as encoding/json and the YAML of Kubernetes do
 	x := &indexer{
 		reader: reader,
 		texts:  make(map[string]string),
@@ -188,6 +189,7 @@ func (x *indexer) document(d *doc.Document) {
 		return
 	}
 	x.file.docs = append(x.file.docs, x.at)
+	x.repeats(d)
 	switch x.at.schema {
 	case SchemaPackage:
 		x.at.record = &record{defaultChannel: x.textOf("defaultChannel")}
@@ -199,6 +201,21 @@ func (x *indexer) document(d *doc.Document) {
 		if x.inspect != nil {
 			x.inspect(x.at, d)
 		}
+	}
+}
+
+// repeats warns of keys that occur again in the same object.
+func (x *indexer) repeats(d *doc.Document) {
+	again := d.Repeats()
+	x.at.repeats = len(again) > 0
+	for _, k := range again {
+		if len(x.file.warnings) == maxFaults {
+			return
+		}
+		x.file.warnings = append(x.file.warnings, &Diagnostic{
+			Pos: k.Pos, Code: CodeDuplicateKey, Subject: x.at.Subject(),
+			Message: "the key " + strconv.Quote(k.Key) + " is already in this object; this one counts", Hint: "keep one of the two",
+		})
 	}
 }
 

@@ -18,6 +18,9 @@ import (
 //  1. All files are read once, through windows; see [Options] for the limits.
 //     Every document's syntax is checked, and the types of the fields of the
 //     known schemas.
+//     Of a key that an object has twice the last one counts, as in opm and clusters.
+//     Directories and files of version control (.git, .github and the like) are left
+//     out: [Catalog.Warnings] tells of both.
 //  2. All errors in the content are returned, as [Diagnostics], together with the catalog
 //     of the documents without errors. A file or directory that cannot be read is also
 //     such an error. At most 100 errors are reported per file.
@@ -73,11 +76,11 @@ func load(ctx context.Context, fsys fs.FS, o Options, before []*fileIndex) (*Cat
 	if err := indexFiles(ctx, changed, known, &o); err != nil {
 		return nil, err
 	}
-	faults := found.faults
+	faults, warnings := found.faults, found.leftOut()
 	for _, f := range found.files {
-		faults = append(faults, f.faults...)
+		faults, warnings = append(faults, f.faults...), append(warnings, f.warnings...)
 	}
-	c := &Catalog{fsys: fsys, opts: o, files: found.files, rules: found.rules, faults: faults.Sorted()}
+	c := &Catalog{fsys: fsys, opts: o, files: found.files, rules: found.rules, faults: faults.Sorted(), warnings: warnings.Sorted()}
 	for _, d := range found.faults {
 		c.unlisted = append(c.unlisted, Broken{File: d.Pos.File})
 	}

@@ -141,6 +141,9 @@ func (s *script) summary(err error) {
 	if s.c == nil {
 		return
 	}
+	for _, d := range s.c.Warnings() {
+		s.printf("warning: %s: %s\n", d.Code, d)
+	}
 	packages, channels, bundles := 0, 0, 0
 	for p := range s.c.Packages() {
 		packages++

@@ -145,7 +145,7 @@ func writeDocument(w *bufio.Writer, d *Document, format Format) error {
 		return err
 	}
 	text := raw
-	if d.IsYAML() && format != FormatYAML {
+	if d.IsYAML() && format != FormatYAML || d.repeats {
 		if text, err = d.JSON(); err != nil {
 			return err
 		}
@@ -155,8 +155,8 @@ func writeDocument(w *bufio.Writer, d *Document, format Format) error {
 		var line bytes.Buffer
 		err = json.Compact(&line, text)
 		text = line.Bytes()
-	case format == FormatYAML && !d.IsYAML():
-		text, err = YAML(raw)
+	case format == FormatYAML && (!d.IsYAML() || d.repeats):
+		text, err = YAML(text)
 	case format == FormatYAML && !bytes.HasSuffix(raw, []byte("\n")) && bytes.ContainsAny(raw, "|>"):
 		// A block at the end of a file without a final newline: one more byte
 		// would be one more character of its text.

@@ -71,8 +71,8 @@ func (r *Report) Findings() catalog.Diagnostics { return slices.Clone(r.findings
 // position.
 func (r *Report) Hidden() catalog.Diagnostics { return slices.Clone(r.hidden) }
 
-// Warnings returns the advice of the lints that were asked for, sorted by
-// position.
+// Warnings returns those of the catalog and the advice of the lints that were asked for,
+// sorted by position.
 func (r *Report) Warnings() catalog.Diagnostics { return slices.Clone(r.warnings) }
 
 // Err returns the findings as an error, nil if there are none.

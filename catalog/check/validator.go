@@ -142,7 +142,7 @@ func (v *validator) report() *Report {
 			shown = append(shown, f)
 		}
 	}
-	return &Report{findings: placed(shown), hidden: placed(hidden), opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(shown),
+	return &Report{findings: placed(shown), hidden: placed(hidden), opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(shown), warnings: v.c.Warnings(),
 		of: v.c, sound: v.sound(), flaws: v.flaws}
 }
 

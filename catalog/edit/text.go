@@ -32,7 +32,7 @@ func textOf(d *catalog.Document) (*text, error) {
 // the JSON text.
 func (t *text) offset(json int) int {
 	if !t.doc.IsYAML() {
-		return json
+		return t.loaded.Source(json)
 	}
 	at, start := t.loaded.Position(json), t.doc.Start()
 	line := 0
@@ -65,7 +65,7 @@ func (t *text) indent(at int) string { return string(t.raw[t.lineStart(at):at]) 
 func (t *text) flow(v *doc.Value) (end int, ok bool) {
 	at := t.offset(v.Offset)
 	if !t.doc.IsYAML() {
-		return at + len(v.Raw), true
+		return t.offset(v.Offset+len(v.Raw)-1) + 1, true
 	}
 	if at >= len(t.raw) || t.raw[at] != v.Kind || v.Kind != '[' && v.Kind != '{' {
 		return 0, false

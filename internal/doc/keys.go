@@ -46,6 +46,10 @@ func (s *scanner) unique(many *map[string]int, base, start, end int) bool {
 }
 
 func (s *scanner) duplicate(start, first int) bool {
+	if s.repeats {
+		s.repeated = true
+		return true
+	}
 	line := 1 + bytes.Count(s.data[first:start], newline)
 	where := "on the same line"
 	if line > 1 {

@@ -3,25 +3,26 @@ package doc
 import "math"
 
 // Load parses the source of one document that a Reader has returned before and
-// checked against its limits. YAML is read as after [Reader.YAML11]. The text
-// is kept, not copied.
+// checked against its limits. It is read as after [Reader.YAML11] and
+// [Reader.LastKeys]. The text is kept, not copied.
 func Load(raw []byte, start Position, format Format) (*Document, error) {
 	limits := Limits{Size: math.MaxInt, Depth: math.MaxInt - 1, Nodes: math.MaxInt}
 	d := &Document{Raw: raw, Start: start, Format: format}
-	s := scanner{max: limits.Depth, level: levels}
+	s := scanner{max: limits.Depth, level: levels, repeats: format == JSON}
 	if format == YAML {
-		w := &yamlWriter{old: true}
+		w := &yamlWriter{old: true, last: true}
 		json, marks, err := w.convert(raw, start, limits, &s)
 		if err != nil {
 			return nil, err
 		}
-		d.JSON, d.marks, d.words = json, marks, w.words
-	} else if _, ok := s.scan(raw, 0, true); ok {
-		d.JSON = raw
-	} else {
+		d.JSON, d.nodes, d.marks, d.words, d.twice = json, s.nodes, marks, w.words, w.twice
+		return d, nil
+	}
+	if _, ok := s.scan(raw, 0, true); !ok {
 		return nil, s.error(start, 0, limits)
 	}
-	d.nodes = s.nodes
+	s.repeats = false
+	d.outline(&s)
 	return d, nil
 }
 

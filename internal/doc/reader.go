@@ -37,7 +37,8 @@ type Document struct {
 	Apart  bool     // more than white space precedes it: a marker or a comment
 	marks  []mark   // YAML only: source positions of the parts of the JSON text
 	words  []word   // YAML only: see Truths
-	twice  []word   // YAML only: see Repeats
+	twice  []word   // see Repeats; in JSON, line is the offset in Raw
+	cuts   []cut    // JSON only: see Source
 }
 
 // Position returns the position in the source of the JSON text's byte at
@@ -47,7 +48,7 @@ func (d *Document) Position(offset int) Position {
 	if d.Format == YAML {
 		return placeOf(d.Start, d.marks, offset)
 	}
-	return after(d.Start, d.Raw[:min(offset, len(d.Raw))])
+	return after(d.Start, d.Raw[:min(d.Source(offset), len(d.Raw))])
 }
 
 // windowSize is the initial size of a Reader's window. It grows to fit the
@@ -324,16 +325,16 @@ func isMarker(d []byte) bool {
 // is not in quotes, the YAML flow mapping that it may be.
 func (r *Reader) object() (*Document, error) {
 	for {
+		r.scan.repeats = r.yaml.last
 		end, ok := r.scan.scan(r.buf[r.lo:r.hi], 0, r.eof)
+		r.scan.repeats = false
 		if ok && end > r.limits.Size {
 			return nil, r.tooLarge()
 		}
 		if ok {
 			raw := r.buf[r.lo : r.lo+end]
-			r.doc = Document{
-				Outline: Outline{JSON: raw, nodes: r.scan.nodes},
-				Raw:     raw, Offset: r.offset, Start: r.at, Format: JSON, Apart: r.apart,
-			}
+			r.doc = Document{Raw: raw, Offset: r.offset, Start: r.at, Format: JSON, Apart: r.apart}
+			r.doc.outline(&r.scan)
 			r.consume(end)
 			return &r.doc, nil
 		}
@@ -344,10 +345,20 @@ func (r *Reader) object() (*Document, error) {
 			return nil, err
 		}
 	}
-	if r.scan.fault.kind == Syntax && !meantJSON(r.scan.data) || r.scan.fault.kind == DuplicateKey && r.yaml.last {
+	if r.scan.fault.kind == Syntax && !meantJSON(r.scan.data) {
 		return r.block(objectEnd)
 	}
 	return nil, r.skip(r.scan.error(r.at, 0, r.limits))
+}
+
+// outline sets the JSON text and the outline of a document whose source s has scanned.
+func (d *Document) outline(s *scanner) {
+	d.JSON, d.nodes = d.Raw, s.nodes
+	if s.repeated {
+		d.JSON, d.cuts, d.twice = leaveOut(d.Raw)
+		s.scan(d.JSON, 0, true)
+		d.nodes = s.nodes
+	}
 }
 
 // meantJSON reports whether an object starts like a JSON object. Much broken

@@ -27,7 +27,9 @@ type scanner struct {
 	fault scanError
 	short bool // stopped at the end of the window, not because of a fault
 
-	escaped bool // the last scanned string has an escape
+	escaped  bool // the last scanned string has an escape
+	repeats  bool // a key may occur again
+	repeated bool // one did
 }
 
 // keyRef is a key of an object that is being scanned. The hash is a filter:
@@ -43,7 +45,7 @@ type keyRef struct {
 func (s *scanner) scan(data []byte, pos int, final bool) (end int, ok bool) {
 	s.data, s.pos, s.final = data, pos, final
 	s.nodes, s.keys = s.nodes[:0], s.keys[:0]
-	s.short, s.fault = false, scanError{}
+	s.short, s.repeated, s.fault = false, false, scanError{}
 	ok = s.value(1, -1)
 	return s.pos, ok
 }

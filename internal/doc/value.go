@@ -275,10 +275,10 @@ func (d *Document) Clone() *Document {
 	c := *d
 	c.Raw = bytes.Clone(d.Raw)
 	c.JSON = c.Raw
-	if d.Format == YAML {
+	if d.Format == YAML || len(d.cuts) > 0 {
 		c.JSON = bytes.Clone(d.JSON)
 	}
 	c.nodes, c.marks = slices.Clone(d.nodes), slices.Clone(d.marks)
-	c.words, c.twice = slices.Clone(d.words), slices.Clone(d.twice)
+	c.words, c.twice, c.cuts = slices.Clone(d.words), slices.Clone(d.twice), slices.Clone(d.cuts)
 	return &c
 }

@@ -52,6 +52,7 @@ type yamlWriter struct {
 	old    bool                // YAML 1.1
 	words  []word              // truth values of YAML 1.1 only
 	last   bool                // of duplicate keys the last one counts
+	nulls  bool                // a document that is null is skipped
 	twice  []word              // keys that occur again after their first occurrence
 	block  blockReader
 }
@@ -73,7 +74,7 @@ func (w *yamlWriter) convert(raw []byte, start Position, limits Limits, scan *sc
 		return nil, nil, err
 	}
 	root, err := w.parse(raw)
-	if err != nil || root == nil || w.last && root.ShortTag() == "!!null" {
+	if err != nil || root == nil || w.nulls && root.ShortTag() == "!!null" {
 		return nil, nil, err
 	}
 	if root.Kind != yaml.MappingNode {

@@ -1,12 +1,10 @@
 package fbc
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
-	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -15,8 +13,8 @@ import (
 // the command ends.
 func (c *call) open(path string) (*catalog.Catalog, error) {
 	cat, err := c.openSound(path)
-	if err == nil && len(cat.Faults()) > 0 {
-		return nil, args.ErrFindings
+	if err == nil {
+		err = sound(cat, "")
 	}
 	return cat, err
 }
@@ -29,29 +27,36 @@ func (c *call) openSound(path string) (*catalog.Catalog, error) {
 		return nil, err
 	}
 	cat, err := catalog.Open(c.Context, src, nil)
-	var faults catalog.Diagnostics
-	if errors.As(err, &faults) {
-		const most = 10
-		for i, d := range faults {
-			if more := len(faults) - i; i == most && more > 1 {
-				fmt.Fprintf(c.Stderr, "and %d more findings; fairlead catalog validate %s lists them\n", more, path)
-				break
-			}
-			fmt.Fprintln(c.Stderr, d)
-		}
-		return cat, nil
+	if cat == nil {
+		return nil, err
 	}
 	if err == nil && !holdsAny(cat) {
 		return nil, emptyCatalog(path)
 	}
-	return cat, err
+	c.tell(cat.Faults(), 10, "", path)
+	c.tell(cat.Warnings(), 3, "warning: ", path)
+	return cat, nil
+}
+
+// tell prints findings about a catalog beside the answer, up to a number.
+func (c *call) tell(found catalog.Diagnostics, most int, kind, path string) {
+	for i, d := range found {
+		if more := len(found) - i; i == most && more > 1 {
+			fmt.Fprintf(c.Stderr, "%sand %d more; fairlead catalog validate %s lists them\n", kind, more, path)
+			break
+		}
+		fmt.Fprintf(c.Stderr, "%s%s\n", kind, d)
+	}
 }
 
 // sound returns nil if the faults of a catalog do not affect a package, or any
-// package if pkg is empty; otherwise the command has findings.
+// package if pkg is empty. Otherwise what was said about it is not certain.
 func sound(cat *catalog.Catalog, pkg string) error {
-	if pkg == "" && len(cat.Faults()) > 0 || pkg != "" && cat.MayMiss("", pkg, "") {
-		return args.ErrFindings
+	switch {
+	case pkg == "" && len(cat.Faults()) > 0:
+		return fmt.Errorf("%s cannot be read, see above", words.Count(len(cat.Faults()), "part of the catalog", "parts of the catalog"))
+	case pkg != "" && cat.MayMiss("", pkg, ""):
+		return fmt.Errorf("a part of package %s may be among what cannot be read, see above: until that is fixed, an answer is not certain", pkg)
 	}
 	return nil
 }
@@ -72,7 +77,7 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 		return p, nil
 	}
 	if cat.MayMiss(catalog.SchemaPackage, name, name) {
-		return nil, args.ErrFindings // it may be unreadable, which was reported
+		return nil, fmt.Errorf("package %s is not among what can be read of the catalog, see above", name)
 	}
 	var names []string
 	for p := range cat.Packages() {

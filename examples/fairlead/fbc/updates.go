@@ -59,6 +59,10 @@ func path(c *call) error {
 	if *only == "" && c.across(p, rules()) {
 		return sound(cat, p.Name())
 	}
+	if err := sound(cat, p.Name()); err != nil {
+		fmt.Fprintf(c.Stdout, "whether updates lead from %s to %s is not known: a part of package %s cannot be read\n", c.Arg(2), c.Arg(3), p.Name())
+		return err
+	}
 	// Do not report that a channel lacks the goal if another one has it.
 	lacks := func(ch *catalog.Channel) bool {
 		g := ch.Graph(rules())
