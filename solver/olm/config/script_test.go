@@ -20,6 +20,7 @@ import (
 //
 // It prints the pod, or the whole deployment if that was given.
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			var conf *config.Config
@@ -35,7 +36,7 @@ func TestScripts(t *testing.T) {
 					deployment = value
 				case "config":
 					if err := json.Unmarshal([]byte(value), &conf); err != nil {
-						return err.Error()
+						return "error" + words.Data("Error", err.Error())
 					}
 				case "proxy":
 					if err := json.Unmarshal([]byte(value), &proxy); err != nil {
@@ -49,7 +50,7 @@ func TestScripts(t *testing.T) {
 			}
 			out, err := config.Apply([]byte(deployment), conf, proxy, csv)
 			if err != nil {
-				return err.Error()
+				return "error" + words.Data("Error", err.Error())
 			}
 			if again, err := config.Apply(out, conf, proxy, csv); err != nil || string(again) != string(out) {
 				t.Errorf("%s: a second time gives %s, %v", c.Pos, again, err)

@@ -33,9 +33,9 @@ import (
 //	show [status]                prints revisions and objects, or conditions
 //	back N                       what stands against going back to a revision
 func TestEngineScripts(t *testing.T) {
-	shop := newShop(t)
+	shop, words := newShop(t), golden.NewWords(t, "testdata/engine/words.txt")
 	golden.Run(t, "testdata/engine/*.txt", func(t *testing.T) golden.Handler {
-		s := &engineScript{t: t, shop: shop}
+		s := &engineScript{t: t, words: words, shop: shop}
 		s.reset(&extension.Policy{})
 		return s.command
 	})
@@ -43,6 +43,7 @@ func TestEngineScripts(t *testing.T) {
 
 type engineScript struct {
 	t      *testing.T
+	words  *golden.Words
 	shop   *shop
 	h      *harbour
 	clock  fairlead.ManualClock
@@ -129,7 +130,10 @@ func (s *engineScript) command(c *golden.Command) string {
 		n, _ := strconv.ParseInt(arg(0), 10, 64)
 		problems, err := s.h.World("a").Rollback(n)
 		if err != nil {
-			return err.Error()
+			return "error" + s.words.Data("Error", err.Error())
+		}
+		for i, p := range problems {
+			problems[i] = strings.TrimSpace(s.words.Data("Rollback", p))
 		}
 		return fmt.Sprintf("%q", problems)
 	default:
@@ -140,7 +144,7 @@ func (s *engineScript) command(c *golden.Command) string {
 
 func (s *engineScript) roles(namespace, rules string) string {
 	var c extension.Cluster
-	script := &script{cluster: c}
+	script := &script{words: s.words, cluster: c}
 	answer := script.command(&golden.Command{Name: "role", Input: rules, Args: []golden.Arg{{Key: namespace}}})
 	s.h.SetCluster(script.cluster)
 	return answer
@@ -152,7 +156,7 @@ func (s *engineScript) run() string {
 	for range 200 {
 		d, err := s.runner.Reconcile(s.t.Context(), "a")
 		if err != nil {
-			s.did = append(s.did, "error: "+err.Error())
+			s.did = append(s.did, "error"+s.words.Data("Error", err.Error()))
 		}
 		switch wait := d.Wake.Sub(s.clock.Now()); {
 		case len(d.Actions) > 0:
@@ -162,7 +166,7 @@ func (s *engineScript) run() string {
 			continue
 		}
 		for _, b := range d.Blocks() {
-			s.did = append(s.did, "blocked: "+b.String())
+			s.did = append(s.did, "blocked: "+s.words.Block(b, noon))
 		}
 		if !d.Wake.IsZero() {
 			s.did = append(s.did, "wakes at "+d.Wake.Format(time.TimeOnly))
@@ -183,7 +187,7 @@ func (s *engineScript) show(what string) string {
 			fmt.Fprintf(&b, "installed %s %s\n", is.Bundle.Name, is.Bundle.Version)
 		}
 		for _, c := range w.Extension.Status.Conditions {
-			fmt.Fprintf(&b, "%s %s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
+			fmt.Fprintln(&b, fmt.Sprintf("%s %s %s%s", c.Type, c.Status, c.Reason, s.words.Data(c.Type+" "+c.Reason, c.Message)))
 		}
 		return b.String()
 	}

@@ -24,14 +24,16 @@ import (
 //	role NAMESPACE|cluster        rules that account "installer" has, JSON
 //	question                      what an extension asks the resolver, as JSON
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		s := &script{t: t}
+		s := &script{t: t, words: words}
 		return s.command
 	})
 }
 
 type script struct {
 	t       *testing.T
+	words   *golden.Words
 	bundle  *extension.Bundle
 	objects []extension.Object
 	cluster extension.Cluster
@@ -59,20 +61,24 @@ func (s *script) command(c *golden.Command) string {
 				*watch = ""
 			}
 		}
-		return answer(s.bundle.Targets("ns", watch))
+		list, err := s.bundle.Targets("ns", watch)
+		if err != nil {
+			return s.refused(err.Error())
+		}
+		return fmt.Sprintf("%q", list)
 	case "render":
 		return s.render(c)
 	case "crd":
 		var d crd.Definition
 		if err := json.Unmarshal([]byte(c.Input), &d); err != nil {
-			return err.Error()
+			return s.refused(err.Error())
 		}
 		s.cluster.CRDs = append(s.cluster.CRDs, d)
 	case "role":
 		s.cluster.Accounts = []scope.Account{{Namespace: "ns", Name: "installer"}}
 		r := scope.Role{}
 		if err := json.Unmarshal([]byte(c.Input), &r.Rules); err != nil {
-			return err.Error()
+			return s.refused(err.Error())
 		}
 		kind := "ClusterRole"
 		r.Name = fmt.Sprintf("role-%d", len(s.cluster.Access.Roles))
@@ -86,16 +92,16 @@ func (s *script) command(c *golden.Command) string {
 		x := extensionOf(c.Input)
 		problems, err := extension.Preflight(x, s.objects, &s.cluster)
 		if err != nil {
-			return err.Error()
+			return s.refused(err.Error())
 		}
 		if problems == nil {
 			return "nothing stands against it"
 		}
-		return strings.Join(problems, "\n")
+		return s.refused(strings.Join(problems, "\n"))
 	case "question":
 		q, err := extensionOf(c.Input).Question()
 		if err != nil {
-			return err.Error()
+			return s.refused(err.Error())
 		}
 		text := fmt.Sprintf("package %s version %q channels %q selfCertified %v", q.Package, q.Version, q.Channels, q.SelfCertified)
 		if q.Installed != nil {
@@ -126,7 +132,7 @@ func extensionOf(text string) *extension.ClusterExtension {
 func (s *script) read(manifests []json.RawMessage) string {
 	b, err := extension.ReadBundle(manifests)
 	if err != nil {
-		return err.Error()
+		return s.refused(err.Error())
 	}
 	s.bundle = b
 	return "ok"
@@ -138,11 +144,11 @@ func (s *script) render(c *golden.Command) string {
 		settings, err = extension.ReadSettings(&extension.BundleConfig{ConfigType: "Inline", Inline: json.RawMessage(c.Input)})
 	}
 	if err != nil {
-		return err.Error()
+		return s.refused(err.Error())
 	}
 	settings.Certificates = extension.CertificateProvider(c.Value("certificates"))
 	if s.objects, err = s.bundle.Render("ns", settings); err != nil {
-		return err.Error()
+		return s.refused(err.Error())
 	}
 	var b strings.Builder
 	for _, o := range s.objects {
@@ -157,11 +163,13 @@ func (s *script) render(c *golden.Command) string {
 	return b.String()
 }
 
-func answer(list []string, err error) string {
-	if err != nil {
-		return err.Error()
+// refused returns the data of each line of a refusal.
+func (s *script) refused(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, "refused"+s.words.Data("Refused", line))
 	}
-	return fmt.Sprintf("%q", list)
+	return strings.Join(lines, "\n")
 }
 
 // FuzzBundle wants whatever a bundle holds to be refused, or rendered the same

@@ -29,6 +29,7 @@ import (
 //	                     annotations, until nothing changes
 //	annotations, copies, sync, roles, grants, conditions   what is generated
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			w := parseWorld(t, c)
@@ -36,18 +37,18 @@ func TestScripts(t *testing.T) {
 			case "targets":
 				got, err := w.groups[0].Targets(w.namespaces)
 				if err != nil {
-					return err.Error()
+					return "error" + words.Data("Error", err.Error())
 				}
 				return fmt.Sprintf("%q", []string(got))
 			case "judge":
 				if c.Has("until") {
 					return w.settle()
 				}
-				return printVerdict(group.Evaluate(&w.operators[0], w.groups))
+				return printVerdict(group.Evaluate(&w.operators[0], w.groups), words)
 			case "annotations":
 				return pairs(w.groups[0].MemberAnnotations(&w.operators[0]))
 			case "copies":
-				return w.copies(c)
+				return w.copies(c, words)
 			case "sync":
 				return w.sync()
 			case "roles":
@@ -55,7 +56,7 @@ func TestScripts(t *testing.T) {
 			case "grants":
 				return w.grants()
 			case "conditions":
-				return w.conditions(c)
+				return w.conditions(c, words)
 			}
 			t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
 			return ""
@@ -171,7 +172,7 @@ func parseOperator(words []string) group.Operator {
 	return made
 }
 
-func printVerdict(v group.Verdict) string {
+func printVerdict(v group.Verdict, words *golden.Words) string {
 	var b strings.Builder
 	if v.Group != nil {
 		fmt.Fprintf(&b, "group %s", v.Group.ObjectMeta)
@@ -183,8 +184,8 @@ func printVerdict(v group.Verdict) string {
 	if v.Phase != "" {
 		fmt.Fprintf(&b, "phase %s %s\n", v.Phase, v.Reason)
 	}
-	if v.Message != "" {
-		fmt.Fprintf(&b, "  %s\n", v.Message)
+	if data := words.Data(string(v.Reason), v.Message); data != "" {
+		fmt.Fprintf(&b, " %s\n", data)
 	}
 	if v.CleanUp {
 		b.WriteString("delete its deployments\n")
@@ -236,7 +237,7 @@ func pairs(m map[string]string) string {
 	return b.String()
 }
 
-func (w *world) copies(c *golden.Command) string {
+func (w *world) copies(c *golden.Command, words *golden.Words) string {
 	var g *group.OperatorGroup
 	if len(w.groups) > 0 {
 		g = &w.groups[0]
@@ -254,7 +255,7 @@ func (w *world) copies(c *golden.Command) string {
 		}
 	}
 	if done.Event != "" {
-		fmt.Fprintln(&b, done.Event)
+		fmt.Fprintln(&b, "event"+words.Data("Event", done.Event))
 	}
 	if b.Len() == 0 {
 		return "nothing to do"
@@ -308,10 +309,10 @@ func (w *world) grants() string {
 	return b.String()
 }
 
-func (w *world) conditions(c *golden.Command) string {
+func (w *world) conditions(c *golden.Command, words *golden.Words) string {
 	var b strings.Builder
 	for _, cond := range w.groups[0].Conditions(w.groups, c.Values("accounts"), time.Unix(200, 0).UTC()) {
-		fmt.Fprintf(&b, "%s %s since %d %s: %s\n", cond.Type, cond.Status, cond.LastTransitionTime.Unix(), cond.Reason, cond.Message)
+		fmt.Fprintf(&b, "%s %s since %d %s%s\n", cond.Type, cond.Status, cond.LastTransitionTime.Unix(), cond.Reason, words.Data(cond.Type+" "+cond.Reason, cond.Message))
 	}
 	if b.Len() == 0 {
 		return "none"

@@ -164,11 +164,11 @@ func (p *play) configured(w *install.World, c *install.CSV) {
 }
 
 // conditions are those of a subscription that hold.
-func conditions(a install.UpdateSubscription) string {
+func (s *script) conditions(a install.UpdateSubscription) string {
 	var all []string
 	for _, c := range a.Status.Conditions {
 		if c.Status == "True" {
-			all = append(all, fmt.Sprintf("\n  %s: %s: %s", c.Type, c.Reason, c.Message))
+			all = append(all, fmt.Sprintf("\n  %s: %s%s", c.Type, c.Reason, s.words.Data(c.Type+" "+c.Reason, c.Message)))
 		}
 	}
 	return strings.Join(all, "")

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,10 +15,14 @@ func (s *script) ask(c *golden.Command) bool {
 	case "preview":
 		p, err := s.backend.World(s.ns).Preview(c.Args[0].Key)
 		if err != nil {
-			fmt.Fprintln(&s.out, err)
+			fmt.Fprintln(&s.out, "error"+s.words.Data("Error", err.Error()))
 			return true
 		}
-		s.out.WriteString(p.String())
+		s.words.Data("Preview", p.String())
+		for _, o := range p.Operators {
+			line, _ := json.Marshal(o)
+			fmt.Fprintf(&s.out, "%s\n", line)
+		}
 	case "adopt":
 		channel := ""
 		if len(c.Args) > 1 {
@@ -25,7 +30,7 @@ func (s *script) ask(c *golden.Command) bool {
 		}
 		a, err := s.resolver.Adopt(s.t.Context(), s.backend.World(s.ns).Request(), c.Args[0].Key, channel)
 		if err != nil {
-			fmt.Fprintln(&s.out, err)
+			fmt.Fprintln(&s.out, "error"+s.words.Data("Error", err.Error()))
 			return true
 		}
 		spec := a.Subscription.Spec

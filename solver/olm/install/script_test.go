@@ -55,8 +55,9 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	                            also what follows from groups, and conditions
 //	show [KEY...]               prints what is installed, or members of the world
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		s := &script{t: t, health: map[string]install.Health{}, failing: map[string]bool{}}
+		s := &script{t: t, words: words, health: map[string]install.Health{}, failing: map[string]bool{}}
 		s.reset(nil)
 		return s.command
 	})
@@ -64,6 +65,7 @@ func TestScripts(t *testing.T) {
 
 type script struct {
 	t        *testing.T
+	words    *golden.Words
 	ns       string
 	sources  []olm.Source
 	resolver *olm.Resolver
@@ -387,7 +389,7 @@ func (s *script) run(limit time.Duration) {
 			}
 		}
 		if err != nil {
-			fmt.Fprintf(&s.out, "%serror: %s\n", s.since(), err)
+			fmt.Fprintf(&s.out, "%serror%s\n", s.since(), s.words.Data("Error", err.Error()))
 		}
 		if len(d.Actions) > 0 && err == nil {
 			continue
@@ -398,7 +400,7 @@ func (s *script) run(limit time.Duration) {
 				if b.Reason == install.ReasonGenerated && !s.full {
 					continue
 				}
-				fmt.Fprintf(&s.out, "blocked: %s\n", b)
+				fmt.Fprintf(&s.out, "blocked: %s\n", s.words.Block(b, start))
 			}
 			return
 		}
@@ -439,7 +441,7 @@ func (s *script) describe(a install.Action) string {
 	if s.full {
 		switch a := a.(type) {
 		case install.UpdateSubscription:
-			return describe(a) + conditions(a)
+			return describe(a) + s.conditions(a)
 		case install.Deploy:
 			text := a.String()
 			for _, d := range a.Deployments {
@@ -447,7 +449,7 @@ func (s *script) describe(a install.Action) string {
 			}
 			return text
 		case install.ReportUpgradeable:
-			return a.String() + " " + a.Condition.Reason + ": " + a.Condition.Message
+			return a.String() + " " + a.Condition.Reason + s.words.Data(a.Condition.Reason, a.Condition.Message)
 		}
 	}
 	return describe(a)

@@ -23,20 +23,22 @@ import (
 //	unpack NAME CSV [failed]
 //	old GROUP/KIND NAME, new GROUP/KIND NAME    of two bundles
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			s := parse(t, c)
 			switch c.Name {
 			case "uninstall":
-				return printPlan(removal.Uninstall(&s.world, c.Args[0].Key))
+				p, err := removal.Uninstall(&s.world, c.Args[0].Key)
+				return printPlan(p, err, words)
 			case "refresh":
 				p, again, err := removal.Refresh(&s.world, c.Args[0].Key)
 				if err != nil {
-					return err.Error()
+					return printPlan(p, err, words)
 				}
-				return printPlan(p, nil) + fmt.Sprintf("then %s with status %+v\n", again.Name, again.Status.CurrentCSV)
+				return printPlan(p, nil, words) + fmt.Sprintf("then %s with status %+v\n", again.Name, again.Status.CurrentCSV)
 			case "replace":
-				return printPlan(&removal.Plan{Steps: removal.Replace(s.old, s.new)}, nil)
+				return printPlan(&removal.Plan{Steps: removal.Replace(s.old, s.new)}, nil, words)
 			}
 			t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
 			return ""
@@ -148,16 +150,16 @@ func parseCSV(words []string) olm.ClusterServiceVersion {
 	return csv
 }
 
-func printPlan(p *removal.Plan, err error) string {
+func printPlan(p *removal.Plan, err error, words *golden.Words) string {
 	if err != nil {
-		return err.Error()
+		return "error" + words.Data("Error", err.Error())
 	}
 	var b strings.Builder
 	for _, s := range p.Steps {
-		fmt.Fprintf(&b, "%s %s: %s\n", s.Verb, s.Object, s.Why)
+		fmt.Fprintln(&b, fmt.Sprintf("%s %s%s", s.Verb, s.Object, words.Data(string(s.Verb), s.Why)))
 	}
 	for _, r := range p.Stays {
-		fmt.Fprintf(&b, "stays %s: %s\n", r.Object, r.Why)
+		fmt.Fprintln(&b, fmt.Sprintf("stays %s%s", r.Object, words.Data("stays", r.Why)))
 	}
 	for _, d := range p.Dependents {
 		fmt.Fprintf(&b, "%s requires %s\n", d.Operator, strings.Join(d.Requires, ", "))

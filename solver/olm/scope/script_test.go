@@ -23,6 +23,7 @@ import (
 // none, GROUP "-" the core group. A SUBJECT is NS/ACCOUNT, user:NAME or
 // group:NAME.
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			p := &plan{}
@@ -32,7 +33,11 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			if err := scope.Check(p.groups, "ops", p.accounts, &p.access, p.steps); err != nil {
-				return err.Error()
+				var lines []string
+				for line := range strings.Lines(err.Error()) {
+					lines = append(lines, "refused"+words.Data("Refused", line))
+				}
+				return strings.Join(lines, "\n")
 			}
 			return "apply"
 		}

@@ -42,6 +42,7 @@ const world = `
 //	deprecations           those of package eagle
 //	unsat, error TEXT      what resolution said
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			sub, facts := parse(t, c)
@@ -57,7 +58,7 @@ func TestScripts(t *testing.T) {
 					t.Errorf("%s: a second update changes more", c.Pos)
 				}
 			}
-			return printStatus(&got)
+			return printStatus(&got, words)
 		}
 	})
 }
@@ -154,7 +155,7 @@ func health(words []string) olm.CatalogHealth {
 	return olm.CatalogHealth{Source: olm.SourceKey{Name: name, Namespace: ns}, Healthy: len(words) == 1}
 }
 
-func printStatus(s *olm.SubscriptionStatus) string {
+func printStatus(s *olm.SubscriptionStatus, words *golden.Words) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "state %q current %q installed %q", s.State, s.CurrentCSV, s.InstalledCSV)
 	if s.InstallPlanRef != nil {
@@ -165,7 +166,7 @@ func printStatus(s *olm.SubscriptionStatus) string {
 	}
 	b.WriteString("\n")
 	for _, c := range s.Conditions {
-		fmt.Fprintf(&b, "%s %s since %d, %s: %s\n", c.Type, c.Status, c.LastTransitionTime.Unix(), c.Reason, c.Message)
+		fmt.Fprintf(&b, "%s %s since %d, %s%s\n", c.Type, c.Status, c.LastTransitionTime.Unix(), c.Reason, words.Data(c.Type+" "+c.Reason, c.Message))
 	}
 	return b.String()
 }
