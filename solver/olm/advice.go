@@ -307,7 +307,7 @@ func (a *advisor) ofSubscription(s *subscription) []change {
 			continue
 		}
 		listed = true
-		here := s.source() == SourceKey{} || s.source() == src.SourceKey
+		here := s.Source() == SourceKey{} || s.Source() == src.SourceKey
 		if !here {
 			all = append(all, edit(s.Name, " catalog", fmt.Sprintf("change subscription %s to catalog %s", s.Name, src.SourceKey), effortMove,
 				func(o *Subscription) { o.Spec.Source, o.Spec.SourceNamespace = src.Name, src.Namespace }))

@@ -236,7 +236,7 @@ func (j *judge) mayServe(e *entry, s *subscription) bool {
 	if e.source == nil || e.pkg != s.Spec.Package || s.Spec.Channel != "" && e.channel.name != s.Spec.Channel {
 		return false
 	}
-	own := s.source() == SourceKey{} || e.source.SourceKey == s.source()
+	own := s.Source() == SourceKey{} || e.source.SourceKey == s.Source()
 	if s.current == nil {
 		return own && (e.name == s.Spec.StartingCSV || s.Spec.StartingCSV == "" && j.chained[e])
 	}

@@ -146,7 +146,7 @@ func sortContenders(list []*contender) {
 			}
 			return -1
 		}
-		return cmp.Or(cmp.Compare(b.priority, a.priority), b.release.compare(a.release), strings.Compare(a.Name, b.Name), a.Source.compare(b.Source))
+		return cmp.Or(cmp.Compare(b.priority, a.priority), b.release.compare(a.release), strings.Compare(a.Name, b.Name), a.Source.Compare(b.Source))
 	})
 }
 

@@ -273,11 +273,11 @@ func (q *query) nearestSubscription(s *subscription) []Finding {
 // that have its package.
 func (q *query) nearestHidden(s *subscription, say sayFunc) {
 	for _, src := range q.Resolver.sources {
-		if slices.Contains(q.sources, src) || src.Err != nil && src.SourceKey != s.source() {
+		if slices.Contains(q.sources, src) || src.Err != nil && src.SourceKey != s.Source() {
 			continue
 		}
 		switch {
-		case src.SourceKey == s.source():
+		case src.SourceKey == s.Source():
 			say("catalog %s is there, but %s", src.SourceKey, q.hidden(src))
 		case s.Spec.Source != "" && src.Name != s.Spec.Source:
 		case src.pkg(s.Spec.Package) != nil:

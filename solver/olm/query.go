@@ -270,7 +270,7 @@ func (q *query) findCandidates(s *subscription) error {
 // sourcesOf divides the visible catalogs into those that a subscription refers
 // to and the others.
 func (q *query) sourcesOf(s *subscription) (named, others []*source) {
-	key := s.source()
+	key := s.Source()
 	if key == (SourceKey{}) {
 		return q.sources, nil
 	}
@@ -342,7 +342,7 @@ func absence(s *subscription, named []*source) string {
 	}
 	start = start || s.current != nil || s.Spec.StartingCSV == ""
 	in := "in the catalogs visible in the namespace"
-	if key := s.source(); key != (SourceKey{}) {
+	if key := s.Source(); key != (SourceKey{}) {
 		in = "in catalog " + key.String()
 	}
 	switch {

@@ -244,7 +244,7 @@ func newChoice(e *entry, subs []*subscription) Choice {
 func (s *subscription) refersTo(e *entry) bool {
 	return s.Spec.Package == e.pkg &&
 		(s.Spec.Channel == "" || s.Spec.Channel == e.channel.name) &&
-		(s.source() == SourceKey{} || s.source() == e.source.SourceKey)
+		(s.Source() == SourceKey{} || s.Source() == e.source.SourceKey)
 }
 
 // generate returns the subscription that keeps a dependency up to date.

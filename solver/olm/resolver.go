@@ -162,7 +162,7 @@ func newSources(given []Source, needs *needTable) ([]*source, error) {
 			matches: make(map[*need]*matches),
 		})
 	}
-	slices.SortFunc(all, func(a, b *source) int { return a.compare(b.SourceKey) })
+	slices.SortFunc(all, func(a, b *source) int { return a.Compare(b.SourceKey) })
 	for i := 1; i < len(all); i++ {
 		if all[i].SourceKey == all[i-1].SourceKey {
 			return nil, fmt.Errorf("catalog %s: given twice; give each a name of its own", all[i].SourceKey)
@@ -224,7 +224,7 @@ func (r *Resolver) visible(req *Request) []*source {
 			}
 			return 1
 		}
-		return a.compare(b.SourceKey)
+		return a.Compare(b.SourceKey)
 	})
 	return seen
 }
@@ -241,7 +241,7 @@ func (r *Resolver) healthy(seen []*source, subs []*Subscription) ([]*source, []W
 		}
 		err := &SourceError{s.SourceKey, s.Err}
 		if !r.opts.TolerateUnhealthy || slices.ContainsFunc(subs, func(sub *Subscription) bool {
-			return sub.source() == SourceKey{} || sub.source() == s.SourceKey
+			return sub.Source() == SourceKey{} || sub.Source() == s.SourceKey
 		}) {
 			return nil, nil, err
 		}

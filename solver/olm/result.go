@@ -56,7 +56,7 @@ type Choice struct {
 // compare orders choices by package, channel, name and catalog.
 func (c Choice) compare(o Choice) int {
 	return cmp.Or(strings.Compare(c.Package, o.Package), strings.Compare(c.Channel, o.Channel),
-		strings.Compare(c.Name, o.Name), c.Source.compare(o.Source))
+		strings.Compare(c.Name, o.Name), c.Source.Compare(o.Source))
 }
 
 // Requirement is a demand that one operator makes on others.

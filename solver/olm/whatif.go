@@ -253,7 +253,7 @@ func (r *Resolver) with(catalogs []Source, without []SourceKey) (*Resolver, erro
 		return slices.ContainsFunc(added, func(o *source) bool { return o.SourceKey == s.SourceKey })
 	})
 	all = append(all, added...)
-	slices.SortFunc(all, func(a, b *source) int { return a.compare(b.SourceKey) })
+	slices.SortFunc(all, func(a, b *source) int { return a.Compare(b.SourceKey) })
 	return &Resolver{opts: r.opts, sources: all, needs: r.needs}, nil
 }
 

@@ -28,7 +28,7 @@ func (c *command) runExtensions(given []olm.Source) ([]extensionAnswer, error) {
 		own := olm.Source{SourceKey: olm.SourceKey{Name: s.Name}, Priority: s.Priority}
 		for i := range c.held.clusterCatalogs {
 			if c.held.clusterCatalogs[i].Name == s.Name {
-				own = c.held.clusterCatalogs[i].Source()
+				own = extension.SourceOf(&c.held.clusterCatalogs[i])
 			}
 		}
 		own.Catalog = s.Catalog
@@ -50,7 +50,7 @@ func answerExtension(r *olm.Resolver, x *extension.ClusterExtension) extensionAn
 	if x.Status.Install != nil {
 		a.Installed = x.Status.Install.Bundle.Name
 	}
-	q, err := x.Question()
+	q, err := extension.QuestionOf(x)
 	if err != nil {
 		a.Problem = err.Error()
 		return a

@@ -5,7 +5,7 @@
 // # From an extension to its objects
 //
 //  1. A finalizer is added; nothing is created before it is observed.
-//  2. The resolver is asked for the bundle ([ClusterExtension.Question], [Alone]), and
+//  2. The resolver is asked for the bundle ([QuestionOf], [Alone]), and
 //     its content is unpacked. [Together] resolves all extensions at once, including
 //     what their bundles require.
 //  3. The bundle is rendered to objects ([Bundle.Render]), in phases ([Phases]).

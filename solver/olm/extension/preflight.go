@@ -41,7 +41,7 @@ func Preflight(x *ClusterExtension, objects []Object, c *Cluster) (problems []st
 				return nil, err
 			}
 			exists = exists || c.definition(next.Name) != nil
-			if x.strict() {
+			if strict(x) {
 				problems = append(problems, c.breaks(&next)...)
 			}
 		}
@@ -76,7 +76,7 @@ func (c *Cluster) has(o Object) bool {
 }
 
 // strict reports whether CRDs in use must not break.
-func (x *ClusterExtension) strict() bool {
+func strict(x *ClusterExtension) bool {
 	return x.Spec.Install == nil || x.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement != "None"
 }
 

@@ -127,7 +127,7 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 // unsafe says what a changed CRD would break: the result of preflights may be
 // out of date.
 func (s *stepper) unsafe(o Object, is *Observed) string {
-	if o.Kind != kindCRD || is == nil || !s.x.strict() {
+	if o.Kind != kindCRD || is == nil || !strict(s.x) {
 		return ""
 	}
 	var next crd.Definition

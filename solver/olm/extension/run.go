@@ -79,7 +79,7 @@ func (a asking) Observe(ctx context.Context, name string) (*World, error) {
 	if x == nil || x.DeletionTimestamp != nil {
 		return w, nil
 	}
-	if _, err := x.Question(); err != nil {
+	if _, err := QuestionOf(x); err != nil {
 		return w, nil // Step says so
 	}
 	asked := *x
@@ -93,7 +93,7 @@ func (a asking) Observe(ctx context.Context, name string) (*World, error) {
 // one with newer catalogs can replace it.
 func Alone(resolver func() *olm.Resolver) Resolve {
 	return func(ctx context.Context, x *ClusterExtension) (*Answer, error) {
-		q, err := x.Question()
+		q, err := QuestionOf(x)
 		if err != nil {
 			return &Answer{Refusal: err.Error()}, ctx.Err()
 		}

@@ -30,7 +30,7 @@ func Together(resolver func() *olm.Resolver, others func(ctx context.Context, na
 		var questions []*olm.Extension
 		mine := 0
 		for i := range all {
-			q, err := all[i].Question()
+			q, err := QuestionOf(&all[i])
 			if all[i].Name == x.Name {
 				if err != nil {
 					return &Answer{Refusal: err.Error()}, nil

@@ -99,7 +99,7 @@ func (s *script) command(c *golden.Command) string {
 		}
 		return s.refused(strings.Join(problems, "\n"))
 	case "question":
-		q, err := extensionOf(c.Input).Question()
+		q, err := extension.QuestionOf(extensionOf(c.Input))
 		if err != nil {
 			return s.refused(err.Error())
 		}
@@ -110,7 +110,7 @@ func (s *script) command(c *golden.Command) string {
 		for _, name := range []string{"one", "two"} {
 			cat := extension.ClusterCatalog{}
 			cat.Name, cat.Labels = name, map[string]string{"tier": name}
-			if src := cat.Source(); q.Catalogs != nil && q.Catalogs(&src) {
+			if src := extension.SourceOf(&cat); q.Catalogs != nil && q.Catalogs(&src) {
 				text += " from " + name
 			}
 		}

@@ -36,7 +36,7 @@ func (s *stepper) target() *target {
 	}
 	settings, err := ReadSettings(s.x.Spec.Config)
 	if err == nil {
-		_, err = s.x.Question()
+		_, err = QuestionOf(s.x)
 	}
 	if err != nil {
 		return s.hold(ReasonInvalid, err.Error(), whoeverOwnsTheSpec, "correct its spec", trouble{final: true, reason: ReasonInvalid})

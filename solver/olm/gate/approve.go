@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // ReasonRequiresApproval is the phase of a plan that waits for approval.
@@ -13,21 +13,21 @@ const ReasonRequiresApproval = "RequiresApproval"
 // Approval returns the approval of a plan for all subscriptions of a namespace:
 // automatic, unless one of them is manual. manual contains the names of those
 // that are, in the order given.
-func Approval(subs []olm.Subscription) (approval olm.Approval, manual []string) {
+func Approval(subs []resource.Subscription) (approval resource.Approval, manual []string) {
 	for _, s := range subs {
-		if s.Spec.InstallPlanApproval == olm.ApprovalManual {
+		if s.Spec.InstallPlanApproval == resource.ApprovalManual {
 			manual = append(manual, s.Name)
 		}
 	}
 	if manual != nil {
-		return olm.ApprovalManual, manual
+		return resource.ApprovalManual, manual
 	}
-	return olm.ApprovalAutomatic, nil
+	return resource.ApprovalAutomatic, nil
 }
 
 // Approve decides whether a plan for the subscriptions of a namespace may run:
 // its approval must be automatic, or the plan approved.
-func Approve(subs []olm.Subscription, approved bool) Verdict {
+func Approve(subs []resource.Subscription, approved bool) Verdict {
 	_, manual := Approval(subs)
 	if manual == nil || approved {
 		return Verdict{Open: true}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/semverx"
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // MaxOpenShiftProperty is the type of the property in which an operator states
@@ -19,7 +19,7 @@ const ReasonIncompatible = "IncompatibleOperatorsInstalled"
 
 // Incompatible is an installed operator that blocks an update of the cluster.
 type Incompatible struct {
-	Operator olm.ObjectMeta // its CSV
+	Operator resource.ObjectMeta // its CSV
 	// Max is the last version that it works on, as in "4.19", or "" if its
 	// property cannot be read.
 	Max     string
@@ -32,12 +32,12 @@ type Incompatible struct {
 //
 // A number instead of a string is read as printed. That is ambiguous for 4.1 and
 // 4.2, which may have been written as 4.10 and 4.20; these are errors.
-func MaxOpenShift(csv *olm.ClusterServiceVersion) (string, error) {
-	note, ok := csv.Annotations[olm.PropertiesAnnotation]
+func MaxOpenShift(csv *resource.ClusterServiceVersion) (string, error) {
+	note, ok := csv.Annotations[resource.PropertiesAnnotation]
 	if !ok {
 		return "", nil
 	}
-	props, err := olm.ParseProperties(note)
+	props, err := resource.ParseProperties(note)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func readMax(value string) (string, error) {
 // incompatible. Copies are skipped. The order is that of the CSVs.
 //
 // A current or target version that cannot be parsed is an error.
-func ClusterUpdate(current, target string, csvs []olm.ClusterServiceVersion) (Verdict, []Incompatible, error) {
+func ClusterUpdate(current, target string, csvs []resource.ClusterServiceVersion) (Verdict, []Incompatible, error) {
 	from, err := minorOf(current)
 	if err != nil {
 		return Verdict{}, nil, err
@@ -118,7 +118,7 @@ func ClusterUpdate(current, target string, csvs []olm.ClusterServiceVersion) (Ve
 
 // NextMinor decides whether a cluster may be updated to its next minor version,
 // as ClusterUpdate does.
-func NextMinor(current string, csvs []olm.ClusterServiceVersion) (Verdict, []Incompatible, error) {
+func NextMinor(current string, csvs []resource.ClusterServiceVersion) (Verdict, []Incompatible, error) {
 	from, err := minorOf(current)
 	if err != nil {
 		return Verdict{}, nil, err
@@ -126,7 +126,7 @@ func NextMinor(current string, csvs []olm.ClusterServiceVersion) (Verdict, []Inc
 	return ClusterUpdate(current, fmt.Sprintf("%d.%d", from.Major(), from.Minor()+1), csvs)
 }
 
-func incompatible(csv *olm.ClusterServiceVersion, to semverx.Version) *Incompatible {
+func incompatible(csv *resource.ClusterServiceVersion, to semverx.Version) *Incompatible {
 	limit, err := MaxOpenShift(csv)
 	switch {
 	case err != nil:

@@ -52,7 +52,7 @@ func (s *stepper) adopt() bool {
 		s.block(s.namespaceSubject(), ReasonContentInvalid, err.Error(), "the authors of the bundle", "publish a corrected bundle in the catalog")
 		return false
 	}
-	memory := fresh.memory(current)
+	memory := memoryOf(fresh, current)
 	if stays := s.partial(len(memory.Steps) > 0); stays && settled {
 		return false
 	}

@@ -25,7 +25,7 @@ func (s *stepper) carry(current bool) {
 			s.At(s.now)
 		}
 		return
-	case !seen.approved():
+	case !planApproved(seen):
 		message := "it requires approval: it installs " + strings.Join(seen.Spec.ClusterServiceVersionNames, ", ")
 		if names := namesIn(seen.Annotations[ApproveAnnotation]); len(names) > 0 {
 			message += "; approved is " + strings.Join(names, ", ")
@@ -62,7 +62,7 @@ func (s *stepper) carry(current bool) {
 
 // faithful reports whether a plan in the cluster still has the planned steps.
 func (s *stepper) faithful(seen *InstallPlan) bool {
-	return s.state.Plan.same(seen.memory(s.state.Plan.Current))
+	return s.state.Plan.same(memoryOf(seen, s.state.Plan.Current))
 }
 
 // writePhase updates the status of the plan in the cluster if its phase

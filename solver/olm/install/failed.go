@@ -43,7 +43,7 @@ func (s *stepper) wanted(name string) bool {
 // failedBefore reports whether a plan that has failed would have done the same.
 func (s *stepper) failedBefore(memory *Plan) bool {
 	return slices.ContainsFunc(s.plans, func(p *InstallPlan) bool {
-		return s.unmended(p) && p.memory(nil).sameSteps(memory)
+		return s.unmended(p) && memoryOf(p, nil).sameSteps(memory)
 	})
 }
 

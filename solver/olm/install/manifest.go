@@ -48,10 +48,10 @@ func encode(o manifest.Fields) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// digest covers what the step writes, and for which operator: an object that
+// stepDigest covers what the step writes, and for which operator: an object that
 // is the same in two versions of an operator is written for both, so that it
 // belongs to the newer one.
-func (s *PlanStep) digest() string {
+func stepDigest(s *PlanStep) string {
 	sum := sha256.Sum256([]byte(s.Resolving + "\x00" + s.Resource.Manifest))
 	return hex.EncodeToString(sum[:12])
 }

@@ -46,15 +46,15 @@ func covers(all, names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(all, n) })
 }
 
-// approved reports whether everything in a plan is approved: by its spec, or name by name.
-func (p *InstallPlan) approved() bool {
+// planApproved reports whether everything in a plan is approved: by its spec, or name by name.
+func planApproved(p *InstallPlan) bool {
 	names := namesIn(p.Annotations[ApproveAnnotation])
 	return p.Spec.Approved || len(names) > 0 && len(p.Spec.ClusterServiceVersionNames) > 0 && covers(names, p.Spec.ClusterServiceVersionNames)
 }
 
-// approve carries over the approval of a part, as far as a plan installs what it names; a plan
+// approvePart carries over the approval of a part, as far as a plan installs what it names; a plan
 // that installs nothing else is approved.
-func (p *InstallPlan) approve(w *World) {
+func approvePart(p *InstallPlan, w *World) {
 	from, approved := w.part()
 	if from == nil || p.Spec.Approved {
 		return
@@ -72,7 +72,7 @@ func (p *InstallPlan) approve(w *World) {
 	if held != "" {
 		p.Annotations[HeldAnnotation] = held
 	}
-	if p.Spec.Approved = p.approved(); p.Spec.Approved {
+	if p.Spec.Approved = planApproved(p); p.Spec.Approved {
 		p.Status.Phase = PlanInstalling
 	}
 }

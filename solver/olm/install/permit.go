@@ -50,7 +50,7 @@ func (s *stepper) scoped(seen *InstallPlan) []scope.Step {
 	var all []scope.Step
 	for i := range seen.Status.Plan {
 		p := &seen.Status.Plan[i]
-		ref := p.ref(s.Namespace)
+		ref := stepRef(p, s.Namespace)
 		_, exists := s.mark(ref)
 		step, err := scope.StepOf([]byte(p.Resource.Manifest), ref.Namespace, exists)
 		if err != nil { // it has neither rules nor a role
@@ -58,7 +58,7 @@ func (s *stepper) scoped(seen *InstallPlan) []scope.Step {
 		}
 		step.Namespace = ref.Namespace
 		all = append(all, step)
-		if p.Resource.stage() == 0 {
+		if stageOf(&p.Resource) == 0 {
 			all = append(all, s.deployments(p)...)
 		}
 	}
@@ -83,7 +83,7 @@ func (s *stepper) deployments(p *PlanStep) []scope.Step {
 func (s *stepper) unsafe(seen *InstallPlan, i int) string {
 	step := &seen.Status.Plan[i]
 	old := s.crds[step.Resource.Name]
-	if step.Resource.stage() != 1 || old == nil || old.Digest == s.state.Plan.Steps[i].Digest {
+	if stageOf(&step.Resource) != 1 || old == nil || old.Digest == s.state.Plan.Steps[i].Digest {
 		return ""
 	}
 	next, err := decodeDefinition([]byte(step.Resource.Manifest))
@@ -99,7 +99,7 @@ func (s *stepper) unsafe(seen *InstallPlan, i int) string {
 func (s *stepper) joining(seen *InstallPlan, csv string) int {
 	for i := range seen.Status.Plan {
 		p := &seen.Status.Plan[i]
-		if p.Resource.stage() != 0 || p.Resource.Name != csv || s.csvs[csv] != nil {
+		if stageOf(&p.Resource) != 0 || p.Resource.Name != csv || s.csvs[csv] != nil {
 			continue
 		}
 		if c, err := decodeCSV([]byte(p.Resource.Manifest)); err == nil && s.csvs[c.Spec.Replaces] == nil {

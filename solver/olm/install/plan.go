@@ -9,84 +9,33 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
-// PlanPhase is the phase of an install plan.
-type PlanPhase string
+// The types of an install plan are those of package resource.
+type (
+	InstallPlan       = resource.InstallPlan       // what a plan installs
+	InstallPlanSpec   = resource.InstallPlanSpec   // what it is for
+	InstallPlanStatus = resource.InstallPlanStatus // how far it is
+	PlanStep          = resource.PlanStep          // one object of it
+	StepResource      = resource.StepResource      // the object
+	PlanPhase         = resource.PlanPhase         // of the whole plan
+	StepStatus        = resource.StepStatus        // of a step
+)
 
-// The phases of an install plan that are written.
+// The phases of an install plan and the statuses of its steps that are written.
 const (
-	PlanRequiresApproval PlanPhase = "RequiresApproval" // it waits for someone to approve it
-	PlanInstalling       PlanPhase = "Installing"       // its steps are being applied
-	PlanComplete         PlanPhase = "Complete"         // all its steps have been applied
-	PlanFailed           PlanPhase = "Failed"           // it took too long, or a step too many attempts
+	PlanRequiresApproval = resource.PlanRequiresApproval // it waits for someone to approve it
+	PlanInstalling       = resource.PlanInstalling       // its steps are being applied
+	PlanComplete         = resource.PlanComplete         // all its steps have been applied
+	PlanFailed           = resource.PlanFailed           // it took too long, or a step too many attempts
+	StepUnknown          = resource.StepUnknown          // it has not been applied, as far as is known
+	StepCreated          = resource.StepCreated          // it has been applied
 )
-
-// StepStatus is the status of a step of an install plan.
-type StepStatus string
-
-// The statuses of a step that are written.
-const (
-	StepUnknown StepStatus = "Unknown" // it has not been applied, as far as is known
-	StepCreated StepStatus = "Created" // it has been applied
-)
-
-// InstallPlan lists the objects needed to install or update some operators of a
-// namespace. Its JSON form is that of the API.
-type InstallPlan struct {
-	olm.ObjectMeta `json:"metadata"`
-	Spec           InstallPlanSpec   `json:"spec"`   // what it is for
-	Status         InstallPlanStatus `json:"status"` // its steps
-	// Revision is the observed revision of the plan, see Mark.
-	Revision string `json:"revision,omitempty"`
-}
-
-// InstallPlanSpec is what an install plan is for.
-type InstallPlanSpec struct {
-	// Approval is Manual if any subscription of the namespace is, because a plan
-	// serves all of them.
-	Approval olm.Approval `json:"approval"`
-	// Approved lets the plan run. Users set it on a plan that is Manual.
-	Approved bool `json:"approved"`
-	// ClusterServiceVersionNames are the CSVs that it installs, in plan order.
-	ClusterServiceVersionNames []string `json:"clusterServiceVersionNames"`
-	// Generation counts the plans of a namespace.
-	Generation int `json:"generation,omitempty"`
-}
-
-// InstallPlanStatus is the progress of an install plan.
-type InstallPlanStatus struct {
-	Phase PlanPhase `json:"phase"` // of the whole plan
-	// CatalogSources are the names of the catalogs that it takes from, sorted.
-	CatalogSources []string `json:"catalogSources"`
-	// Plan lists the steps: CSVs, then CRDs, then the rest. Each of the three is
-	// complete before the next starts.
-	Plan []PlanStep `json:"plan,omitempty"`
-	// Conditions has PlanInstalled once the plan is complete, or has failed.
-	Conditions []olm.Condition `json:"conditions,omitempty"`
-}
 
 // PlanInstalled is the condition of a plan that says whether its steps were
 // applied. False comes with ReasonPlanFailed and the cause.
-const PlanInstalled = "Installed"
-
-// PlanStep is one object of an install plan.
-type PlanStep struct {
-	Resolving string       `json:"resolving"` // the CSV that it belongs to
-	Resource  StepResource `json:"resource"`  // the object
-	Status    StepStatus   `json:"status"`    // where it stands
-}
-
-// StepResource is the object of a step.
-type StepResource struct {
-	SourceName      string `json:"sourceName"`      // the catalog that it is from
-	SourceNamespace string `json:"sourceNamespace"` // where the catalog lives
-	Group           string `json:"group"`           // the object's API group
-	Version         string `json:"version"`         // its API version
-	Kind            string `json:"kind"`            // its kind
-	Name            string `json:"name"`            // its name
-	Manifest        string `json:"manifest"`        // the object, as JSON
-}
+const PlanInstalled = resource.PlanInstalled
 
 // ContentError says that no plan can be made from the content of a bundle.
 type ContentError struct {
@@ -140,15 +89,15 @@ func newPlan(w *World, x *index, res *olm.Resolution, generation int) (p *Instal
 	if !p.Spec.Approved {
 		p.Status.Phase = PlanRequiresApproval
 	}
-	p.repair(w, x)
+	repair(p, w, x)
 	if len(p.Status.Plan) == 0 && res != nil {
-		if err := p.bring(w, res); err != nil {
+		if err := bring(p, w, res); err != nil {
 			return nil, nil, err
 		}
 		current = currents(res)
 	}
-	p.approve(w)
-	slices.SortStableFunc(p.Status.Plan, func(a, b PlanStep) int { return a.Resource.stage() - b.Resource.stage() })
+	approvePart(p, w)
+	slices.SortStableFunc(p.Status.Plan, func(a, b PlanStep) int { return stageOf(&a.Resource) - stageOf(&b.Resource) })
 	for i := range p.Status.Plan {
 		p.Status.CatalogSources = append(p.Status.CatalogSources, p.Status.Plan[i].Resource.SourceName)
 	}
@@ -158,7 +107,7 @@ func newPlan(w *World, x *index, res *olm.Resolution, generation int) (p *Instal
 }
 
 // bring adds the steps for the chosen bundles.
-func (p *InstallPlan) bring(w *World, res *olm.Resolution) error {
+func bring(p *InstallPlan, w *World, res *olm.Resolution) error {
 	writer := make(map[Ref]string)
 	for i := range res.Chosen {
 		choice := &res.Chosen[i]
@@ -167,10 +116,10 @@ func (p *InstallPlan) bring(w *World, res *olm.Resolution) error {
 			return &ContentError{choice.Name, err}
 		}
 		for _, s := range steps {
-			if other, taken := writer[s.ref(w.Namespace)]; taken && other != choice.Name {
-				return &ContentError{choice.Name, fmt.Errorf("%s is also in bundle %s: remove it from one of them", s.ref(w.Namespace), other)}
+			if other, taken := writer[stepRef(&s, w.Namespace)]; taken && other != choice.Name {
+				return &ContentError{choice.Name, fmt.Errorf("%s is also in bundle %s: remove it from one of them", stepRef(&s, w.Namespace), other)}
 			}
-			writer[s.ref(w.Namespace)] = choice.Name
+			writer[stepRef(&s, w.Namespace)] = choice.Name
 		}
 		p.Status.Plan = append(p.Status.Plan, steps...)
 		p.Spec.ClusterServiceVersionNames = append(p.Spec.ClusterServiceVersionNames, choice.Name)
@@ -211,8 +160,8 @@ func subscriptionStep(namespace string, sub *olm.Subscription) PlanStep {
 	}
 }
 
-// stage says when a resource is applied: 0 for CSVs, 1 for CRDs, 2 for the rest.
-func (r *StepResource) stage() int { return stage(r.Group, r.Kind) }
+// stageOf says when a resource is applied: 0 for CSVs, 1 for CRDs, 2 for the rest.
+func stageOf(r *StepResource) int { return stage(r.Group, r.Kind) }
 
 func stage(group, kind string) int {
 	switch {
@@ -224,8 +173,8 @@ func stage(group, kind string) int {
 	return 2
 }
 
-// ref names the step's object, in a namespace unless its kind has none.
-func (s *PlanStep) ref(namespace string) Ref {
+// stepRef names the step's object, in a namespace unless its kind has none.
+func stepRef(s *PlanStep, namespace string) Ref {
 	r := Ref{Group: s.Resource.Group, Kind: s.Resource.Kind, Namespace: namespace, Name: s.Resource.Name}
 	if !manifest.Namespaced(r.Kind) {
 		r.Namespace = ""
@@ -233,13 +182,13 @@ func (s *PlanStep) ref(namespace string) Ref {
 	return r
 }
 
-// memory returns what the engine remembers about a plan. current are the
+// memoryOf returns what the engine remembers about a plan. current are the
 // subscriptions that it serves.
-func (p *InstallPlan) memory(current []Current) *Plan {
+func memoryOf(p *InstallPlan, current []Current) *Plan {
 	m := &Plan{Name: p.Name, Generation: p.Spec.Generation, Approval: p.Spec.Approval, Current: current}
 	for i := range p.Status.Plan {
 		s := &p.Status.Plan[i]
-		m.Steps = append(m.Steps, StepState{Resolving: s.Resolving, Ref: s.ref(p.Namespace), Digest: s.digest()})
+		m.Steps = append(m.Steps, StepState{Resolving: s.Resolving, Ref: stepRef(s, p.Namespace), Digest: stepDigest(s)})
 	}
 	return m
 }

@@ -80,7 +80,7 @@ func (w *World) Preview(plan string) (*Preview, error) {
 	out := &Preview{Plan: plan}
 	for i := range p.Status.Plan {
 		step := &p.Status.Plan[i]
-		if step.Resource.stage() != 0 {
+		if stageOf(&step.Resource) != 0 {
 			continue
 		}
 		next, err := decodeCSV([]byte(step.Resource.Manifest))
@@ -96,7 +96,7 @@ func (w *World) Preview(plan string) (*Preview, error) {
 		o.Images = newImages(was, &next)
 		o.Webhooks = newWebhooks(was, &next)
 		for k := range p.Status.Plan {
-			if c := &p.Status.Plan[k]; c.Resolving == next.Name && c.Resource.stage() == 1 {
+			if c := &p.Status.Plan[k]; c.Resolving == next.Name && stageOf(&c.Resource) == 1 {
 				o.definition(s, p, c)
 			}
 		}
@@ -238,7 +238,7 @@ func (o *OperatorPreview) definition(s *stepper, p *InstallPlan, step *PlanStep)
 		o.CRDs = append(o.CRDs, CRDPreview{Name: step.Resource.Name, New: true})
 		return
 	}
-	if old.Digest == step.digest() {
+	if old.Digest == stepDigest(step) {
 		return
 	}
 	c := CRDPreview{Name: old.Name}

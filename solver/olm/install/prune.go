@@ -23,7 +23,7 @@ func (s *stepper) prune() {
 // operator: lost objects are restored from it.
 func (s *stepper) brings(p *InstallPlan) bool {
 	for i := range p.Status.Plan {
-		if step := &p.Status.Plan[i]; step.Resource.stage() == 0 && s.csvs[step.Resource.Name] != nil && s.bringer(step.Resource.Name) == p {
+		if step := &p.Status.Plan[i]; stageOf(&step.Resource) == 0 && s.csvs[step.Resource.Name] != nil && s.bringer(step.Resource.Name) == p {
 			return true
 		}
 	}
@@ -33,7 +33,7 @@ func (s *stepper) brings(p *InstallPlan) bool {
 // bringer returns the newest plan with the step of a CSV.
 func (s *stepper) bringer(csv string) *InstallPlan {
 	for _, p := range s.plans {
-		if slices.ContainsFunc(p.Status.Plan, func(x PlanStep) bool { return x.Resource.stage() == 0 && x.Resource.Name == csv }) {
+		if slices.ContainsFunc(p.Status.Plan, func(x PlanStep) bool { return stageOf(&x.Resource) == 0 && x.Resource.Name == csv }) {
 			return p
 		}
 	}

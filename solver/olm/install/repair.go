@@ -8,18 +8,18 @@ import (
 )
 
 // repair adds the steps that restore what operators have lost.
-func (p *InstallPlan) repair(w *World, x *index) {
+func repair(p *InstallPlan, w *World, x *index) {
 	written := make(map[Ref]bool)
 	for _, c := range x.operators {
 		if !x.stays(c) {
 			continue
 		}
-		lost := slices.DeleteFunc(stepsOf(w, x, c), func(s PlanStep) bool { return written[s.ref(w.Namespace)] || !x.lost(w, c, &s) })
+		lost := slices.DeleteFunc(stepsOf(w, x, c), func(s PlanStep) bool { return written[stepRef(&s, w.Namespace)] || !x.lost(w, c, &s) })
 		if len(lost) == 0 {
 			continue
 		}
 		for i := range lost {
-			written[lost[i].ref(w.Namespace)] = true
+			written[stepRef(&lost[i], w.Namespace)] = true
 		}
 		p.Status.Plan = append(p.Status.Plan, lost...)
 		p.Spec.ClusterServiceVersionNames = append(p.Spec.ClusterServiceVersionNames, c.Name)
@@ -36,11 +36,11 @@ func (x *index) stays(c *CSV) bool {
 // operator had it. A missing CSV is not repaired here, and users may delete their
 // subscriptions.
 func (x *index) lost(w *World, c *CSV, s *PlanStep) bool {
-	ref := s.ref(w.Namespace)
+	ref := stepRef(s, w.Namespace)
 	switch {
-	case s.Resource.stage() == 0, ref.Kind == kindSubscription && ref.Group == groupOLM:
+	case stageOf(&s.Resource) == 0, ref.Kind == kindSubscription && ref.Group == groupOLM:
 		return false
-	case s.Resource.stage() == 1:
+	case stageOf(&s.Resource) == 1:
 		return x.crds[ref.Name] == nil || x.behind(x.crds[ref.Name], c, s)
 	}
 	o := x.objects[ref]
@@ -79,11 +79,11 @@ func stepsOf(w *World, x *index, c *CSV) []PlanStep {
 			continue
 		}
 		for _, s := range p.Status.Plan {
-			if ref := s.ref(w.Namespace); s.Resolving == c.Name && !seen[ref] {
+			if ref := stepRef(&s, w.Namespace); s.Resolving == c.Name && !seen[ref] {
 				seen[ref] = true
 				s.Status = StepUnknown
 				steps = append(steps, s)
-				whole = whole || s.Resource.stage() == 0
+				whole = whole || stageOf(&s.Resource) == 0
 			}
 		}
 		if whole { // earlier plans installed it before it was reinstalled

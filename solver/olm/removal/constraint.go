@@ -3,7 +3,7 @@ package removal
 import (
 	"slices"
 
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
@@ -14,12 +14,12 @@ type judge struct {
 	compiler      *rule.Compiler // nil until needed, since creating one is expensive
 }
 
-func newJudge(gone, staying []*olm.ClusterServiceVersion) *judge {
+func newJudge(gone, staying []*resource.ClusterServiceVersion) *judge {
 	return &judge{gone: prepare(gone), staying: prepare(staying)}
 }
 
 // prepare decodes what operators provide.
-func prepare(csvs []*olm.ClusterServiceVersion) []*rule.Properties {
+func prepare(csvs []*resource.ClusterServiceVersion) []*rule.Properties {
 	var all []*rule.Properties
 	for _, c := range csvs {
 		all = append(all, rule.Prepare(properties(c)))
@@ -29,8 +29,8 @@ func prepare(csvs []*olm.ClusterServiceVersion) []*rule.Properties {
 
 // properties returns those of a CSV's annotation; one that cannot be parsed counts
 // as absent.
-func properties(c *olm.ClusterServiceVersion) []rule.Property {
-	props, err := olm.ParseProperties(c.Annotations[olm.PropertiesAnnotation])
+func properties(c *resource.ClusterServiceVersion) []rule.Property {
+	props, err := resource.ParseProperties(c.Annotations[resource.PropertiesAnnotation])
 	if err != nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func properties(c *olm.ClusterServiceVersion) []rule.Property {
 
 // unmet returns the constraints of an operator that only the removed operators
 // meet. A constraint that cannot be parsed was never met.
-func (j *judge) unmet(c *olm.ClusterServiceVersion) []string {
+func (j *judge) unmet(c *resource.ClusterServiceVersion) []string {
 	var all []string
 	for _, p := range properties(c) {
 		if p.Type != "olm.constraint" {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // dependents returns the operators that require what only the given CSVs
 // provide.
-func dependents(w *World, gone []*olm.ClusterServiceVersion) []Dependent {
+func dependents(w *World, gone []*resource.ClusterServiceVersion) []Dependent {
 	lost := make(map[string]bool)
 	for _, c := range gone {
 		provided, _ := interests(c)
@@ -19,7 +19,7 @@ func dependents(w *World, gone []*olm.ClusterServiceVersion) []Dependent {
 			lost[name] = true
 		}
 	}
-	var staying []*olm.ClusterServiceVersion
+	var staying []*resource.ClusterServiceVersion
 	for i := range w.CSVs {
 		c := &w.CSVs[i]
 		if c.Copied() || slices.Contains(gone, c) {
@@ -50,7 +50,7 @@ func dependents(w *World, gone []*olm.ClusterServiceVersion) []Dependent {
 // properties of the annotation are used if there is one, and the APIs of the spec
 // always. A property that cannot be parsed counts as absent; constraints are left
 // to judge.
-func interests(c *olm.ClusterServiceVersion) (provided, required []string) {
+func interests(c *resource.ClusterServiceVersion) (provided, required []string) {
 	for _, d := range c.Spec.CustomResourceDefinitions.Owned {
 		provided = append(provided, crdName(d))
 	}
@@ -63,7 +63,7 @@ func interests(c *olm.ClusterServiceVersion) (provided, required []string) {
 	for _, d := range c.Spec.APIServiceDefinitions.Required {
 		required = append(required, d.Kind+"."+d.Version+"."+d.Group)
 	}
-	props, err := olm.ParseProperties(c.Annotations[olm.PropertiesAnnotation])
+	props, err := resource.ParseProperties(c.Annotations[resource.PropertiesAnnotation])
 	if err != nil {
 		props = nil
 	}
@@ -89,7 +89,7 @@ func interests(c *olm.ClusterServiceVersion) (provided, required []string) {
 	return once(provided), once(required)
 }
 
-func crdName(d olm.CRDDescription) string {
+func crdName(d resource.CRDDescription) string {
 	_, group, _ := strings.Cut(d.Name, ".")
 	return d.Kind + "." + d.Version + "." + group
 }

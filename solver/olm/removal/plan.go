@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // Object names an object.
@@ -18,7 +18,7 @@ type Object struct {
 
 // String returns "Kind namespace/name".
 func (o Object) String() string {
-	return o.Kind + " " + olm.ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
+	return o.Kind + " " + resource.ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
 }
 
 // Verb is what is done to an object.
@@ -68,8 +68,8 @@ type Plan struct {
 // World is a namespace, with the objects of the cluster that are related to it.
 type World struct {
 	// Subscriptions and CSVs are those of the namespace, in any order.
-	Subscriptions []olm.Subscription
-	CSVs          []olm.ClusterServiceVersion // see Subscriptions
+	Subscriptions []resource.Subscription
+	CSVs          []resource.ClusterServiceVersion // see Subscriptions
 	// Objects are the objects that belong to each CSV, by the CSV's name:
 	// deployments, roles, and the optional objects of its bundle.
 	Objects map[string][]Object
@@ -105,7 +105,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("subscription %s does not exist; there are %s", e.Subscription, strings.Join(e.Known, ", "))
 }
 
-func (w *World) find(name string) (*olm.Subscription, error) {
+func (w *World) find(name string) (*resource.Subscription, error) {
 	var known []string
 	for i := range w.Subscriptions {
 		if w.Subscriptions[i].Name == name {
@@ -119,11 +119,11 @@ func (w *World) find(name string) (*olm.Subscription, error) {
 
 // csvs returns the existing CSVs of a subscription: the current one, then the
 // installed one, then those that they replace.
-func (w *World) csvs(sub *olm.Subscription) []*olm.ClusterServiceVersion {
-	var found []*olm.ClusterServiceVersion
+func (w *World) csvs(sub *resource.Subscription) []*resource.ClusterServiceVersion {
+	var found []*resource.ClusterServiceVersion
 	names := []string{sub.Status.CurrentCSV, sub.Status.InstalledCSV}
 	for i := 0; i < len(names); i++ {
-		at := slices.IndexFunc(w.CSVs, func(c olm.ClusterServiceVersion) bool { return c.Name == names[i] && !c.Copied() })
+		at := slices.IndexFunc(w.CSVs, func(c resource.ClusterServiceVersion) bool { return c.Name == names[i] && !c.Copied() })
 		if at < 0 || slices.Contains(found, &w.CSVs[at]) {
 			continue
 		}
@@ -157,7 +157,7 @@ func Uninstall(w *World, subscription string) (*Plan, error) {
 // Uninstall; then the jobs and config maps of failed attempts to fetch its bundles
 // are deleted, so that the bundles are fetched again; and finally the subscription
 // is created again with its spec and without status. The error is a *NotFoundError.
-func Refresh(w *World, subscription string) (*Plan, *olm.Subscription, error) {
+func Refresh(w *World, subscription string) (*Plan, *resource.Subscription, error) {
 	sub, err := w.find(subscription)
 	if err != nil {
 		return nil, nil, err
@@ -173,7 +173,7 @@ func Refresh(w *World, subscription string) (*Plan, *olm.Subscription, error) {
 	}
 	p.step(Create, subscriptionObject(sub), "the operator is chosen and installed again")
 	p.Dependents = nil // they get back what they lose
-	again := &olm.Subscription{ObjectMeta: sub.ObjectMeta, Spec: sub.Spec}
+	again := &resource.Subscription{ObjectMeta: sub.ObjectMeta, Spec: sub.Spec}
 	return p, again, nil
 }
 
@@ -181,13 +181,13 @@ func (p *Plan) step(verb Verb, o Object, format string, args ...any) {
 	p.Steps = append(p.Steps, Step{Verb: verb, Object: o, Why: fmt.Sprintf(format, args...)})
 }
 
-func subscriptionObject(s *olm.Subscription) Object {
+func subscriptionObject(s *resource.Subscription) Object {
 	return Object{Group: "operators.coreos.com", Kind: "Subscription", Namespace: s.Namespace, Name: s.Name}
 }
 
-func (p *Plan) remove(w *World, sub *olm.Subscription) {
+func (p *Plan) remove(w *World, sub *resource.Subscription) {
 	p.step(Delete, subscriptionObject(sub), "while it is there the operator is installed again")
-	var gone []*olm.ClusterServiceVersion
+	var gone []*resource.ClusterServiceVersion
 	for _, c := range w.csvs(sub) {
 		if other := w.user(c.Name, sub); other != nil {
 			p.Stays = append(p.Stays, Remnant{
@@ -207,12 +207,12 @@ func (p *Plan) remove(w *World, sub *olm.Subscription) {
 	p.Dependents = dependents(w, gone)
 }
 
-func csvObject(c *olm.ClusterServiceVersion) Object {
+func csvObject(c *resource.ClusterServiceVersion) Object {
 	return Object{Group: "operators.coreos.com", Kind: "ClusterServiceVersion", Namespace: c.Namespace, Name: c.Name}
 }
 
 // user returns another subscription that has a CSV, or nil.
-func (w *World) user(csv string, sub *olm.Subscription) *olm.Subscription {
+func (w *World) user(csv string, sub *resource.Subscription) *resource.Subscription {
 	for i := range w.Subscriptions {
 		s := &w.Subscriptions[i]
 		if s.Name != sub.Name && (s.Status.CurrentCSV == csv || s.Status.InstalledCSV == csv) {
@@ -224,7 +224,7 @@ func (w *World) user(csv string, sub *olm.Subscription) *olm.Subscription {
 
 // generated lists the subscriptions that seem to have been created for what an
 // operator requires: their names consist of package, channel and catalog.
-func (p *Plan) generated(w *World, sub *olm.Subscription) {
+func (p *Plan) generated(w *World, sub *resource.Subscription) {
 	for i := range w.Subscriptions {
 		s := &w.Subscriptions[i]
 		made := strings.Join([]string{s.Spec.Package, s.Spec.Channel, s.Spec.Source, s.Spec.SourceNamespace}, "-")
@@ -237,7 +237,7 @@ func (p *Plan) generated(w *World, sub *olm.Subscription) {
 	}
 }
 
-func (p *Plan) definitions(w *World, gone []*olm.ClusterServiceVersion) {
+func (p *Plan) definitions(w *World, gone []*resource.ClusterServiceVersion) {
 	var names []string
 	for _, c := range gone {
 		names = append(names, w.CRDs[c.Name]...)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
@@ -114,8 +114,8 @@ const (
 )
 
 // Key returns the name by which subscriptions refer to the catalog.
-func (c *CatalogSource) Key() olm.SourceKey {
-	return olm.SourceKey{Name: c.Name, Namespace: c.Namespace}
+func (c *CatalogSource) Key() resource.SourceKey {
+	return resource.SourceKey{Name: c.Name, Namespace: c.Namespace}
 }
 
 // Check returns an error if the spec lacks what its type needs: an image (or a
@@ -166,8 +166,8 @@ func (c *CatalogSource) Err() error {
 }
 
 // Health returns what a subscription's status shows of the catalog.
-func (c *CatalogSource) Health() olm.CatalogHealth {
-	return olm.CatalogHealth{Source: c.Key(), Healthy: c.Err() == nil}
+func (c *CatalogSource) Health() resource.CatalogHealth {
+	return resource.CatalogHealth{Source: c.Key(), Healthy: c.Err() == nil}
 }
 
 // Connect returns the state of the connection after an observation. LastConnect

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // The conditions of a subscription.
@@ -48,7 +48,7 @@ const (
 // Facts is what is known about a subscription.
 type Facts struct {
 	// Catalogs are those visible in the subscription's namespace, in any order.
-	Catalogs []olm.CatalogHealth
+	Catalogs []resource.CatalogHealth
 	// CatalogsUnknown says that the catalogs were not checked. What the status says
 	// of catalogs then does not change.
 	CatalogsUnknown bool
@@ -96,7 +96,7 @@ type Unpack struct {
 // in their order: those of the package, of the channel that it follows (the
 // package's default channel if it names none), and of the CSV that is
 // installed, by its name.
-func Deprecations(sub *olm.Subscription, pkg *catalog.Package) ([]catalog.Deprecation, error) {
+func Deprecations(sub *resource.Subscription, pkg *catalog.Package) ([]catalog.Deprecation, error) {
 	all, err := pkg.Deprecations()
 	if err != nil {
 		return nil, fmt.Errorf("package %s: %w", pkg.Name(), err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // Update returns what the status of a subscription must be:
@@ -29,7 +29,7 @@ import (
 //
 // LastUpdated changes only if something else does. The arguments are not
 // modified.
-func Update(sub *olm.Subscription, facts *Facts, now time.Time) olm.SubscriptionStatus {
+func Update(sub *resource.Subscription, facts *Facts, now time.Time) resource.SubscriptionStatus {
 	u := update{now: now, out: sub.Status}
 	u.out.Conditions = slices.Clone(sub.Status.Conditions)
 	if !facts.CatalogsUnknown {
@@ -48,23 +48,23 @@ func Update(sub *olm.Subscription, facts *Facts, now time.Time) olm.Subscription
 
 type update struct {
 	now time.Time
-	out olm.SubscriptionStatus
+	out resource.SubscriptionStatus
 }
 
 func (u *update) set(kind string, holds fairlead.ConditionStatus, reason, message string) {
-	u.out.Conditions = fairlead.SetCondition(u.out.Conditions, olm.Condition{
+	u.out.Conditions = fairlead.SetCondition(u.out.Conditions, resource.Condition{
 		Type: kind, Status: holds, LastTransitionTime: u.now, Reason: reason, Message: message,
 	})
 }
 
 func (u *update) clear(kinds ...string) {
-	u.out.Conditions = slices.DeleteFunc(u.out.Conditions, func(c olm.Condition) bool { return slices.Contains(kinds, c.Type) })
+	u.out.Conditions = slices.DeleteFunc(u.out.Conditions, func(c resource.Condition) bool { return slices.Contains(kinds, c.Type) })
 }
 
-func (u *update) catalogs(sub *olm.Subscription, facts *Facts) {
+func (u *update) catalogs(sub *resource.Subscription, facts *Facts) {
 	old := u.out.CatalogHealth
 	seen := slices.Clone(facts.Catalogs)
-	slices.SortFunc(seen, func(a, b olm.CatalogHealth) int {
+	slices.SortFunc(seen, func(a, b resource.CatalogHealth) int {
 		return cmp.Or(strings.Compare(a.Source.Namespace, b.Source.Namespace), strings.Compare(a.Source.Name, b.Source.Name))
 	})
 	u.out.CatalogHealth = seen
@@ -78,7 +78,7 @@ func (u *update) catalogs(sub *olm.Subscription, facts *Facts) {
 			ill = append(ill, h.Source.String())
 		}
 	}
-	target := olm.SourceKey{Name: sub.Spec.Source, Namespace: sub.Spec.SourceNamespace}
+	target := resource.SourceKey{Name: sub.Spec.Source, Namespace: sub.Spec.SourceNamespace}
 	switch {
 	case missing:
 		u.set(CatalogSourcesUnhealthy, fairlead.ConditionTrue, ReasonUnhealthyCatalog,
@@ -95,7 +95,7 @@ func (u *update) catalogs(sub *olm.Subscription, facts *Facts) {
 }
 
 // healthReason says how the healthy catalogs differ from what was known.
-func healthReason(old, seen []olm.CatalogHealth) string {
+func healthReason(old, seen []resource.CatalogHealth) string {
 	switch {
 	case slices.Equal(old, seen):
 		return ReasonAllHealthy
@@ -143,7 +143,7 @@ func (u *update) report(kind, reason string, bundles []Unpack, counts func(Unpac
 	u.set(kind, fairlead.ConditionTrue, reason, strings.Join(texts, "; "))
 }
 
-func (u *update) deprecations(sub *olm.Subscription, facts *Facts) {
+func (u *update) deprecations(sub *resource.Subscription, facts *Facts) {
 	kinds := []struct{ schema, kind string }{
 		{"olm.package", PackageDeprecated}, {"olm.channel", ChannelDeprecated}, {"olm.bundle", BundleDeprecated},
 	}
@@ -174,7 +174,7 @@ func (u *update) plan(facts *Facts) {
 	switch {
 	case ref == nil, plan != nil && plan.Phase == phaseComplete:
 		u.clear(InstallPlanMissing, InstallPlanPending, InstallPlanFailed)
-	case plan == nil && u.out.State == olm.StateUpgradePending:
+	case plan == nil && u.out.State == resource.StateUpgradePending:
 		u.clear(InstallPlanMissing, InstallPlanPending, InstallPlanFailed)
 		u.out.InstallPlanRef = nil
 		u.out.CurrentCSV = u.out.InstalledCSV
@@ -202,14 +202,14 @@ func (u *update) state(facts *Facts) {
 	}
 	switch {
 	case u.out.InstallPlanRef != nil && facts.Plan != nil && facts.Plan.Phase == phaseFailed:
-		u.out.State = olm.StateUpgradeFailed
+		u.out.State = resource.StateUpgradeFailed
 	case u.out.CurrentCSV == "":
-		u.out.State = olm.StateNone
+		u.out.State = resource.StateNone
 	case !there:
-		u.out.State = olm.StateUpgradePending
+		u.out.State = resource.StateUpgradePending
 	case facts.Next != "" && facts.Next != u.out.CurrentCSV:
-		u.out.State = olm.StateUpgradeAvailable
+		u.out.State = resource.StateUpgradeAvailable
 	default:
-		u.out.State = olm.StateAtLatestKnown
+		u.out.State = resource.StateAtLatestKnown
 	}
 }

@@ -114,7 +114,7 @@ func (s *shelf) source(ctx context.Context, u *unstructured.Unstructured) (olm.S
 	var c extension.ClusterCatalog
 	var at place
 	err := errors.Join(kube.DecodeObject(u, &c), kube.DecodeObject(u, &at))
-	src := c.Source()
+	src := extension.SourceOf(&c)
 	src.Name = u.GetName()
 	if err != nil {
 		src.Err = err

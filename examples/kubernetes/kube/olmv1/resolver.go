@@ -58,7 +58,7 @@ func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed
 			return nil, nil, nil, fmt.Errorf("the installed bundle: %w", err)
 		}
 	}
-	q, err := x.Question()
+	q, err := extension.QuestionOf(&x)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -114,7 +114,7 @@ func (r *Resolver[X, M, B, V, D]) sources(ctx context.Context, pkg string) ([]ol
 		if err := through(c.Object, &object); err != nil {
 			return nil, fmt.Errorf("catalog %d: %w", i+1, err)
 		}
-		s := object.Source()
+		s := extension.SourceOf(&object)
 		if s.Err = c.Err; s.Err == nil {
 			if s.Catalog, err = open(ctx, &c); err != nil {
 				return nil, fmt.Errorf("catalog %s: %w", object.Name, err)

@@ -1,4 +1,4 @@
-package olm
+package resource
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package olm
+package resource
 
 import (
 	"strings"
@@ -84,13 +84,15 @@ func (k SourceKey) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-func (k SourceKey) compare(o SourceKey) int {
+// Compare orders keys by name, then by namespace: -1, 0 or 1.
+func (k SourceKey) Compare(o SourceKey) int {
 	if c := strings.Compare(k.Name, o.Name); c != 0 {
 		return c
 	}
 	return strings.Compare(k.Namespace, o.Namespace)
 }
 
-func (s *Subscription) source() SourceKey {
+// Source returns the catalog that the subscription names; zero if it names none.
+func (s *Subscription) Source() SourceKey {
 	return SourceKey{Name: s.Spec.Source, Namespace: s.Spec.SourceNamespace}
 }
