@@ -140,17 +140,24 @@ func (r *rig) risk(text string) graph.Risk {
 	return graph.Risk{Name: name, URL: "https://example.com/" + name, Message: "it breaks.", MatchingRules: []graph.Rule{rule}}
 }
 
-// told tells what the status says of updates.
-func told(s cvo.Status) string {
+// told lists the updates and risks of a status, by reasons and data.
+func (s *stage) told(status cvo.Status) string {
 	var out strings.Builder
-	for _, r := range s.AvailableUpdates {
+	verdict := func(list []cvo.Condition, kind string) string {
+		c := fairlead.FindCondition(list, kind)
+		if c == nil {
+			return ""
+		}
+		return strings.TrimRight(fmt.Sprintf("%s %s %s", c.Status, c.Reason, s.words.Say(kind+"="+string(c.Status)+" "+c.Reason, c.Message)), " ")
+	}
+	for _, r := range status.AvailableUpdates {
 		fmt.Fprintf(&out, "available %s %s %v\n", r.Version, r.URL, r.Channels)
 	}
-	for _, u := range s.ConditionalUpdates {
-		fmt.Fprintf(&out, "conditional %s %v %s\n", u.Release.Version, u.RiskNames, said(cvo.Status{Conditions: u.Conditions}, "Recommended"))
+	for _, u := range status.ConditionalUpdates {
+		fmt.Fprintf(&out, "conditional %s %v %s\n", u.Release.Version, u.RiskNames, verdict(u.Conditions, "Recommended"))
 	}
-	for _, r := range s.ConditionalUpdateRisks {
-		fmt.Fprintf(&out, "risk %s %s\n", r.Name, strings.ReplaceAll(said(cvo.Status{Conditions: r.Conditions}, "Applies"), "\n", "|"))
+	for _, r := range status.ConditionalUpdateRisks {
+		fmt.Fprintf(&out, "risk %s %s\n", r.Name, verdict(r.Conditions, "Applies"))
 	}
 	return out.String()
 }

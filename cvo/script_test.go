@@ -17,6 +17,7 @@ import (
 // stage is what a script plays on: one cluster in memory and one engine.
 type stage struct {
 	t       *testing.T
+	words   *golden.Words
 	clock   *fairlead.ManualClock
 	store   *fairlead.MemStore
 	backend *rig
@@ -25,10 +26,11 @@ type stage struct {
 	own     cvo.Release
 	spec    cvo.Spec
 	last    cvo.Decision
+	names   []string // of components
 }
 
 func newStage(t *testing.T) *stage {
-	s := &stage{t: t, clock: new(fairlead.ManualClock), store: new(fairlead.MemStore), policy: &cvo.Policy{}}
+	s := &stage{t: t, words: new(golden.Words), clock: new(fairlead.ManualClock), store: new(fairlead.MemStore), policy: &cvo.Policy{}}
 	s.clock.Set(noon)
 	s.backend = &rig{MemBackend: cvo.NewMemBackend(s.clock), says: map[string]string{}, fails: map[string]*fairlead.RefusedError{}, broken: map[string]string{}, modes: map[cvo.Mode]int{}}
 	s.restart()
@@ -51,7 +53,13 @@ func (s *stage) restart() {
 //	restart          another engine takes over
 //	status | blocked | history
 func TestScripts(t *testing.T) {
-	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler { return newStage(t).do })
+	w := &golden.Words{}
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
+		s := newStage(t)
+		s.words = w
+		return s.do
+	})
+	w.Check(t, "testdata")
 }
 
 // do carries out a command: what is said to the engine or about releases here,
@@ -79,7 +87,9 @@ func (s *stage) do(c *golden.Command) string {
 		}
 		return out
 	case "new":
+		w := s.words
 		*s = *newStage(s.t)
+		s.words = w
 	default:
 		if !s.happen(c) {
 			return s.show(c)
@@ -105,7 +115,11 @@ func (s *stage) release(c *golden.Command) {
 	if c.Has("broken") {
 		s.backend.broken[c.Value("image")] = c.Value("broken")
 	}
-	s.backend.SetRelease(c.Value("image"), release(s.t, c.Value("version"), partsOf(s.t, c.Input), nil), !c.Has("unsigned"), takes)
+	parts := partsOf(s.t, c.Input)
+	for _, p := range parts {
+		s.names = append(s.names, p.component, strings.ToUpper(p.component[:1])+p.component[1:]) // and as a capability
+	}
+	s.backend.SetRelease(c.Value("image"), release(s.t, c.Value("version"), parts, nil), !c.Has("unsigned"), takes)
 }
 
 func (s *stage) cluster(c *golden.Command) {
@@ -161,19 +175,19 @@ func (s *stage) show(c *golden.Command) string {
 	case "blocked":
 		var out strings.Builder
 		for _, b := range s.last.Blocked {
-			fmt.Fprintln(&out, b)
+			fmt.Fprintln(&out, s.words.Block(b))
 		}
 		return out.String()
 	case "history":
 		var out strings.Builder
 		for _, h := range status.History {
-			fmt.Fprintf(&out, "%s %s verified=%v %s\n", h.Version, h.State, h.Verified, strings.ReplaceAll(h.AcceptedRisks, "\n", "|"))
+			fmt.Fprintln(&out, strings.TrimSpace(fmt.Sprintf("%s %s verified=%v %s", h.Version, h.State, h.Verified, s.words.Say("history acceptedRisks", h.AcceptedRisks))))
 		}
 		return out.String()
 	case "capabilities":
 		return fmt.Sprintln(strings.Join(status.Capabilities.EnabledCapabilities, " "))
 	case "updates":
-		return told(status)
+		return s.told(status)
 	case "described":
 		d := status.Desired
 		return fmt.Sprintln(d.Version, d.URL, d.Channels)
@@ -278,7 +292,7 @@ func (s *stage) run(d time.Duration) string {
 	for {
 		decision, err := s.runner.Reconcile(s.t.Context(), "c")
 		if err != nil && len(s.backend.fails) == 0 {
-			fmt.Fprintln(&out, "error:", err)
+			fmt.Fprintln(&out, "error", s.words.Say("error", err.Error()))
 			return out.String()
 		}
 		s.last = decision
@@ -304,7 +318,7 @@ func (s *stage) status() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "desired %s\n", v.Status.Desired.Version)
 	for _, c := range v.Status.Conditions {
-		fmt.Fprintf(&out, "%s=%s %s: %s\n", c.Type, c.Status, c.Reason, strings.ReplaceAll(c.Message, "\n", "|"))
+		fmt.Fprintln(&out, strings.Join(strings.Fields(fmt.Sprintf("%s=%s %s %s", c.Type, c.Status, c.Reason, s.words.Say(c.Type+"="+string(c.Status)+" "+c.Reason, c.Message, s.names...))), " "))
 	}
 	return out.String()
 }

@@ -14,7 +14,7 @@ import (
 // handler runs the scripts: "parse" reads a graph and prints its findings,
 // "file" a file of graph data, "assemble" makes a graph of both, and the others
 // ask the last graph.
-func handler(t *testing.T) golden.Handler {
+func handler(t *testing.T, w *golden.Words) golden.Handler {
 	var g, raw *graph.Graph
 	files := fstest.MapFS{}
 	return func(c *golden.Command) string {
@@ -23,16 +23,16 @@ func handler(t *testing.T) golden.Handler {
 			var found graph.Diagnostics
 			g, found = graph.Parse([]byte(c.Input), &graph.Options{File: "graph.json"})
 			raw = g
-			return told(found, g != nil)
+			return told(w, found, g != nil)
 		case "file":
 			files[c.Value("name")] = &fstest.MapFile{Data: []byte(c.Input)}
 			_, found := graph.ReadData(fstest.MapFS{c.Value("name"): files[c.Value("name")]})
-			return told(found, true)
+			return told(w, found, true)
 		case "assemble":
 			data, _ := graph.ReadData(files)
 			opts := &graph.AssembleOptions{Channel: c.Value("channel"), Architecture: c.Value("arch")}
 			if err := opts.Check(); err != nil {
-				return err.Error()
+				return failure(w, "assemble", err)
 			}
 			g = data.Assemble(raw, opts)
 			text, err := g.MarshalJSON()
@@ -48,21 +48,21 @@ func handler(t *testing.T) golden.Handler {
 			again(t, g)
 			return string(text)
 		case "fetch":
-			return fetch(c)
+			return fetch(w, c)
 		case "updates":
-			return updates(g, c.Value("from"))
+			return updates(w, g, c.Value("from"))
 		case "why":
-			w, err := g.WhyNot(t.Context(), c.Value("from"), c.Value("to"), &graph.WhyNotOptions{PathOptions: *pathOptions(c)})
+			why, err := g.WhyNot(t.Context(), c.Value("from"), c.Value("to"), &graph.WhyNotOptions{PathOptions: *pathOptions(c)})
 			if err != nil {
-				return err.Error()
+				return failure(w, "why", err)
 			}
-			return string(w.Obstacle) + "\n" + w.String()
+			return because(w, why)
 		case "paths":
-			return paths(t, g, c)
+			return paths(t, w, g, c)
 		case "dot", "mermaid":
 			d, err := g.Diagram(c.Value("from"))
 			if err != nil {
-				return err.Error()
+				return failure(w, "diagram", err)
 			}
 			var out strings.Builder
 			write := d.WriteDOT
@@ -79,10 +79,10 @@ func handler(t *testing.T) golden.Handler {
 	}
 }
 
-func told(found graph.Diagnostics, usable bool) string {
+func told(w *golden.Words, found graph.Diagnostics, usable bool) string {
 	var out strings.Builder
 	for _, d := range found {
-		out.WriteString(string(d.Code) + " " + d.Error() + "\n")
+		out.WriteString(diagnostic(w, d) + "\n")
 	}
 	if !usable {
 		out.WriteString("no graph\n")
@@ -92,15 +92,53 @@ func told(found graph.Diagnostics, usable bool) string {
 	return out.String()
 }
 
-func updates(g *graph.Graph, from string) string {
+// diagnostic writes the code, the position and the data of a finding.
+func diagnostic(w *golden.Words, d *graph.Diagnostic) string {
+	text := string(d.Code)
+	if at := d.Pos.String(); at != "" {
+		text += " " + at
+	}
+	if d.Subject != "" {
+		text += " (" + d.Subject + ")"
+	}
+	return strings.TrimRight(text+" "+w.Say(string(d.Code), d.Message), " ")
+}
+
+// because writes why there is no update, without words.
+func because(w *golden.Words, why *graph.WhyNot) string {
+	w.Say("why "+string(why.Obstacle), why.String())
+	out := []string{string(why.Obstacle)}
+	for _, r := range why.Risks {
+		out = append(out, "risk="+r.Risk+":"+string(r.Applies))
+	}
+	for _, b := range why.Blocks {
+		out = append(out, "removed="+b.File+":"+b.From)
+	}
+	for _, x := range []struct {
+		key  string
+		list []string
+	}{{"via", why.Via}, {"via-risks", why.ViaRisks}, {"channels", why.Channels}, {"nearest", []string{why.Nearest}}} {
+		if text := strings.Join(x.list, ","); text != "" {
+			out = append(out, x.key+"="+text)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// failure writes the data of an error.
+func failure(w *golden.Words, of string, err error) string {
+	return strings.TrimRight("error "+w.Say(of+" error", err.Error()), " ")
+}
+
+func updates(w *golden.Words, g *graph.Graph, from string) string {
 	u, err := g.Updates(from)
 	if err != nil {
-		return err.Error()
+		return failure(w, "updates", err)
 	}
 	return "available " + strings.Join(versions(u.Available), " ") + "\nconditional " + strings.Join(withRisks(u.Conditional), " ")
 }
 
-func paths(t *testing.T, g *graph.Graph, c *golden.Command) string {
+func paths(t *testing.T, w *golden.Words, g *graph.Graph, c *golden.Command) string {
 	opts := pathOptions(c)
 	list, err := g.Paths(t.Context(), c.Value("from"), c.Value("to"), opts)
 	var out strings.Builder
@@ -115,7 +153,7 @@ func paths(t *testing.T, g *graph.Graph, c *golden.Command) string {
 		out.WriteByte('\n')
 	}
 	if err != nil {
-		out.WriteString(err.Error())
+		out.WriteString(failure(w, "paths", err))
 	} else if len(list) == 0 {
 		out.WriteString("none")
 	}
@@ -140,7 +178,11 @@ func pathOptions(c *golden.Command) *graph.PathOptions {
 	return opts
 }
 
-func TestScripts(t *testing.T) { golden.Run(t, "testdata/*.txt", handler) }
+func TestScripts(t *testing.T) {
+	w := &golden.Words{}
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler { return handler(t, w) })
+	w.Check(t, "testdata")
+}
 
 // What is no graph at all is told, with the place, and never panics.
 func TestUnusable(t *testing.T) {

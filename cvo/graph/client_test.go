@@ -37,7 +37,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 // fetch asks a service that answers with the input:
 //
 //	fetch [version=V] [arch=A] [current=A] [channel=C] [id=UUID] [upstream=URL] [status=(CODE,TEXT)] [down] [size]
-func fetch(c *golden.Command) string {
+func fetch(w *golden.Words, c *golden.Command) string {
 	or := func(key, otherwise string) string {
 		if c.Has(key) {
 			return c.Value(key)
@@ -61,13 +61,13 @@ func fetch(c *golden.Command) string {
 	}
 	var failed *graph.FetchError
 	if errors.As(err, &failed) {
-		fmt.Fprintf(&out, "%v\n", failed)
+		fmt.Fprintln(&out, strings.TrimRight(string(failed.Failure)+" "+w.Say(string(failed.Failure), failed.Message), " "))
 		return out.String()
 	} else if err != nil {
 		return "an error of another type: " + err.Error()
 	}
 	for _, d := range found {
-		fmt.Fprintln(&out, d)
+		fmt.Fprintln(&out, diagnostic(w, d))
 	}
 	one := func(kind string, r graph.Release, risks []graph.Risk) {
 		fmt.Fprintf(&out, "%s %s %s %s [%s]\n", kind, r.Version, r.Payload, r.URL(), strings.Join(r.Channels(), " "))

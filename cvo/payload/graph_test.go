@@ -41,6 +41,7 @@ func tasksOf(words []string) []*payload.Manifest {
 //	                 judges the manifests of the input
 //	label            what the manifests of the input are called
 func TestScripts(t *testing.T) {
+	w := &golden.Words{}
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			switch c.Name {
@@ -53,21 +54,22 @@ func TestScripts(t *testing.T) {
 				for _, word := range strings.Fields(c.Input) {
 					n, err := payload.ParseFileName(word)
 					if err != nil {
-						fmt.Fprintln(&out, err)
+						fmt.Fprintln(&out, "error", w.Say("name error", err.Error()))
 						continue
 					}
 					fmt.Fprintf(&out, "%s: runlevel %s, component %s\n", word, n.Runlevel, n.Component)
 				}
 				return out.String()
 			case "judge":
-				return judge(c)
+				return judge(w, c)
 			case "label":
-				return labels(c)
+				return labels(w, c)
 			}
 			t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
 			return ""
 		}
 	})
+	w.Check(t, "testdata")
 }
 
 func number(c *golden.Command, key string) int {
@@ -124,7 +126,7 @@ func printRun(g *payload.Graph, c *golden.Command) string {
 	}
 }
 
-func judge(c *golden.Command) string {
+func judge(w *golden.Words, c *golden.Command) string {
 	f := payload.NewFilter()
 	if c.Has("nil") {
 		f = new(payload.Filter)
@@ -163,27 +165,28 @@ func judge(c *golden.Command) string {
 	}
 	all, err := payload.ReadManifests("release-manifests/0000_10_a_x.yaml", []byte(c.Input), nil)
 	if err != nil {
-		return err.Error()
+		return "error " + w.Say("manifests error", err.Error())
 	}
 	var out strings.Builder
 	for _, m := range all {
 		x := f.Evaluate(m)
-		if x.Rule == payload.RuleNone {
-			x.Reason = "in"
+		text := "in"
+		if x.Rule != payload.RuleNone {
+			text = strings.TrimRight(string(x.Rule)+" "+w.Say(string(x.Rule), x.Reason), " ")
 		}
-		fmt.Fprintf(&out, "%s %s\n", m.ID, strings.TrimSpace(fmt.Sprintf("%s: %s", x.Rule, x.Reason)))
+		fmt.Fprintln(&out, m.ID, text)
 	}
 	return out.String()
 }
 
-func labels(c *golden.Command) string {
+func labels(w *golden.Words, c *golden.Command) string {
 	all, err := payload.ReadManifests("release-manifests/0000_10_a_x.yaml", []byte(c.Input), nil)
 	var out strings.Builder
 	for i, m := range all {
 		fmt.Fprintf(&out, "%s delete=%v create-only=%v operator=%v job=%v line %d\n", m.Label(i+1, len(all)), m.Delete(), m.CreateOnly(), m.ClusterOperator(), m.Job(), m.Pos.Line)
 	}
 	if err != nil {
-		fmt.Fprintln(&out, err)
+		fmt.Fprintln(&out, "error", w.Say("manifests error", err.Error()))
 	}
 	return out.String()
 }

@@ -139,7 +139,7 @@ func (m *model) way() *part {
 	for i := range m.drains {
 		d := &m.drains[i]
 		v := x.step(choice{kind: OutOfService, subject: d.node, index: i, release: -1, restarts: 1})
-		x.p.Require(v, &fact{text: "the goal takes the node " + d.node + " out of service", fixes: []fix{{"leave the node " + d.node + " in service", func(in *input) {
+		x.p.Require(v, &fact{reason: FactNodeOut, subject: d.node, text: "the goal takes the node " + d.node + " out of service", fixes: []fix{{"LeaveNode", d.node, "leave the node " + d.node + " in service", func(in *input) {
 			in.Goal.Nodes = slices.DeleteFunc(in.Goal.Nodes, func(s string) bool { return s == d.node })
 		}, costLoss}}})
 		x.forbid(v, d.broken)
@@ -264,10 +264,10 @@ func (w *wayPart) pool(i int) {
 			w.p.Forbid(paused[v], nil)
 		} else {
 			if m.Policy.NoPause && !p.paused {
-				w.p.Forbid(paused[v], m.once("the policy forbids pausing pools", fix{"allow pools to be paused", func(in *input) { in.Policy.NoPause = false }, costLeave}))
+				w.p.Forbid(paused[v], m.once(FactNoPause, "", "the policy forbids pausing pools", fix{"AllowPause", "", "allow pools to be paused", func(in *input) { in.Policy.NoPause = false }, costLeave}))
 			}
 			if m.Goal.PauseWorkers {
-				w.p.Depend(w.at[v], []solver.Var{paused[v]}, m.once("the goal keeps the pool "+p.name+" paused until the last release runs", fix{"allow the nodes of pools to restart into every release on the way", func(in *input) { in.Goal.PauseWorkers = false }, costLeave}))
+				w.p.Depend(w.at[v], []solver.Var{paused[v]}, m.once(FactPauseWorkers, p.name, "the goal keeps the pool "+p.name+" paused until the last release runs", fix{"AllowRestarts", "", "allow the nodes of pools to restart into every release on the way", func(in *input) { in.Goal.PauseWorkers = false }, costLeave}))
 			}
 		}
 		pause[v] = w.step(choice{kind: Pause, subject: p.name, index: i, release: v, name: r.name, stage: r.stage})
@@ -316,7 +316,7 @@ func (w *wayPart) skew(p *pool, roll []solver.Var) {
 				lits = append(lits, roll[u].Yes())
 			}
 		}
-		w.p.Any(lits, m.once(fmt.Sprintf("the nodes of pool %s may be at most %d minor versions behind the control plane", p.name, MaxSkew)))
+		w.p.Any(lits, m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s may be at most %d minor versions behind the control plane", p.name, MaxSkew)))
 	}
 }
 

@@ -82,9 +82,11 @@ func (in *input) ownPods() []fairlead.Pod {
 // fact is something in the situation, the goal or the policy that a plan must respect. It is the
 // reason of constraints, and explains conflicts.
 type fact struct {
-	text  string
-	fixes []fix
-	plain bool // it is stated anyway, like the goal
+	reason  FactReason
+	subject string // what it is about: a name, or ""
+	text    string
+	fixes   []fix
+	plain   bool // it is stated anyway, like the goal
 }
 
 // String implements fmt.Stringer.
@@ -92,9 +94,10 @@ func (f *fact) String() string { return f.text }
 
 // fix is a change of the question that may make a plan possible.
 type fix struct {
-	text  string
-	apply func(*input)
-	cost  int // how much work it is for people; those with the least are tried first
+	kind, subject string
+	text          string
+	apply         func(*input)
+	cost          int // how much work it is for people; those with the least are tried first
 }
 
 // What fixes cost: permission of the administrator, work, and giving something up.
@@ -107,15 +110,15 @@ const (
 // Fixes that several facts name.
 
 func acceptRisk(name string) fix {
-	return fix{"accept the risk " + name + ", if this cluster can tolerate it", func(in *input) { in.Policy.Accept = append(in.Policy.Accept, name) }, costWork}
+	return fix{"AcceptRisk", name, "accept the risk " + name + ", if this cluster can tolerate it", func(in *input) { in.Policy.Accept = append(in.Policy.Accept, name) }, costWork}
 }
 
 func allowBudgets() fix {
-	return fix{"allow changes to disruption budgets", func(in *input) { in.Policy.KeepBudgets = false }, costLeave}
+	return fix{"AllowBudgets", "", "allow changes to disruption budgets", func(in *input) { in.Policy.KeepBudgets = false }, costLeave}
 }
 
 func moveOperator(name string) fix {
-	return fix{"allow the operator " + name + " to be updated", func(in *input) {
+	return fix{"AllowOperator", name, "allow the operator " + name + " to be updated", func(in *input) {
 		in.Policy.KeepOperators = slices.DeleteFunc(in.Policy.KeepOperators, func(x string) bool { return x == name })
 	}, costLeave}
 }

@@ -120,18 +120,19 @@ func (in *input) noTarget() *fact {
 	switch {
 	case len(moves) == 0 && moving:
 		return &fact{
+			reason: FactNoUpdates, subject: next,
 			text: "the cluster is being updated to " + next + ", and no updates from there are known: the ClusterVersion lists none, and no update graph was given; provide the update graph of the channel",
-			fixes: []fix{{"set the goal to " + next, func(in *input) {
+			fixes: []fix{{"SetGoal", next, "set the goal to " + next, func(in *input) {
 				in.Goal.Newest, in.Goal.Minor, in.Goal.Release = false, "", next
 				in.Situation = withUnderWay(in.Situation, in.Goal)
 			}, costLeave}},
 		}
 	case len(moves) == 0:
-		return &fact{text: "no updates are known: the ClusterVersion lists none, and no update graph was given; provide the update graph of the channel"}
+		return &fact{reason: FactNoUpdates, text: "no updates are known: the ClusterVersion lists none, and no update graph was given; provide the update graph of the channel"}
 	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start && m.From != next }):
-		return &fact{text: "no known update leads to " + wanted + ": the ClusterVersion lists only the next hop; provide the update graph of the channel"}
+		return &fact{reason: FactNoPath, subject: in.Goal.Minor, text: "no known update leads to " + wanted + ": the ClusterVersion lists only the next hop; provide the update graph of the channel"}
 	default:
-		return &fact{text: "the update graph has no path to " + wanted + "; choose another release or channel"}
+		return &fact{reason: FactNoPath, subject: in.Goal.Minor, text: "the update graph has no path to " + wanted + "; choose another release or channel"}
 	}
 }
 

@@ -19,7 +19,7 @@ const enough = 3
 func (m *model) readMembers() {
 	s := m.Situation
 	if text := tooFew(s); text != "" {
-		m.master = append(m.master, m.once(text, fix{"run an etcd member on every control plane node", func(in *input) { in.Situation.Members = nil }, costWork}))
+		m.master = append(m.master, m.once(FactFewMembers, "", text, fix{"AddMembers", "", "run an etcd member on every control plane node", func(in *input) { in.Situation.Members = nil }, costWork}))
 	}
 	var sick []string
 	for i := range s.Members {
@@ -38,7 +38,7 @@ func (m *model) readMembers() {
 		}
 	}
 	if n-len(sick) < n/2+1 {
-		m.master = append(m.master, m.once(fmt.Sprintf("etcd has lost quorum: %d of %d members are unhealthy (%s)", len(sick), n, strings.Join(sick, ", ")), fix{"recover etcd: bring its members back, or restore a backup", heal, costWork}))
+		m.master = append(m.master, m.once(FactQuorumLost, strings.Join(sick, ","), fmt.Sprintf("etcd has lost quorum: %d of %d members are unhealthy (%s)", len(sick), n, strings.Join(sick, ", ")), fix{"RecoverEtcd", "", "recover etcd: bring its members back, or restore a backup", heal, costWork}))
 		return
 	}
 	m.members = sick

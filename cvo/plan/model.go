@@ -162,18 +162,18 @@ func newModel(in *input, target string) (*model, []*fact) {
 	if m.target == "" {
 		m.target = m.start
 	}
-	m.goal = &fact{text: "the goal is " + m.target, plain: true}
+	m.goal = &fact{reason: FactGoal, subject: m.target, text: "the goal is " + m.target, plain: true}
 	first, ok := parseMinor(m.start)
 	last, ok2 := parseMinor(m.target)
 	if !ok || !ok2 {
-		return nil, []*fact{{text: fmt.Sprintf("%q or %q is not a version", m.start, m.target)}}
+		return nil, []*fact{{reason: FactNoVersion, text: fmt.Sprintf("%q or %q is not a version", m.start, m.target)}}
 	}
 	if last.compare(first) < 0 || first.major != last.major && m.start != m.target {
 		why := "is older: OpenShift does not downgrade clusters"
 		if last.major > first.major {
 			why = "has another major version"
 		}
-		return nil, []*fact{{text: fmt.Sprintf("the cluster runs %s, and %s %s", m.start, m.target, why)}}
+		return nil, []*fact{{reason: FactOtherDirection, subject: m.target, text: fmt.Sprintf("the cluster runs %s, and %s %s", m.start, m.target, why)}}
 	}
 	for x := first; x.compare(last) <= 0; x.minor++ {
 		m.stages = append(m.stages, x)
@@ -240,7 +240,7 @@ func cured(operator, reason string) bool {
 func (m *model) readClusterOperators() {
 	cv := m.Situation.Cluster
 	if c := fairlead.FindCondition(cv.Status.Conditions, "Failing"); c != nil && c.Status == fairlead.ConditionTrue {
-		m.broken = append(m.broken, m.once("the cluster is already failing: "+clip(c.Message, 140), fix{"fix what the ClusterVersion reports as failing", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
+		m.broken = append(m.broken, m.once(FactFailing, c.Reason, "the cluster is already failing: "+clip(c.Message, 140), fix{"RepairCluster", "", "fix what the ClusterVersion reports as failing", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
 	}
 	for i := range m.Situation.ClusterOperators {
 		o := &m.Situation.ClusterOperators[i]
@@ -248,16 +248,16 @@ func (m *model) readClusterOperators() {
 			return func(in *input) { set(in.Situation.ClusterOperators[i].Status.Conditions, kind, to) }
 		}
 		if c := fairlead.FindCondition(o.Status.Conditions, "Available"); c != nil && c.Status == fairlead.ConditionFalse {
-			m.broken = append(m.broken, m.once(fmt.Sprintf("the operator %s is not available: %s", o.Name, clip(cmp.Or(c.Message, c.Reason), 140)), fix{"repair the operator " + o.Name, change("Available", fairlead.ConditionTrue), costWork}))
+			m.broken = append(m.broken, m.once(FactNotAvailable, o.Name, fmt.Sprintf("the operator %s is not available: %s", o.Name, clip(cmp.Or(c.Message, c.Reason), 140)), fix{"RepairOperator", o.Name, "repair the operator " + o.Name, change("Available", fairlead.ConditionTrue), costWork}))
 		}
 		if c := fairlead.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == fairlead.ConditionFalse && !cured(o.Name, c.Reason) && len(m.stages) > 1 {
-			m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("the operator %s blocks minor updates (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"fix what the operator " + o.Name + " reports, until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
+			m.crossings[0] = append(m.crossings[0], m.once(FactNotUpgradeable, o.Name, fmt.Sprintf("the operator %s blocks minor updates (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"FixUpgradeable", o.Name, "fix what the operator " + o.Name + " reports, until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
 		}
 	}
 	if len(cv.Spec.Overrides) > 0 {
 		for _, x := range cv.Spec.Overrides {
 			if x.Unmanaged && len(m.stages) > 1 {
-				m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("spec.overrides leaves %s %s unmanaged, which blocks minor updates", x.Kind, x.Name), fix{"remove spec.overrides", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
+				m.crossings[0] = append(m.crossings[0], m.once(FactOverrides, x.Name, fmt.Sprintf("spec.overrides leaves %s %s unmanaged, which blocks minor updates", x.Kind, x.Name), fix{"RemoveOverrides", "", "remove spec.overrides", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
 				break
 			}
 		}
@@ -286,7 +286,7 @@ func (m *model) readOperators() (bad []*fact) {
 		if k, ok := index[o.Installed]; ok {
 			o.installed = k
 		} else {
-			bad = append(bad, &fact{text: fmt.Sprintf("the operator %s is installed at %s, which is missing from its versions; add it there", o.Package, o.Installed)})
+			bad = append(bad, &fact{reason: FactNotInVersions, subject: o.Package, text: fmt.Sprintf("the operator %s is installed at %s, which is missing from its versions; add it there", o.Package, o.Installed)})
 			continue
 		}
 		for _, u := range o.Updates {
@@ -317,12 +317,12 @@ func (m *model) readOperators() (bad []*fact) {
 					any = any || o.want[k]
 				}
 				if !any {
-					bad = append(bad, &fact{text: fmt.Sprintf("the channel %s of the operator %s has no version %s", o.Channel, g.Package, g.Version)})
+					bad = append(bad, &fact{reason: FactNoSuchVersion, subject: g.Package, text: fmt.Sprintf("the channel %s of the operator %s has no version %s", o.Channel, g.Package, g.Version)})
 				}
 			}
 		}
 		if !found {
-			bad = append(bad, &fact{text: fmt.Sprintf("the goal requires the operator %s to be at %s, but it is not installed", g.Package, g.Version)})
+			bad = append(bad, &fact{reason: FactNotInstalled, subject: g.Package, text: fmt.Sprintf("the goal requires the operator %s to be at %s, but it is not installed", g.Package, g.Version)})
 		}
 	}
 	return bad

@@ -14,7 +14,7 @@ import (
 func (m *model) readMoves() []*fact {
 	s := m.Situation
 	if s.Moves == nil {
-		return []*fact{{text: "the available updates are unknown; get them with: oc get clusterversion version -o yaml, or from the update service"}}
+		return []*fact{{reason: FactUpdatesUnknown, text: "the available updates are unknown; get them with: oc get clusterversion version -o yaml, or from the update service"}}
 	}
 	applies := map[string]Risk{}
 	for _, r := range s.Risks {
@@ -79,7 +79,7 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 			if r.Message != "" {
 				text += ": " + clip(r.Message, 120)
 			}
-			e.risky = append(e.risky, m.once(text, acceptRisk(name)))
+			e.risky = append(e.risky, m.once(FactRisk, name, text, acceptRisk(name)))
 		default:
 			e.unknown = append(e.unknown, name)
 		}
@@ -90,7 +90,7 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 // noPath says why the graph has no path to the target, with the nearest
 // reachable release.
 func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fact {
-	f := &fact{text: fmt.Sprintf("there is no update path from %s to %s", m.start, m.target)}
+	f := &fact{reason: FactNoPath, subject: m.target, text: fmt.Sprintf("there is no update path from %s to %s", m.start, m.target)}
 	if in[m.target] == nil {
 		f.text = fmt.Sprintf("no release can be updated to %s", m.target)
 	} else if out[m.start] == nil {
@@ -104,7 +104,7 @@ func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fa
 		}
 	}
 	if best.name != "" {
-		f.fixes = append(f.fixes, fix{"update to " + best.name + " instead, the closest release that can be reached", func(in *input) { in.Goal.Release, in.Goal.Minor, in.Goal.Newest = best.name, "", false }, costLoss})
+		f.fixes = append(f.fixes, fix{"SetGoal", best.name, "update to " + best.name + " instead, the closest release that can be reached", func(in *input) { in.Goal.Release, in.Goal.Minor, in.Goal.Newest = best.name, "", false }, costLoss})
 	}
 	return f
 }

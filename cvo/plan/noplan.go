@@ -15,14 +15,29 @@ type NoPlanError struct {
 	To    string   `json:"to,omitempty"`    // the requested release
 	Facts []string `json:"facts"`           // what together rules out every plan; without any one of them the rest would not
 	Fixes []Fix    `json:"fixes,omitempty"` // what would help; each was tried
+	// Reasons are the facts for programs, in the order of Facts.
+	Reasons []Fact `json:"reasons,omitempty"`
+}
+
+// Fact is the reason of a fact, and what it is about.
+type Fact struct {
+	Reason  FactReason `json:"reason"`            // which kind of fact
+	Subject string     `json:"subject,omitempty"` // the name of what it is about, as the reason says; may be empty
+}
+
+// Change is one change of the situation, the goal or the policy.
+type Change struct {
+	Kind    string `json:"kind"`              // what is done, such as AcceptRisk or RepairOperator
+	Subject string `json:"subject,omitempty"` // the name of what it is done to; may be empty
 }
 
 // Fix is what would make a plan possible: changes, all of which are needed. It was tried:
 // the changed situation has a plan.
 type Fix struct {
-	Do    []string `json:"do"`    // the changes, as text
-	Steps int      `json:"steps"` // of the plan that is then possible
-	Takes string   `json:"takes"` // how long that plan takes: "about 1h05m", or "under 1m"
+	Do      []string `json:"do"`                // the changes, as text
+	Changes []Change `json:"changes,omitempty"` // the same for programs, in the order of Do
+	Steps   int      `json:"steps"`             // of the plan that is then possible
+	Takes   string   `json:"takes"`             // how long that plan takes: "about 1h05m", or "under 1m"
 }
 
 // Result describes the plan that is then possible: "6 steps, about 3h", or "nothing else to
@@ -78,11 +93,11 @@ func (in *input) refuse(ctx context.Context, no *noPlan) error {
 	}
 	for _, f := range no.facts {
 		if !f.plain {
-			e.Facts = append(e.Facts, f.text)
+			e.Facts, e.Reasons = append(e.Facts, f.text), append(e.Reasons, Fact{f.reason, f.subject})
 		}
 	}
 	if len(e.Facts) == 0 {
-		e.Facts = []string{no.facts[0].text}
+		e.Facts, e.Reasons = []string{no.facts[0].text}, []Fact{{no.facts[0].reason, no.facts[0].subject}}
 	}
 	tries := 0
 	attempt := func(fixes []fix) (*Plan, *noPlan, error) {
@@ -145,10 +160,11 @@ func fixesOf(facts []*fact) []fix {
 
 func (e *NoPlanError) add(changes []fix, p *Plan) {
 	x := Fix{Steps: len(p.Steps), Takes: words.About(p.Takes)}
+	changes = slices.Clone(changes)
+	slices.SortFunc(changes, func(a, b fix) int { return strings.Compare(a.text, b.text) })
 	for _, c := range changes {
-		x.Do = append(x.Do, c.text)
+		x.Do, x.Changes = append(x.Do, c.text), append(x.Changes, Change{c.kind, c.subject})
 	}
-	slices.Sort(x.Do)
 	for _, y := range e.Fixes {
 		if slices.Equal(x.Do, y.Do) {
 			return

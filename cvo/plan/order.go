@@ -174,8 +174,8 @@ func (w *writer) times() {
 		if s.Begins.IsZero() {
 			rest := w.p.Takes - s.Offset
 			clock := from.UTC().Format("2006-01-02 15:04")
-			w.late = append(w.late, w.m.once(fmt.Sprintf("no window after %s is long enough to %s, which takes %s", clock, s, words.About(s.Takes)),
-				fix{"add a window of " + words.Span(rest) + " after " + clock, func(in *input) {
+			w.late = append(w.late, w.m.once(FactNoWindow, string(s.Kind), fmt.Sprintf("no window after %s is long enough to %s, which takes %s", clock, s, words.About(s.Takes)),
+				fix{"AddWindow", "", "add a window of " + words.Span(rest) + " after " + clock, func(in *input) {
 					in.Policy.Windows = append(in.Policy.Windows, Window{from, from.Add(rest)})
 				}, costLeave}))
 			return

@@ -274,7 +274,7 @@ func (m *model) removal(o *Operator) fix {
 	if len(others) > 0 {
 		what += ", and " + words.List(others, "and", 3) + ", which " + words.Plural(len(others), "depends", "depend") + " on it"
 	}
-	return fix{what + ", if nothing needs it", func(in *input) {
+	return fix{"RemoveOperator", o.Namespace + "/" + o.Package, what + ", if nothing needs it", func(in *input) {
 		in.Situation.Operators = slices.DeleteFunc(in.Situation.Operators, func(x Operator) bool { return drop[x.Namespace+"/"+x.Package] })
 		in.Goal.Operators = slices.DeleteFunc(in.Goal.Operators, func(x OperatorGoal) bool {
 			return !slices.ContainsFunc(in.Situation.Operators, func(o Operator) bool { return o.Package == x.Package })
@@ -287,10 +287,10 @@ func (m *model) removal(o *Operator) fix {
 func (m *model) requires(o *operator, k int, q *requirement) *fact {
 	text := fmt.Sprintf("%s of the operator %s requires %s", o.Versions[k].Name, o.Package, q.text)
 	if len(q.by) > 0 || q.bad {
-		return m.once(text, m.removal(o.Operator))
+		return m.once(FactRequires, o.Versions[k].Name, text, m.removal(o.Operator))
 	}
 	where := cmp.Or(o.Namespace, "its namespace")
-	install := fix{"install an operator in " + where + " that provides " + q.text, func(in *input) {
+	install := fix{"InstallProvider", q.text, "install an operator in " + where + " that provides " + q.text, func(in *input) {
 		for i := range in.Situation.Operators {
 			for v := range in.Situation.Operators[i].Versions {
 				x := &in.Situation.Operators[i].Versions[v]
@@ -298,9 +298,9 @@ func (m *model) requires(o *operator, k int, q *requirement) *fact {
 			}
 		}
 	}, costWork}
-	return m.once(text+", and nothing installed in "+where+" provides it", install, m.removal(o.Operator))
+	return m.once(FactRequires, o.Versions[k].Name, text+", and nothing installed in "+where+" provides it", install, m.removal(o.Operator))
 }
 
 func (m *model) uses(o *operator, k int, a *removed) *fact {
-	return m.once(fmt.Sprintf("%s uses %s, which OpenShift %s removes", o.Versions[k].Name, a.API, m.stages[a.stage]), m.removal(o.Operator))
+	return m.once(FactUsesRemovedAPI, o.Versions[k].Name, fmt.Sprintf("%s uses %s, which OpenShift %s removes", o.Versions[k].Name, a.API, m.stages[a.stage]), m.removal(o.Operator))
 }

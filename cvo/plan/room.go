@@ -31,7 +31,7 @@ func (m *model) readNodes() (bad []*fact) {
 	d := &drains{m: m, index: map[string]int{}, nodes: back(s.Nodes), pods: returned(s)}
 	for _, name := range m.Goal.Nodes {
 		if s.Nodes != nil && !known[name] {
-			bad = append(bad, &fact{text: fmt.Sprintf("the goal takes the node %s out of service, but there is no such node", name)})
+			bad = append(bad, &fact{reason: FactNoSuchNode, subject: name, text: fmt.Sprintf("the goal takes the node %s out of service, but there is no such node", name)})
 			continue
 		}
 		if s.Pods != nil && empty(s, name, &m.Policy.Drain) {
@@ -61,7 +61,7 @@ func (m *model) readNodes() (bad []*fact) {
 		}
 		size, err := rollout.MaxUnavailable(p, len(x.nodes))
 		if err != nil {
-			bad = append(bad, &fact{text: err.Error()})
+			bad = append(bad, &fact{reason: FactPoolInvalid, subject: p.Name, text: err.Error()})
 			continue
 		}
 		x.size = size
@@ -92,7 +92,7 @@ func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 	if len(at) > 1 {
 		text = fmt.Sprintf("nodes %s of pool %s failed to update; %s reports: %s", all, p.Name, names[0], clip(why, 120))
 	}
-	return []*fact{m.once(text, fix{"repair the " + words.Plural(len(at), "node", "nodes") + " " + all, func(in *input) {
+	return []*fact{m.once(FactNodesFailed, all, text, fix{"RepairNodes", all, "repair the " + words.Plural(len(at), "node", "nodes") + " " + all, func(in *input) {
 		nodes := in.ownNodes()
 		for _, i := range at {
 			own := &nodes[i]
@@ -125,8 +125,8 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	if len(down) == 0 || len(down) < size {
 		return nil
 	}
-	return []*fact{m.once(fmt.Sprintf("pool %s allows %s at a time, and %s cordoned, so no other node restarts", p.Name, words.Count(size, "unavailable node", "unavailable nodes"), words.List(names, "and", 3)+" "+words.Plural(len(names), "is", "are")),
-		fix{"uncordon " + words.List(names[:len(names)-size+1], "and", 3), func(in *input) {
+	return []*fact{m.once(FactCordoned, p.Name, fmt.Sprintf("pool %s allows %s at a time, and %s cordoned, so no other node restarts", p.Name, words.Count(size, "unavailable node", "unavailable nodes"), words.List(names, "and", 3)+" "+words.Plural(len(names), "is", "are")),
+		fix{"Uncordon", words.List(names[:len(names)-size+1], "and", 3), "uncordon " + words.List(names[:len(names)-size+1], "and", 3), func(in *input) {
 			nodes := in.ownNodes()
 			for _, i := range down[:len(down)-size+1] {
 				nodes[i].Spec.Unschedulable = false
@@ -213,7 +213,7 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 	}
 	plan, err := drain.NewPlan(d.request(nodes, atOnce), s.At, &d.m.Policy.Drain)
 	if err != nil {
-		return need, []*fact{{text: "the drain cannot be planned: " + err.Error()}}, 0
+		return need, []*fact{{reason: FactDrainInvalid, text: "the drain cannot be planned: " + err.Error()}}, 0
 	}
 	told := map[string]bool{}
 	for _, n := range plan.Nodes {
@@ -229,15 +229,15 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 					}
 				}
 				text := fmt.Sprintf("the pod %s/%s on %s cannot be evicted: %s", p.Namespace, p.Name, n.Node, clip(why, 140))
-				f := &fact{text: text}
+				f := &fact{reason: FactPodStays, subject: p.Namespace + "/" + p.Name, text: text}
 				if len(p.Budgets) > 1 {
-					f.text = fmt.Sprintf("the pod %s/%s on %s cannot be evicted, because more than one budget selects it: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
+					f.reason, f.text = FactTwoBudgets, fmt.Sprintf("the pod %s/%s on %s cannot be evicted, because more than one budget selects it: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
 					drop := p.Budgets[len(p.Budgets)-1]
-					f.fixes = []fix{{"delete the budget " + drop, func(in *input) {
+					f.fixes = []fix{{"DeleteBudget", drop, "delete the budget " + drop, func(in *input) {
 						in.Situation.Budgets = slices.DeleteFunc(slices.Clone(in.Situation.Budgets), func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name == drop })
 					}, costWork}}
 				} else {
-					f.fixes = []fix{{fmt.Sprintf("move the data of the pod %s/%s elsewhere, and delete the pod", p.Namespace, p.Name), func(in *input) {
+					f.fixes = []fix{{"MoveData", p.Namespace + "/" + p.Name, fmt.Sprintf("move the data of the pod %s/%s elsewhere, and delete the pod", p.Namespace, p.Name), func(in *input) {
 						in.Situation.Pods = slices.DeleteFunc(in.ownPods(), func(x fairlead.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
 					}, costLoss}}
 				}
@@ -325,7 +325,7 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 			}
 		}
 	}
-	b.fact = d.m.once(text+", and the policy forbids changing budgets", fix{b.advice, func(in *input) { loosen(in.Situation, name) }, costWork}, allowBudgets())
+	b.fact = d.m.once(FactBudget, name, text+", and the policy forbids changing budgets", fix{"LoosenBudget", name, b.advice, func(in *input) { loosen(in.Situation, name) }, costWork}, allowBudgets())
 	d.index[name] = len(d.m.budgets)
 	d.m.budgets = append(d.m.budgets, b)
 	return d.index[name]

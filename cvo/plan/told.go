@@ -10,24 +10,24 @@ import (
 // The facts about operators, members and room. Each is made once, so
 // that constraints of one reason share it.
 
-func (m *model) once(text string, fixes ...fix) *fact {
+func (m *model) once(reason FactReason, subject, text string, fixes ...fix) *fact {
 	if m.facts == nil {
 		m.facts = map[string]*fact{}
 	}
 	f := m.facts[text]
 	if f == nil {
-		f = &fact{text: text, fixes: fixes}
+		f = &fact{reason: reason, subject: subject, text: text, fixes: fixes}
 		m.facts[text] = f
 	}
 	return f
 }
 
 func (m *model) supports(o *operator, k, stage int) *fact {
-	return m.once(fmt.Sprintf("%s supports OpenShift up to %s, and the cluster will be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), m.removal(o.Operator))
+	return m.once(FactUnsupported, o.Versions[k].Name, fmt.Sprintf("%s supports OpenShift up to %s, and the cluster will be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), m.removal(o.Operator))
 }
 
 func (m *model) keptOperator(o *operator) *fact {
-	return m.once("the policy forbids updating the operator "+o.Package, moveOperator(o.Package), m.removal(o.Operator))
+	return m.once(FactKeptOperator, o.Package, "the policy forbids updating the operator "+o.Package, moveOperator(o.Package), m.removal(o.Operator))
 }
 
 func (m *model) offers(o *operator) *fact {
@@ -39,47 +39,47 @@ func (m *model) offers(o *operator) *fact {
 	if n := len(m.stages); n > 1 {
 		between = fmt.Sprintf("catalogs of %s to %s", m.stages[0], m.stages[n-1])
 	}
-	return m.once(fmt.Sprintf("%s of the operator %s has no other update path from %s in the %s", channel, o.Package, o.Installed, between), m.removal(o.Operator))
+	return m.once(FactNoHop, o.Package, fmt.Sprintf("%s of the operator %s has no other update path from %s in the %s", channel, o.Package, o.Installed, between), m.removal(o.Operator))
 }
 
 func (m *model) wanted(o *operator) *fact {
-	return m.once("the goal requires the operator "+o.Package+" to be at "+o.goal, fix{"leave the operator " + o.Package + " at its current version", func(in *input) {
+	return m.once(FactOperatorGoal, o.Package, "the goal requires the operator "+o.Package+" to be at "+o.goal, fix{"LeaveOperator", o.Package, "leave the operator " + o.Package + " at its current version", func(in *input) {
 		in.Goal.Operators = slices.DeleteFunc(in.Goal.Operators, func(x OperatorGoal) bool { return x.Package == o.Package })
 	}, costLoss})
 }
 
 func (m *model) runs(o *operator) *fact {
-	f := m.once(fmt.Sprintf("the operator %s is installed at %s", o.Package, o.Installed), m.removal(o.Operator))
+	f := m.once(FactInstalled, o.Package, fmt.Sprintf("the operator %s is installed at %s", o.Package, o.Installed), m.removal(o.Operator))
 	f.plain = true
 	return f
 }
 
 func (m *model) keptMember(name string) *fact {
-	return m.once("the etcd member "+name+" is unhealthy, and the policy forbids replacing members",
-		fix{"make the etcd member " + name + " healthy again", func(in *input) {
+	return m.once(FactKeptMember, name, "the etcd member "+name+" is unhealthy, and the policy forbids replacing members",
+		fix{"HealMember", name, "make the etcd member " + name + " healthy again", func(in *input) {
 			for i := range in.Situation.Members {
 				if in.Situation.Members[i].Name == name {
 					in.Situation.Members[i].Healthy = fairlead.ConditionTrue
 				}
 			}
 		}, costWork},
-		fix{"allow etcd members to be replaced", func(in *input) { in.Policy.KeepMembers = false }, costLeave})
+		fix{"AllowMembers", "", "allow etcd members to be replaced", func(in *input) { in.Policy.KeepMembers = false }, costLeave})
 }
 
 // lacksRoom is why a pool, or a node, cannot be drained. Fixes add a node like the
 // largest one.
 func (m *model) lacksRoom(what string) *fact {
-	f := m.once("the pods of " + what + " do not fit on the other nodes during the drain, and the policy forbids adding nodes")
+	f := m.once(FactNoRoom, what, "the pods of "+what+" do not fit on the other nodes during the drain, and the policy forbids adding nodes")
 	if f.fixes != nil {
 		return f
 	}
 	if n := m.example(what); n != nil {
-		f.fixes = append(f.fixes, fix{fmt.Sprintf("add one node like %s (%s cpu, %s memory)", n.Name, n.Status.Allocatable["cpu"], n.Status.Allocatable["memory"]), func(in *input) {
+		f.fixes = append(f.fixes, fix{"AddNode", n.Name, fmt.Sprintf("add one node like %s (%s cpu, %s memory)", n.Name, n.Status.Allocatable["cpu"], n.Status.Allocatable["memory"]), func(in *input) {
 			in.ownNodes()
 			addNode(in.Situation, n, 1)
 		}, costWork})
 	}
-	f.fixes = append(f.fixes, fix{"allow nodes to be added", func(in *input) { in.Policy.KeepNodes = false }, costLeave})
+	f.fixes = append(f.fixes, fix{"AllowNodes", "", "allow nodes to be added", func(in *input) { in.Policy.KeepNodes = false }, costLeave})
 	return f
 }
 

@@ -36,20 +36,22 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	choose                    what Choose says
 //	status                    what Status says
 //	taints                    the taints of nodes, and what they were told
-//	run [for=DURATION] [full] makes passes until nothing changes, and then
+//	run [for=DURATION]        makes passes until nothing changes, and then
 //	                          whenever a node has changed until the time is
-//	                          over; prints actions, blocks (whole ones with
-//	                          full) and what is down
+//	                          over; prints actions, blocks and what is down
 func TestScripts(t *testing.T) {
+	w := &golden.Words{}
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		s := &script{t: t}
+		s := &script{t: t, words: w}
 		s.reset(pool)
 		return s.command
 	})
+	w.Check(t, "testdata")
 }
 
 type script struct {
 	t       *testing.T
+	words   *golden.Words
 	pool    string
 	clock   *fairlead.ManualClock
 	backend *rollout.MemBackend
@@ -140,7 +142,7 @@ func (s *script) command(c *golden.Command) string {
 		if err != nil {
 			return err.Error()
 		}
-		s.run(limit, c.Has("full"))
+		s.run(limit)
 	default:
 		s.t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
 	}
@@ -260,7 +262,7 @@ func (s *script) change(n *rollout.Node, words []string) {
 func (s *script) choose() {
 	c, err := rollout.Choose(s.backend.World(s.pool), nil)
 	if err != nil {
-		fmt.Fprintln(&s.out, err)
+		fmt.Fprintln(&s.out, "error", s.words.Say("Choose error", err.Error()))
 		return
 	}
 	fmt.Fprintf(&s.out, "max %d, capacity %d\n", c.MaxUnavailable, c.Capacity)
@@ -279,12 +281,12 @@ func (s *script) status() {
 	fmt.Fprintf(&s.out, "machines %d, updated %d, ready %d, unavailable %d, degraded %d\n",
 		st.MachineCount, st.UpdatedMachineCount, st.ReadyMachineCount, st.UnavailableMachineCount, st.DegradedMachineCount)
 	for _, c := range st.Conditions {
-		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s", c.Type, c.Status, c.Reason, c.Message)))
+		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s", c.Type, c.Status, strings.ReplaceAll(c.Reason, " ", "-"), s.words.Say(c.Type+" "+string(c.Status), c.Message))))
 	}
 }
 
 // run makes passes for some time.
-func (s *script) run(limit time.Duration, full bool) {
+func (s *script) run(limit time.Duration) {
 	end := s.clock.Now().Add(limit)
 	for {
 		d := s.settle()
@@ -295,7 +297,7 @@ func (s *script) run(limit time.Duration, full bool) {
 			}
 		}
 		if !next.After(s.clock.Now()) {
-			s.show(d, full)
+			s.show(d)
 			return
 		}
 		s.clock.Set(next)
@@ -312,7 +314,7 @@ func (s *script) settle() rollout.Decision {
 	for range 100 {
 		d, err := s.runner.Reconcile(context.Background(), s.pool)
 		if err != nil {
-			fmt.Fprintf(&s.out, "%s error: %v\n", s.time(), err)
+			fmt.Fprintf(&s.out, "%s error %s\n", s.time(), s.words.Say("error", err.Error()))
 			return d
 		}
 		if len(d.Actions) == 0 {
@@ -323,13 +325,9 @@ func (s *script) settle() rollout.Decision {
 	return rollout.Decision{}
 }
 
-func (s *script) show(d rollout.Decision, full bool) {
+func (s *script) show(d rollout.Decision) {
 	for _, b := range d.Blocked {
-		text := b.Subject + ": " + b.Reason + ": " + b.Message
-		if full {
-			text = b.String()
-		}
-		fmt.Fprintf(&s.out, "%s %s\n", s.time(), text)
+		fmt.Fprintf(&s.out, "%s %s\n", s.time(), s.words.Block(b))
 	}
 	w := s.backend.World(s.pool)
 	var down []string
