@@ -148,7 +148,7 @@ func (s *stage) told(status cvo.Status) string {
 		if c == nil {
 			return ""
 		}
-		return strings.TrimRight(fmt.Sprintf("%s %s %s", c.Status, c.Reason, s.words.Say(kind+"="+string(c.Status)+" "+c.Reason, c.Message)), " ")
+		return fmt.Sprintf("%s %s%s", c.Status, c.Reason, s.words.Data(kind+"="+string(c.Status)+" "+c.Reason, c.Message))
 	}
 	for _, r := range status.AvailableUpdates {
 		fmt.Fprintf(&out, "available %s %s %v\n", r.Version, r.URL, r.Channels)

@@ -26,11 +26,10 @@ type stage struct {
 	own     cvo.Release
 	spec    cvo.Spec
 	last    cvo.Decision
-	names   []string // of components
 }
 
 func newStage(t *testing.T) *stage {
-	s := &stage{t: t, words: new(golden.Words), clock: new(fairlead.ManualClock), store: new(fairlead.MemStore), policy: &cvo.Policy{}}
+	s := &stage{t: t, clock: new(fairlead.ManualClock), store: new(fairlead.MemStore), policy: &cvo.Policy{}}
 	s.clock.Set(noon)
 	s.backend = &rig{MemBackend: cvo.NewMemBackend(s.clock), says: map[string]string{}, fails: map[string]*fairlead.RefusedError{}, broken: map[string]string{}, modes: map[cvo.Mode]int{}}
 	s.restart()
@@ -53,13 +52,12 @@ func (s *stage) restart() {
 //	restart          another engine takes over
 //	status | blocked | history
 func TestScripts(t *testing.T) {
-	w := &golden.Words{}
+	w := golden.NewWords(t, "testdata/words/cvo.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		s := newStage(t)
 		s.words = w
 		return s.do
 	})
-	w.Check(t, "testdata")
 }
 
 // do carries out a command: what is said to the engine or about releases here,
@@ -117,7 +115,7 @@ func (s *stage) release(c *golden.Command) {
 	}
 	parts := partsOf(s.t, c.Input)
 	for _, p := range parts {
-		s.names = append(s.names, p.component, strings.ToUpper(p.component[:1])+p.component[1:]) // and as a capability
+		s.words.Name(p.component)
 	}
 	s.backend.SetRelease(c.Value("image"), release(s.t, c.Value("version"), parts, nil), !c.Has("unsigned"), takes)
 }
@@ -175,13 +173,13 @@ func (s *stage) show(c *golden.Command) string {
 	case "blocked":
 		var out strings.Builder
 		for _, b := range s.last.Blocked {
-			fmt.Fprintln(&out, s.words.Block(b))
+			fmt.Fprintln(&out, s.words.Block(b, noon))
 		}
 		return out.String()
 	case "history":
 		var out strings.Builder
 		for _, h := range status.History {
-			fmt.Fprintln(&out, strings.TrimSpace(fmt.Sprintf("%s %s verified=%v %s", h.Version, h.State, h.Verified, s.words.Say("history acceptedRisks", h.AcceptedRisks))))
+			fmt.Fprintln(&out, strings.TrimSpace(fmt.Sprintf("%s %s verified=%v%s", h.Version, h.State, h.Verified, s.words.Data("history acceptedRisks", h.AcceptedRisks))))
 		}
 		return out.String()
 	case "capabilities":
@@ -292,7 +290,7 @@ func (s *stage) run(d time.Duration) string {
 	for {
 		decision, err := s.runner.Reconcile(s.t.Context(), "c")
 		if err != nil && len(s.backend.fails) == 0 {
-			fmt.Fprintln(&out, "error", s.words.Say("error", err.Error()))
+			fmt.Fprintln(&out, "error"+s.words.Data("error", err.Error()))
 			return out.String()
 		}
 		s.last = decision
@@ -318,7 +316,7 @@ func (s *stage) status() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "desired %s\n", v.Status.Desired.Version)
 	for _, c := range v.Status.Conditions {
-		fmt.Fprintln(&out, strings.Join(strings.Fields(fmt.Sprintf("%s=%s %s %s", c.Type, c.Status, c.Reason, s.words.Say(c.Type+"="+string(c.Status)+" "+c.Reason, c.Message, s.names...))), " "))
+		fmt.Fprintln(&out, strings.TrimSpace(fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))+s.words.Data(strings.TrimSpace(c.Type+"="+string(c.Status)+" "+c.Reason), c.Message))
 	}
 	return out.String()
 }

@@ -101,18 +101,18 @@ func diagnostic(w *golden.Words, d *graph.Diagnostic) string {
 	if d.Subject != "" {
 		text += " (" + d.Subject + ")"
 	}
-	return strings.TrimRight(text+" "+w.Say(string(d.Code), d.Message), " ")
+	return text+w.Data(string(d.Code), d.Message)
 }
 
 // because writes why there is no update, without words.
 func because(w *golden.Words, why *graph.WhyNot) string {
-	w.Say("why "+string(why.Obstacle), why.String())
+	w.Data("why "+string(why.Obstacle), why.String())
 	out := []string{string(why.Obstacle)}
 	for _, r := range why.Risks {
 		out = append(out, "risk="+r.Risk+":"+string(r.Applies))
 	}
 	for _, b := range why.Blocks {
-		out = append(out, "removed="+b.File+":"+b.From)
+		out = append(out, "removed="+b.Pos.String()+":"+b.From)
 	}
 	for _, x := range []struct {
 		key  string
@@ -127,7 +127,7 @@ func because(w *golden.Words, why *graph.WhyNot) string {
 
 // failure writes the data of an error.
 func failure(w *golden.Words, of string, err error) string {
-	return strings.TrimRight("error "+w.Say(of+" error", err.Error()), " ")
+	return "error"+w.Data(of+" error", err.Error())
 }
 
 func updates(w *golden.Words, g *graph.Graph, from string) string {
@@ -179,9 +179,8 @@ func pathOptions(c *golden.Command) *graph.PathOptions {
 }
 
 func TestScripts(t *testing.T) {
-	w := &golden.Words{}
+	w := golden.NewWords(t, "testdata/words/graph.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler { return handler(t, w) })
-	w.Check(t, "testdata")
 }
 
 // What is no graph at all is told, with the place, and never panics.

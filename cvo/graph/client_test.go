@@ -61,7 +61,7 @@ func fetch(w *golden.Words, c *golden.Command) string {
 	}
 	var failed *graph.FetchError
 	if errors.As(err, &failed) {
-		fmt.Fprintln(&out, strings.TrimRight(string(failed.Failure)+" "+w.Say(string(failed.Failure), failed.Message), " "))
+		fmt.Fprintln(&out, string(failed.Failure)+w.Data(string(failed.Failure), failed.Message))
 		return out.String()
 	} else if err != nil {
 		return "an error of another type: " + err.Error()

@@ -41,7 +41,7 @@ func tasksOf(words []string) []*payload.Manifest {
 //	                 judges the manifests of the input
 //	label            what the manifests of the input are called
 func TestScripts(t *testing.T) {
-	w := &golden.Words{}
+	w := golden.NewWords(t, "testdata/words/payload.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			switch c.Name {
@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 				for _, word := range strings.Fields(c.Input) {
 					n, err := payload.ParseFileName(word)
 					if err != nil {
-						fmt.Fprintln(&out, "error", w.Say("name error", err.Error()))
+						fmt.Fprintln(&out, "error"+w.Data("name error", err.Error()))
 						continue
 					}
 					fmt.Fprintf(&out, "%s: runlevel %s, component %s\n", word, n.Runlevel, n.Component)
@@ -69,7 +69,6 @@ func TestScripts(t *testing.T) {
 			return ""
 		}
 	})
-	w.Check(t, "testdata")
 }
 
 func number(c *golden.Command, key string) int {
@@ -165,14 +164,14 @@ func judge(w *golden.Words, c *golden.Command) string {
 	}
 	all, err := payload.ReadManifests("release-manifests/0000_10_a_x.yaml", []byte(c.Input), nil)
 	if err != nil {
-		return "error " + w.Say("manifests error", err.Error())
+		return "error" + w.Data("manifests error", err.Error())
 	}
 	var out strings.Builder
 	for _, m := range all {
 		x := f.Evaluate(m)
 		text := "in"
 		if x.Rule != payload.RuleNone {
-			text = strings.TrimRight(string(x.Rule)+" "+w.Say(string(x.Rule), x.Reason), " ")
+			text = string(x.Rule)+w.Data(string(x.Rule), x.Reason)
 		}
 		fmt.Fprintln(&out, m.ID, text)
 	}
@@ -186,7 +185,7 @@ func labels(w *golden.Words, c *golden.Command) string {
 		fmt.Fprintf(&out, "%s delete=%v create-only=%v operator=%v job=%v line %d\n", m.Label(i+1, len(all)), m.Delete(), m.CreateOnly(), m.ClusterOperator(), m.Job(), m.Pos.Line)
 	}
 	if err != nil {
-		fmt.Fprintln(&out, "error", w.Say("manifests error", err.Error()))
+		fmt.Fprintln(&out, "error"+w.Data("manifests error", err.Error()))
 	}
 	return out.String()
 }

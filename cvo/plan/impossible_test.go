@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,8 +18,10 @@ import (
 )
 
 // Each script begins with a cluster of three nodes of the control plane and three
-// workers at 4.18.1, whose goal is 4.20.2, and changes it by its lines.
+// workers at 4.18.1, whose goal is 4.20.2, and changes it by its lines. It prints the
+// steps of the plan, or the reasons against one, and the changes that were tried.
 func TestImpossible(t *testing.T) {
+	w := golden.NewWords(t, "testdata/words/plan.txt")
 	golden.Run(t, "testdata/impossible*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			q := newQuestion()
@@ -32,15 +35,54 @@ func TestImpossible(t *testing.T) {
 				if n := strings.Count(err.Error(), "\n") + 1; n > plan.MaxLines {
 					t.Errorf("%d lines: %v", n, err)
 				}
-				return err.Error()
+				return refusal(w, err)
 			}
 			var b strings.Builder
 			for _, s := range p.Steps {
-				fmt.Fprintln(&b, s)
+				fmt.Fprintln(&b, step(w, &s))
 			}
 			return b.String()
 		}
 	})
+}
+
+// step writes a step without its words.
+func step(w *golden.Words, s *plan.PlanStep) string {
+	text := string(s.Kind)
+	for _, word := range []string{s.Subject, s.To, strings.Join(s.With, "+")} {
+		if word != "" {
+			text += " " + word
+		}
+	}
+	for about, sentence := range map[string]string{"": s.String(), " why": s.Why, " before": s.Before, " done when": s.After, " do": s.Command, " undo": s.Back} {
+		if sentence != "" {
+			w.Data(string(s.Kind)+about, sentence)
+		}
+	}
+	return text
+}
+
+// refusal writes why there is no plan, without words.
+func refusal(w *golden.Words, err error) string {
+	var no *plan.NoPlanError
+	if !errors.As(err, &no) {
+		return "error" + w.Data("error", err.Error())
+	}
+	w.Data("NoPlanError", strings.SplitN(err.Error(), "\n", 2)[0])
+	var b strings.Builder
+	fmt.Fprintf(&b, "no plan from %s to %s\n", no.From, no.To)
+	for i, f := range no.Reasons {
+		fmt.Fprintf(&b, "%s %s%s\n", f.Reason, f.Subject, w.Data(string(f.Reason), no.Facts[i], strings.Fields(f.Subject)...))
+	}
+	for _, f := range no.Fixes {
+		b.WriteString("fix")
+		for i, c := range f.Changes {
+			w.Data("fix "+c.Kind, f.Do[i])
+			b.WriteString(" " + strings.TrimRight(c.Kind+":"+c.Subject, ":"))
+		}
+		fmt.Fprintf(&b, " (%d steps, %s)\n", f.Steps, f.Takes)
+	}
+	return b.String()
 }
 
 // question is what Make is asked.

@@ -40,13 +40,12 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	                          whenever a node has changed until the time is
 //	                          over; prints actions, blocks and what is down
 func TestScripts(t *testing.T) {
-	w := &golden.Words{}
+	w := golden.NewWords(t, "testdata/words/rollout.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		s := &script{t: t, words: w}
 		s.reset(pool)
 		return s.command
 	})
-	w.Check(t, "testdata")
 }
 
 type script struct {
@@ -262,7 +261,7 @@ func (s *script) change(n *rollout.Node, words []string) {
 func (s *script) choose() {
 	c, err := rollout.Choose(s.backend.World(s.pool), nil)
 	if err != nil {
-		fmt.Fprintln(&s.out, "error", s.words.Say("Choose error", err.Error()))
+		fmt.Fprintln(&s.out, "error"+s.words.Data("Choose error", err.Error()))
 		return
 	}
 	fmt.Fprintf(&s.out, "max %d, capacity %d\n", c.MaxUnavailable, c.Capacity)
@@ -281,7 +280,7 @@ func (s *script) status() {
 	fmt.Fprintf(&s.out, "machines %d, updated %d, ready %d, unavailable %d, degraded %d\n",
 		st.MachineCount, st.UpdatedMachineCount, st.ReadyMachineCount, st.UnavailableMachineCount, st.DegradedMachineCount)
 	for _, c := range st.Conditions {
-		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s", c.Type, c.Status, strings.ReplaceAll(c.Reason, " ", "-"), s.words.Say(c.Type+" "+string(c.Status), c.Message))))
+		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s%s%s", c.Type, c.Status, s.words.Data(c.Type+" reason", c.Reason), s.words.Data(c.Type+" "+string(c.Status), c.Message))))
 	}
 }
 
@@ -314,7 +313,7 @@ func (s *script) settle() rollout.Decision {
 	for range 100 {
 		d, err := s.runner.Reconcile(context.Background(), s.pool)
 		if err != nil {
-			fmt.Fprintf(&s.out, "%s error %s\n", s.time(), s.words.Say("error", err.Error()))
+			fmt.Fprintf(&s.out, "%s error%s\n", s.time(), s.words.Data("error", err.Error()))
 			return d
 		}
 		if len(d.Actions) == 0 {
@@ -327,7 +326,7 @@ func (s *script) settle() rollout.Decision {
 
 func (s *script) show(d rollout.Decision) {
 	for _, b := range d.Blocked {
-		fmt.Fprintf(&s.out, "%s %s\n", s.time(), s.words.Block(b))
+		fmt.Fprintf(&s.out, "%s %s\n", s.time(), s.words.Block(b, start))
 	}
 	w := s.backend.World(s.pool)
 	var down []string

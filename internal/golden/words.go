@@ -25,6 +25,7 @@ import (
 type Words struct {
 	t     *testing.T
 	lines map[string]string // by reason and shape
+	names map[string]bool   // see Name
 }
 
 // NewWords returns the words of the engine that t tests. They are compared with
@@ -36,6 +37,18 @@ func NewWords(t *testing.T, file string) *Words {
 	return w
 }
 
+// Name makes words that look like any other, such as the names of operators, count as data.
+func (w *Words) Name(names ...string) {
+	if w != nil && w.names == nil {
+		w.names = map[string]bool{}
+	}
+	for _, n := range names {
+		if w != nil {
+			w.names[n] = true
+		}
+	}
+}
+
 // Data notes a sentence and returns its data: the names and numbers in it, in
 // brackets; empty if there are none. Words that are in known, such as the names
 // of a subject, are left out.
@@ -43,7 +56,7 @@ func (w *Words) Data(reason, sentence string, known ...string) string {
 	var data, shape []string
 	for _, word := range strings.Fields(sentence) {
 		bare := strings.TrimRight(strings.TrimLeft(word, "([{\""), ".,;:)}\"")
-		if !isData(bare, len(shape) == 0) {
+		if !isData(bare, len(shape) == 0) && (w == nil || !w.names[bare]) {
 			shape = append(shape, word)
 			continue
 		}
