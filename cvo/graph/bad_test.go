@@ -101,7 +101,7 @@ func diagnostic(w *golden.Words, d *graph.Diagnostic) string {
 	if d.Subject != "" {
 		text += " (" + d.Subject + ")"
 	}
-	return text+w.Data(string(d.Code), d.Message)
+	return text + w.Data(string(d.Code), d.Message)
 }
 
 // because writes why there is no update, without words.
@@ -127,7 +127,7 @@ func because(w *golden.Words, why *graph.WhyNot) string {
 
 // failure writes the data of an error.
 func failure(w *golden.Words, of string, err error) string {
-	return "error"+w.Data(of+" error", err.Error())
+	return "error" + w.Data(of+" error", err.Error())
 }
 
 func updates(w *golden.Words, g *graph.Graph, from string) string {

@@ -171,7 +171,7 @@ func judge(w *golden.Words, c *golden.Command) string {
 		x := f.Evaluate(m)
 		text := "in"
 		if x.Rule != payload.RuleNone {
-			text = string(x.Rule)+w.Data(string(x.Rule), x.Reason)
+			text = string(x.Rule) + w.Data(string(x.Rule), x.Reason)
 		}
 		fmt.Fprintln(&out, m.ID, text)
 	}
