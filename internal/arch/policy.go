@@ -46,6 +46,7 @@ var lattice = map[string][]string{
 	"internal/words":     {},
 	"internal/cluster":   {".", "internal/object", "internal/placement", "internal/deadlines"},
 	"internal/explore":   {".", "internal/golden", "internal/long"},
+	"internal/shell":     {"internal/words"},
 	"internal/sim":       {".", "internal/object"},
 	"internal/placement": {".", "internal/object"},
 
@@ -114,9 +115,9 @@ var lattice = map[string][]string{
 	},
 
 	// Controllers.
-	"lifecycle":       {".", "internal/cluster", "internal/durations", "internal/diagram", "internal/words", "internal/object", "lifecycle/drain"},
+	"lifecycle":       {".", "internal/cluster", "internal/durations", "internal/diagram", "internal/shell", "internal/words", "internal/object", "lifecycle/drain"},
 	"lifecycle/drain": {".", "internal/cluster", "internal/durations", "internal/words", "internal/object", "internal/placement"},
-	"taints":          {".", "internal/decimal", "internal/words", "internal/object"},
+	"taints":          {".", "internal/decimal", "internal/shell", "internal/words", "internal/object"},
 	"taints/eviction": {".", "internal/cluster", "internal/durations", "internal/object", "taints", "internal/words"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
 	"taints/whatif":   {".", "internal/binheap", "internal/durations", "internal/words", "internal/object", "internal/placement", "taints", "taints/eviction"},
@@ -129,11 +130,11 @@ var lattice = map[string][]string{
 	},
 	"lifecycle/eviction": {"."},
 	"cvo": {
-		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/words",
+		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/shell", "internal/words",
 	},
 
 	"cvo/plan": {
-		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/placement", "internal/semverx", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
+		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
 	},
 	"cvo/plan/fleet":        {".", "cvo/plan", "internal/words"},
 	"cvo/diagnosis/failure": {},
@@ -142,7 +143,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
-		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "internal/shell", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/resource", "solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
@@ -150,7 +151,7 @@ var lattice = map[string][]string{
 		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/report": {
-		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "taints",
+		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "taints",
 	},
 	"examples/internal/sample": {".", "cvo", "cvo/plan", "lifecycle"}, // for their tests
 	"examples/internal/script": {"internal/golden"},                   // likewise
