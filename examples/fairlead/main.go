@@ -30,7 +30,7 @@ func main() {
 func tool() *args.Command {
 	settings := &args.Settings{List: []args.Setting{
 		{Flag: "catalog", Many: true, Example: []string{"community=/srv/catalogs/community", "certified=/srv/catalogs/certified,priority=10"}, About: "for resolve: the catalogs"},
-		{Flag: "global", Example: []string{"openshift-marketplace"}, About: "for resolve -cluster: the namespace of the global catalogs"},
+		{Flag: "global", Example: []string{"openshift-marketplace"}, About: "for resolve -cluster and operators: the namespace of the global catalogs"},
 		{Flag: "graph", Example: []string{"/srv/graph.json"}, About: "for plan and report: the update graph"},
 		{Flag: "wasm", Example: []string{"/usr/share/fairlead/fairlead.wasm"}, About: "for report -live: the engines"},
 	}}
@@ -50,6 +50,7 @@ Flags may appear anywhere; - is standard input; -o yaml prints the same data as 
 			fairlead resolve -catalog community=PATH -subscribe etcd`,
 		Commands: []*args.Command{
 			resolve.Command(),
+			resolve.Operators(),
 			fbc.Command(),
 			taint.Command(),
 			machine.Drain(),

@@ -108,6 +108,9 @@ var lattice = map[string][]string{
 		".", "catalog", "internal/cluster", "internal/durations", "internal/words", "solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/group",
 		"solver/olm/internal/calls", "solver/olm/internal/manifest", "solver/olm/resource", "solver/olm/scope",
 	},
+	"solver/olm/explain": {
+		".", "catalog", "internal/shell", "solver/olm", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/group", "solver/olm/resource", "solver/olm/source",
+	},
 	"solver/olm/install": {
 		".", "internal/cluster", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",
 		"solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/internal/calls", "solver/olm/internal/manifest", "solver/olm/removal", "solver/olm/resource",
@@ -144,7 +147,7 @@ var lattice = map[string][]string{
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
 		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "internal/shell", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
-		"solver/olm/config", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
+		"solver/olm/config", "solver/olm/crd", "solver/olm/explain", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/resource", "solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
 	"examples/fairlead": { // the tool, with a package for each verb
@@ -265,6 +268,7 @@ var cores = map[string]purity{
 	"solver/olm/install":    pure,
 
 	"solver/olm/extension": pure,
+	"solver/olm/explain":   pure,
 
 	"taints":          pure,
 	"taints/eviction": pure,

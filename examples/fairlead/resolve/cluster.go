@@ -8,26 +8,18 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/solver/olm"
-	"github.com/fairlead/fairlead/solver/olm/extension"
-	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/explain"
 	"github.com/fairlead/fairlead/solver/olm/install"
-	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
 // dumpCommand prints the input of -cluster.
-const dumpCommand = "kubectl get subscriptions.operators.coreos.com,csv,operatorgroups,catalogsources,crd,namespaces -A -o yaml"
+const dumpCommand = "kubectl get subscriptions.operators.coreos.com,csv,installplans,operatorgroups,operatorconditions,catalogsources,crd,namespaces -A -o yaml"
 
 // cluster is the dump of a cluster.
 type cluster struct {
-	subscriptions []olm.Subscription
-	csvs          []olm.ClusterServiceVersion
-	groups        []group.OperatorGroup
-	catalogs      []source.CatalogSource
-	namespaces    []olm.ObjectMeta
-
-	extensions      []extension.ClusterExtension
-	clusterCatalogs []extension.ClusterCatalog
-	given           []olm.Source // what -catalog names
+	explain.Cluster
+	odd   []string     // what the dump has in another shape than the API
+	given []olm.Source // what -catalog names
 }
 
 // readCluster reads objects in JSON or YAML, single ones and lists as kubectl get
@@ -36,40 +28,26 @@ type cluster struct {
 func readCluster(call *args.Call, name string) (*cluster, error) {
 	c := &cluster{}
 	if err := dump.Objects(call.Open, name, c.add); err != nil {
-		return nil, fmt.Errorf("-cluster: %w", err)
+		return nil, err
 	}
-	if len(c.subscriptions)+len(c.extensions) == 0 {
-		return nil, fmt.Errorf("-cluster: %s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
+	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions) == 0 {
+		return nil, fmt.Errorf("%s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
 	}
 	return c, nil
 }
 
 // add adds an object.
 func (c *cluster) add(o dump.Object) error {
-	switch o.Kind {
-	case "Subscription":
-		return dump.Append(o, &c.subscriptions)
-	case "ClusterServiceVersion":
-		return dump.Append(o, &c.csvs)
-	case "OperatorGroup":
-		return dump.Append(o, &c.groups)
-	case "CatalogSource":
-		return dump.Append(o, &c.catalogs)
-	case "ClusterExtension":
-		return dump.Append(o, &c.extensions)
-	case "ClusterCatalog":
-		return dump.Append(o, &c.clusterCatalogs)
-	case "Namespace":
-		c.namespaces = append(c.namespaces, o.Meta)
-	}
-	return nil
+	odd, err := c.Add(o.Kind, o.JSON)
+	c.odd = append(c.odd, odd...)
+	return err
 }
 
 // spaces returns the namespaces that have subscriptions, in order, or the requested
 // one.
 func (c *cluster) spaces(only string) ([]string, error) {
 	var names []string
-	for _, s := range c.subscriptions {
+	for _, s := range c.Subscriptions {
 		names = append(names, s.Namespace)
 	}
 	slices.Sort(names)
@@ -86,18 +64,18 @@ func (c *cluster) spaces(only string) ([]string, error) {
 // request returns the request for a namespace, and messages about what is left out.
 func (c *cluster) request(namespace string) (req *olm.Request, waits []string) {
 	w := &install.World{Namespace: namespace}
-	w.Namespaces = c.namespaces
-	for _, g := range c.groups {
+	w.Namespaces = c.Namespaces
+	for _, g := range c.Groups {
 		w.Groups = append(w.Groups, install.OperatorGroup{OperatorGroup: g})
 	}
-	for _, s := range c.subscriptions {
+	for _, s := range c.Subscriptions {
 		if s.Namespace == namespace {
 			w.Subscriptions = append(w.Subscriptions, install.Subscription{Subscription: s})
 		}
 	}
-	for _, v := range c.csvs {
+	for _, v := range c.CSVs {
 		if v.Namespace == namespace {
-			w.CSVs = append(w.CSVs, install.CSV{ClusterServiceVersion: v})
+			w.CSVs = append(w.CSVs, install.CSV{ClusterServiceVersion: v.ClusterServiceVersion})
 		}
 	}
 	req = w.Request()
@@ -109,39 +87,18 @@ func (c *cluster) request(namespace string) (req *olm.Request, waits []string) {
 	return req, waits
 }
 
-// guessGlobal guesses the namespace whose catalogs all namespaces see: the one with the
-// most catalogs, or else the one that most subscriptions name.
-func (c *cluster) guessGlobal() string {
-	count := make(map[string]int)
-	for _, s := range c.catalogs {
-		count[s.Namespace] += len(c.subscriptions) + 1
-	}
-	for _, s := range c.subscriptions {
-		if s.Spec.SourceNamespace != "" {
-			count[s.Spec.SourceNamespace]++
-		}
-	}
-	best := ""
-	for name, n := range count {
-		if n > count[best] || n == count[best] && name < best {
-			best = name
-		}
-	}
-	return best
-}
-
 // key finds the catalog that -catalog names: NAME, or NAMESPACE/NAME.
 func (c *cluster) key(name, global string) (key olm.SourceKey, priority int) {
 	key.Name = name
 	if namespace, rest, ok := strings.Cut(name, "/"); ok {
 		key.Namespace, key.Name = namespace, rest
 	}
-	for _, s := range c.catalogs {
+	for _, s := range c.Catalogs {
 		if s.Name == key.Name && (key.Namespace == "" || s.Namespace == key.Namespace) {
 			return olm.SourceKey{Name: s.Name, Namespace: s.Namespace}, s.Spec.Priority
 		}
 	}
-	for _, s := range c.subscriptions {
+	for _, s := range c.Subscriptions {
 		if s.Spec.Source == key.Name && key.Namespace == "" && s.Spec.SourceNamespace != "" {
 			key.Namespace = s.Spec.SourceNamespace
 		}
@@ -156,7 +113,7 @@ func (c *cluster) key(name, global string) (key olm.SourceKey, priority int) {
 // content is unknown.
 func (c *cluster) absent(given []olm.Source) []olm.Source {
 	var all []olm.Source
-	for _, s := range c.subscriptions {
+	for _, s := range c.Subscriptions {
 		key := olm.SourceKey{Name: s.Spec.Source, Namespace: s.Spec.SourceNamespace}
 		known := func(o olm.Source) bool { return o.SourceKey == key }
 		if key.Name == "" || slices.ContainsFunc(given, known) || slices.ContainsFunc(all, known) {

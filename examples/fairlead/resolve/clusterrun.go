@@ -149,6 +149,13 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		} else {
 			fmt.Fprintf(stdout, "namespace %s\n", n.Namespace)
 		}
+		blocked, err := c.printWaits(n, text)
+		if err != nil {
+			return 0, err
+		}
+		if blocked {
+			status = statusNoSolution
+		}
 		switch {
 		case n.Unsat != nil:
 			status = statusNoSolution

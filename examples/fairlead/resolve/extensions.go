@@ -20,29 +20,34 @@ type extensionAnswer struct {
 // runExtensions answers about the ClusterExtensions of a cluster, from the given
 // catalogs, with the labels and priorities of its ClusterCatalogs.
 func (c *command) runExtensions(given []olm.Source) ([]extensionAnswer, error) {
+	r, err := c.extensionResolver(given)
+	if err != nil {
+		return nil, err
+	}
+	var all []extensionAnswer
+	for i := range c.held.Extensions {
+		all = append(all, answerExtension(r, &c.held.Extensions[i].ClusterExtension))
+	}
+	return all, nil
+}
+
+// extensionResolver resolves with the given catalogs, as ClusterCatalogs.
+func (c *command) extensionResolver(given []olm.Source) (*olm.Resolver, error) {
 	var sources []olm.Source
 	for _, s := range given {
 		if s.Catalog == nil {
 			continue
 		}
 		own := olm.Source{SourceKey: olm.SourceKey{Name: s.Name}, Priority: s.Priority}
-		for i := range c.held.clusterCatalogs {
-			if c.held.clusterCatalogs[i].Name == s.Name {
-				own = extension.SourceOf(&c.held.clusterCatalogs[i])
+		for i := range c.held.Served {
+			if x := &c.held.Served[i]; x.Name == s.Name {
+				own = extension.SourceOf(&x.ClusterCatalog)
 			}
 		}
 		own.Catalog = s.Catalog
 		sources = append(sources, own)
 	}
-	r, err := olm.NewResolver(sources, nil)
-	if err != nil {
-		return nil, err
-	}
-	var all []extensionAnswer
-	for i := range c.held.extensions {
-		all = append(all, answerExtension(r, &c.held.extensions[i]))
-	}
-	return all, nil
+	return olm.NewResolver(sources, nil)
 }
 
 func answerExtension(r *olm.Resolver, x *extension.ClusterExtension) extensionAnswer {
@@ -89,7 +94,7 @@ func printExtensions(w io.Writer, all []extensionAnswer) (fine bool, err error) 
 
 // extensionsToo adds the answers about extensions to a status.
 func (c *command) extensionsToo(status int, err error, text io.Writer) (int, error) {
-	if err != nil || len(c.held.extensions) == 0 {
+	if err != nil || len(c.held.Extensions) == 0 {
 		return status, err
 	}
 	all, err := c.runExtensions(c.held.given)

@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/explain"
 )
 
 // The exit statuses for valid input.
@@ -51,10 +52,10 @@ func run(call *args.Call) error {
 	}
 	if c.file != "" {
 		if c.held, err = readCluster(call, c.file); err != nil {
-			return err
+			return fmt.Errorf("-cluster: %w", err)
 		}
 		if c.global == "" {
-			c.global = c.held.guessGlobal()
+			c.global = explain.GuessGlobal(c.held.Subscriptions, c.held.Catalogs)
 		}
 	}
 	status, err := c.run(call.Context, call.Stdout, call.Stderr)

@@ -24,7 +24,11 @@ func TestRun(t *testing.T) {
 			for line := range strings.Lines(c.Input) {
 				args := strings.Fields(strings.ReplaceAll(line, "TMP", dir))
 				var out, problems bytes.Buffer
-				status := Command().Program("fairlead resolve")(t.Context(), args, strings.NewReader(""), &out, &problems)
+				verb := Command()
+				if c.Name == "operators" {
+					verb = Operators()
+				}
+				status := verb.Program("fairlead "+verb.Name)(t.Context(), args, strings.NewReader(""), &out, &problems)
 				text := out.String()
 				if problems.Len() > 0 {
 					text += "stderr: " + strings.ReplaceAll(problems.String(), dir, "TMP")

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // Hub is a cluster's only OperatorHub, which is named cluster. It says which of the
@@ -173,4 +175,28 @@ func lastOfEach(list []HubSourceStatus) []HubSourceStatus {
 		}
 	}
 	return kept
+}
+
+// IsDefault reports whether a catalog is one that clusters have by default, and
+// that the marketplace operator manages.
+func (c *CatalogSource) IsDefault() bool {
+	return c.Annotations[ManagedByAnnotation] == marketplace || isDefault(c.Key())
+}
+
+func isDefault(key resource.SourceKey) bool {
+	return key.Namespace == marketplaceNamespace && slices.ContainsFunc(DefaultSources(""), func(d CatalogSource) bool { return d.Name == key.Name })
+}
+
+// Disables reports whether key is that of a default catalog which the hub disables.
+func (h *Hub) Disables(key resource.SourceKey) bool {
+	if h == nil || !isDefault(key) {
+		return false
+	}
+	disabled := h.Spec.DisableAllDefaultSources
+	for _, s := range h.Spec.Sources {
+		if s.Name == key.Name {
+			disabled = s.Disabled
+		}
+	}
+	return disabled
 }

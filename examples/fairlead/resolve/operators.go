@@ -1,0 +1,128 @@
+package resolve
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/solver/olm/explain"
+)
+
+const operatorsHelp = `  DUMP        a file with objects of a cluster, - for standard input, or a directory such as
+              a must-gather, as printed by
+                ` + dumpCommand + `
+              for OLM v1 also dump clusterextensions,clusterextensionrevisions,clustercatalogs
+  -catalog    the content of a CatalogSource or ClusterCatalog of that name: then what comes
+              next is known, and whether it fits
+  -of         one object: subscription, csv, installplan or catalogsource and its
+              NAMESPACE/NAME, or clusterextension/NAME
+  -namespace  report only this namespace
+  -global     the namespace of the global catalogs (default: the one with the most catalogs)
+  -o          output format: text (default) or json
+
+Each operator is printed with what it waits for, in the order in which OLM meets it: the first
+wait decides. What a dump does not have is not known, and never counts as fine.
+exit status: 0 no operator is blocked, 1 one is, or that is not known, 2 bad input`
+
+// Operators is the verb operators.
+func Operators() *args.Command {
+	return &args.Command{
+		Name:  "operators",
+		Usage: "DUMP [-catalog NAME=PATH]... [-of KIND/NAME] [-namespace NAME] [-global NAMESPACE] [-o text|json]",
+		About: "show why operators are not installed or updated, from objects of a cluster",
+		Help:  operatorsHelp,
+		Examples: dumpCommand + ` | fairlead operators -
+			fairlead operators MUST-GATHER -of subscription/my-namespace/my-operator`,
+		Configured: []string{"global"},
+		Run:        runOperators,
+	}
+}
+
+func runOperators(call *args.Call) error {
+	c := &command{doing: call.Doing}
+	call.Flags.Func("catalog", "", c.addCatalog)
+	call.Flags.StringVar(&c.clusterFlags.namespace, "namespace", "", "")
+	call.Flags.StringVar(&c.global, "global", "", "")
+	of := call.Flags.String("of", "", "")
+	format := call.Choice("o", "text", "json")
+	if err := call.Parse(1, 1); err != nil {
+		return err
+	}
+	c.format = *format
+	var err error
+	if c.held, err = readCluster(call, call.Args[0]); err != nil {
+		return err
+	}
+	if c.global == "" {
+		c.global = explain.GuessGlobal(c.held.Subscriptions, c.held.Catalogs)
+	}
+	c.held.Global = c.global
+	notes := c.held.odd
+	if len(c.catalogs) > 0 {
+		r, closeAll, err := c.open(call.Context)
+		defer func() { _ = closeAll() }() // nothing was written
+		if err != nil {
+			return err
+		}
+		more, err := c.learn(call.Context, r)
+		if err != nil {
+			return err
+		}
+		notes = append(notes, more...)
+	}
+	for _, n := range notes {
+		fmt.Fprintln(call.Stderr, "note:", n)
+	}
+	views, err := c.views(*of)
+	if err != nil {
+		return err
+	}
+	return c.printViews(call.Stdout, views, len(notes) > 0)
+}
+
+// views are the requested views.
+func (c *command) views(of string) ([]*explain.View, error) {
+	if of == "" {
+		return inNamespace(c.held.Operators(), c.clusterFlags.namespace), nil
+	}
+	kind, name, _ := strings.Cut(of, "/")
+	v, known := c.held.View(kind, name)
+	switch {
+	case !known:
+		return nil, &args.UsageError{Text: fmt.Sprintf("-of %s: not of the form KIND/NAMESPACE/NAME, or of another kind; there are %s", of, strings.Join(explain.Kinds(), ", "))}
+	case v == nil:
+		return nil, fmt.Errorf("-of %s: the dump has no such object", of)
+	}
+	return []*explain.View{v}, nil
+}
+
+// printViews prints views. Notes about what is not known count as findings.
+func (c *command) printViews(w io.Writer, views []*explain.View, unknown bool) error {
+	blocked := 0
+	for _, v := range views {
+		if v.Blocked() {
+			blocked++
+		}
+	}
+	if c.format == "json" {
+		if err := printJSON(w, views); err != nil {
+			return err
+		}
+	} else {
+		var b strings.Builder
+		if len(views) != 1 {
+			fmt.Fprintf(&b, "%d of %d operators blocked\n", blocked, len(views))
+		}
+		for _, v := range views {
+			b.WriteString(v.String())
+		}
+		if _, err := io.WriteString(w, b.String()); err != nil {
+			return err
+		}
+	}
+	if blocked > 0 || unknown {
+		return args.ErrFindings
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/explain"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+)
+
+// printWaits prints what the subscriptions of a namespace wait for in the cluster,
+// and reports whether one of them is blocked.
+func (c *command) printWaits(n *olm.NamespaceResolution, to io.Writer) (blocked bool, err error) {
+	known := c.held.Cluster
+	known.Global = c.global
+	known.Answers = map[string]*explain.Answer{}
+	if n.Resolution != nil {
+		known.Answers[n.Namespace] = explain.AnswerOf(n.Resolution)
+	}
+	for _, v := range known.Operators() {
+		if v.Namespace != n.Namespace || v.Kind != explain.KindSubscription || len(v.Waits)+len(v.Notes) == 0 {
+			continue
+		}
+		blocked = blocked || v.Blocked()
+		if err := v.WriteText(to); err != nil {
+			return false, err
+		}
+	}
+	return blocked, nil
+}
+
+// learn adds what resolution says of the namespaces and the extensions of the
+// cluster. It returns notes about those of which that is not known.
+func (c *command) learn(ctx context.Context, r *olm.Resolver) (notes []string, err error) {
+	c.held.Global = c.global
+	c.held.Answers = map[string]*explain.Answer{}
+	spaces, _ := c.held.spaces("") // none is no error here
+	for _, name := range spaces {
+		req, _ := c.held.request(name)
+		res, err := r.Resolve(ctx, req)
+		var unsat *olm.UnsatError
+		switch {
+		case errors.As(err, &unsat):
+			x, err := unsat.Explain(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c.held.Answers[name] = &explain.Answer{Refused: refusal(x)}
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			notes = append(notes, fmt.Sprintf("namespace %s: what comes next is not known: %v", name, err))
+		default:
+			c.held.Answers[name] = explain.AnswerOf(res)
+		}
+	}
+	return notes, c.learnExtensions()
+}
+
+// refusal is what an explanation says first, and what would help.
+func refusal(x *olm.Explanation) []string {
+	var lines []string
+	for _, f := range x.Findings {
+		lines = append(lines, f.Text)
+	}
+	if len(x.Advice) > 0 {
+		lines = append(lines, "to do: "+x.Advice[0])
+	}
+	return lines
+}
+
+// learnExtensions adds what the catalogs offer to the extensions.
+func (c *command) learnExtensions() error {
+	if len(c.held.Extensions) == 0 {
+		return nil
+	}
+	r, err := c.extensionResolver(c.held.given)
+	if err != nil {
+		return err
+	}
+	for i := range c.held.Extensions {
+		x := &c.held.Extensions[i]
+		a := answerExtension(r, &x.ClusterExtension)
+		if a.Bundle != nil {
+			x.Next = a.Bundle.Name
+			continue
+		}
+		x.Refused = a.Problem
+		q, err := extension.QuestionOf(&x.ClusterExtension)
+		if err != nil {
+			continue // the problem says so
+		}
+		path, err := r.ExtensionPath(q)
+		if err != nil {
+			continue
+		}
+		for _, step := range path {
+			x.Path = append(x.Path, step.Version)
+		}
+	}
+	return nil
+}
+
+// inNamespace keeps the views of one namespace, or all.
+func inNamespace(views []*explain.View, namespace string) []*explain.View {
+	if namespace == "" {
+		return views
+	}
+	return slices.DeleteFunc(views, func(v *explain.View) bool { return v.Namespace != namespace })
+}

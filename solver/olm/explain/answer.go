@@ -1,0 +1,87 @@
+package explain
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+)
+
+// AnswerOf returns what a resolution says of a namespace. It reads the chosen
+// bundles for their install modes, and their packages for deprecations.
+func AnswerOf(res *olm.Resolution) *Answer {
+	a := &Answer{}
+	for i := range res.Chosen {
+		c := &res.Chosen[i]
+		n := Next{CSV: c.Name, Updates: c.Updates, Subscriptions: c.Subscriptions}
+		if c.Bundle != nil {
+			n.Modes, n.ModesKnown = modesOf(c.Bundle)
+			n.Deprecated = deprecations(c)
+		}
+		a.Next = append(a.Next, n)
+	}
+	return a
+}
+
+// modesOf reads the install modes that a catalog states for a bundle: in its
+// metadata, or in its CSV.
+func modesOf(b *catalog.Bundle) (modes group.InstallModes, known bool) {
+	props, err := b.Properties()
+	if err != nil {
+		return nil, false
+	}
+	for _, p := range props {
+		var meta struct {
+			Kind  string             `json:"kind"`
+			Modes group.InstallModes `json:"installModes"`
+			Data  string             `json:"data"`
+			Spec  struct {
+				Modes group.InstallModes `json:"installModes"`
+			} `json:"spec"`
+		}
+		switch p.Type {
+		case catalog.PropertyCSVMetadata:
+			if json.Unmarshal(p.Value, &meta) == nil && len(meta.Modes) > 0 {
+				return meta.Modes, true
+			}
+		case catalog.PropertyBundleObject:
+			if json.Unmarshal(p.Value, &meta) != nil {
+				continue
+			}
+			text, err := base64.StdEncoding.DecodeString(meta.Data)
+			if err == nil && json.Unmarshal(text, &meta) == nil && meta.Kind == "ClusterServiceVersion" && len(meta.Spec.Modes) > 0 {
+				return meta.Spec.Modes, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// deprecations are what the catalog says of the package, the channel and the
+// bundle that were chosen.
+func deprecations(c *olm.Choice) []string {
+	all, err := c.Bundle.Package().Deprecations()
+	if err != nil {
+		return nil
+	}
+	var texts []string
+	for _, d := range all {
+		what := ""
+		switch {
+		case d.Reference.Schema == catalog.SchemaPackage:
+			what = "package " + c.Package
+		case d.Reference.Schema == catalog.SchemaChannel && d.Reference.Name == c.Channel:
+			what = "channel " + c.Channel
+		case d.Reference.Schema == catalog.SchemaBundle && d.Reference.Name == c.Name:
+			what = c.Name
+		default:
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s is deprecated: %s", what, strings.Join(strings.Fields(d.Message), " ")))
+	}
+	return texts
+}

@@ -1,0 +1,167 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+)
+
+// Reasons of waits of extensions. Those of OLM v1's own conditions are kept.
+const (
+	ReasonCatalogNotServing = "CatalogNotServing" // a ClusterCatalog is not served
+	ReasonNoCatalog         = "NoCatalog"         // no ClusterCatalog matches its selector
+	ReasonRefused           = "NoBundle"          // the catalogs offer nothing that it may get
+	ReasonRevision          = "RevisionNotReady"  // the objects of a revision are not ready
+)
+
+// Extension is the view of a ClusterExtension; nil if the cluster does not have it.
+func (c *Cluster) Extension(name string) *View {
+	for i := range c.Extensions {
+		if c.Extensions[i].Name == name {
+			return c.extension(&c.Extensions[i])
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) extension(x *Extension) *View {
+	v := &View{Kind: KindExtension, Name: x.Name, Phase: "not installed", Next: x.Next}
+	if is := x.Status.Install; is != nil {
+		v.Installed = is.Bundle.Name
+		v.Phase = fmt.Sprintf("%s is installed", is.Bundle.Name)
+	}
+	if x.DeletionTimestamp != nil {
+		c.teardown(v, x)
+		return v
+	}
+	c.served(v, x)
+	c.refused(v, x)
+	c.progressing(v, x)
+	c.revisions(v, x)
+	c.nothing(v, "operator-controller", shell.Command("kubectl describe clusterextension %s", x.Name))
+	for _, kind := range []string{extension.TypePackageDeprecated, extension.TypeChannelDeprecated, extension.TypeBundleDeprecated} {
+		if at := holds(x.Status.Conditions, kind); at != nil {
+			v.Notes = append(v.Notes, kind+": "+clause(at.Message))
+		}
+	}
+	return v
+}
+
+// teardown is an extension that is being deleted.
+func (c *Cluster) teardown(v *View, x *Extension) {
+	v.Phase += ", being deleted"
+	v.add(Wait{Block: fairlead.Block{Reason: "Deleting", Since: *x.DeletionTimestamp,
+		Message: fmt.Sprintf("it is being deleted, and waits for finalizers %s", strings.Join(x.Finalizers, ", ")), Owner: "operator-controller",
+		Unblock: "see which of its objects cannot be deleted; their finalizers, or what its service account may not do, keep them"},
+		Commands: []string{shell.Command("kubectl get clusterextensionrevisions -l %s -o yaml", extension.OwnerNameLabel+"="+x.Name)}})
+}
+
+// served adds the catalogs of an extension that are not served.
+func (c *Cluster) served(v *View, x *Extension) {
+	var mine, enabled []*ClusterCatalog
+	for i := range c.Served {
+		if s := &c.Served[i]; selects(x, s) {
+			mine = append(mine, s)
+			if s.Spec.AvailabilityMode != "Unavailable" {
+				enabled = append(enabled, s)
+			}
+		}
+	}
+	slices.SortFunc(enabled, func(a, b *ClusterCatalog) int { return strings.Compare(a.Name, b.Name) })
+	if len(enabled) == 0 && c.known(KindClusterCatalog) {
+		w := Wait{Block: fairlead.Block{Reason: ReasonNoCatalog, Message: "no ClusterCatalog matches its selector", Owner: "whoever owns the catalogs",
+			Unblock: "add one that matches spec.source.catalog.selector, or correct the selector"}, Commands: []string{shell.Command("kubectl get clustercatalogs --show-labels")}}
+		if len(mine) > 0 {
+			w.Message = fmt.Sprintf("the ClusterCatalogs that match are disabled: %s", mine[0].Name)
+			w.Unblock = "enable it"
+			w.Commands = []string{shell.Command("kubectl patch clustercatalog %s --type merge -p %s", mine[0].Name, shell.JSON(map[string]any{"spec": map[string]any{"availabilityMode": "Available"}}))}
+		}
+		v.add(w)
+	}
+	for _, s := range enabled {
+		serving := fairlead.FindCondition(s.Conditions, "Serving")
+		progress := fairlead.FindCondition(s.Conditions, extension.TypeProgressing)
+		if serving == nil || serving.Status == fairlead.ConditionTrue {
+			continue
+		}
+		text := fmt.Sprintf("ClusterCatalog %s is not served: %s", s.Name, detail(serving.Reason, serving.Message))
+		if progress != nil && (progress.Reason == "Retrying" || progress.Reason == "Blocked") {
+			text = fmt.Sprintf("ClusterCatalog %s is not served: %s", s.Name, detail(progress.Reason, progress.Message))
+		}
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonCatalogNotServing, Message: text, Since: serving.LastTransitionTime, Owner: "whoever owns ClusterCatalog " + s.Name,
+			Unblock: "see why its image cannot be unpacked (reference, pull secret, mirror)"}, Commands: []string{shell.Command("kubectl describe clustercatalog %s", s.Name)}})
+	}
+}
+
+func selects(x *Extension, s *ClusterCatalog) bool {
+	f := x.Spec.Source.Catalog
+	if f == nil || f.Selector == nil {
+		return true
+	}
+	labels := map[string]string{"olm.operatorframework.io/metadata.name": s.Name}
+	for k, l := range s.Labels {
+		labels[k] = l
+	}
+	return f.Selector.Matches(labels)
+}
+
+// refused adds why the catalogs offer nothing for what is requested.
+func (c *Cluster) refused(v *View, x *Extension) {
+	if x.Refused == "" {
+		return
+	}
+	w := Wait{Block: fairlead.Block{Reason: ReasonRefused, Message: clause(x.Refused), Owner: "whoever owns the extension or the catalogs", Unblock: "request another version or channel"}}
+	if len(x.Path) > 0 {
+		w.Message += "; the path is " + strings.Join(x.Path, ", ")
+		w.Unblock = fmt.Sprintf("request the next version of the path, %s, first", x.Path[0])
+		w.Commands = []string{shell.Command("kubectl patch clusterextension %s --type merge -p %s", x.Name, shell.JSON(map[string]any{
+			"spec": map[string]any{"source": map[string]any{"catalog": map[string]any{"version": x.Path[0]}}}}))}
+	}
+	v.add(w)
+}
+
+// progressing adds what its own condition says, if nothing above has said it.
+func (c *Cluster) progressing(v *View, x *Extension) {
+	at := fairlead.FindCondition(x.Status.Conditions, extension.TypeProgressing)
+	if at == nil || len(v.Waits) > 0 {
+		return
+	}
+	switch {
+	case at.Status == fairlead.ConditionTrue && at.Reason == "Succeeded":
+		return
+	case at.Reason == "RollingOut":
+		v.add(Wait{Passing: true, Block: fairlead.Block{Reason: at.Reason, Message: clause(at.Message), Since: at.LastTransitionTime, Owner: "operator-controller", Unblock: "wait until its objects are ready"}})
+		return
+	}
+	w := Wait{Block: fairlead.Block{Reason: cmp.Or(at.Reason, "NotProgressing"), Message: clause(at.Message), Since: at.LastTransitionTime, Owner: "whoever owns the extension", Unblock: "remove the cause; it is tried again"}}
+	if at.Status == fairlead.ConditionFalse || at.Reason == "Blocked" {
+		w.Unblock = "change the extension: it is not tried again as it is"
+	}
+	if d, ok := readDenial(at.Message); ok {
+		w.Unblock = fmt.Sprintf("allow %s to %s; it is tried again", d.who, d.what())
+		w.Commands = append(w.Commands, d.command())
+	}
+	w.Commands = append(w.Commands, shell.Command("kubectl describe clusterextension %s", x.Name))
+	v.add(w)
+}
+
+// revisions adds the revisions whose objects are not ready.
+func (c *Cluster) revisions(v *View, x *Extension) {
+	for i := range c.Revisions {
+		r := &c.Revisions[i]
+		if r.Labels[extension.OwnerNameLabel] != x.Name || r.Spec.Lifecycle == extension.Archived {
+			continue
+		}
+		at := fairlead.FindCondition(r.Status.Conditions, extension.TypeAvailable)
+		if at == nil || at.Status == fairlead.ConditionTrue {
+			continue
+		}
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonRevision, Message: fmt.Sprintf("revision %s: %s", r.Name, detail(at.Reason, at.Message)), Since: at.LastTransitionTime,
+			Owner: "the objects of the revision", Unblock: "see why they are not ready"}, Commands: []string{shell.Command("kubectl describe clusterextensionrevision %s", r.Name)}})
+	}
+}

@@ -1,0 +1,329 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// Reasons of waits about install plans.
+const (
+	ReasonRequiresApproval = "RequiresApproval"            // somebody has to approve it
+	ReasonPlanFailed       = "InstallPlanFailed"           // OLM does not try it again
+	ReasonPlanInstalling   = "InstallPlanInstalling"       // its steps are being applied
+	ReasonPlanMissing      = "InstallPlanMissing"          // the subscription names one that does not exist
+	ReasonPlanUnknown      = "InstallPlanUnknown"          // the subscription names one that is not known
+	ReasonManual           = "ManualApproval"              // the plan to come will need approval
+	ReasonUnpackFailed     = "BundleUnpackFailed"          // a bundle could not be unpacked
+	ReasonUnpacking        = "BundleUnpacking"             // a bundle is being unpacked
+	ReasonPermission       = "PermissionDenied"            // the service account may not do what the plan needs
+	ReasonCRDLoss          = "CustomResourceStoredVersion" // the plan would drop a version in which objects are stored
+)
+
+// The labels and annotations by which OLM finds the jobs that unpack bundles, and
+// tries them again (bundle_unpacker.go of OLM).
+const (
+	unpackLabel      = "operatorframework.io/bundle-unpack-ref"
+	unpackRetry      = "operatorframework.io/bundle-unpack-min-retry-interval"
+	unpackRetryValue = "5m"
+)
+
+// plans adds what the install plan of a subscription waits for.
+func (c *Cluster) plans(v *View, sub *olm.Subscription) {
+	ref := sub.Status.InstallPlanRef
+	if ref == nil {
+		c.manual(v, sub)
+		return
+	}
+	p := c.plan(sub.Namespace, ref.Name)
+	if p == nil {
+		c.noPlan(v, sub, ref.Name)
+		return
+	}
+	c.planWaits(v, p)
+	if p.Status.Phase == "Complete" {
+		c.manual(v, sub)
+	}
+}
+
+// manual says that the plan to come needs approval.
+func (c *Cluster) manual(v *View, sub *olm.Subscription) {
+	who := c.manuals(sub.Namespace)
+	if len(who) == 0 {
+		return
+	}
+	next := c.next(sub.Namespace, sub.Name)
+	if v.Installed != "" && next == nil {
+		return // nothing is known to come
+	}
+	text := "the InstallPlan that OLM makes needs approval"
+	if next != nil {
+		text = fmt.Sprintf("the InstallPlan that OLM makes for %s needs approval", next.CSV)
+	}
+	v.add(Wait{Block: fairlead.Block{Reason: ReasonManual, Message: text + ": installPlanApproval is Manual in subscription " + strings.Join(who, ", "),
+		Owner: "whoever may approve install plans", Unblock: "approve it once it is there, or set installPlanApproval to Automatic"},
+		Commands: []string{shell.Command("kubectl get installplans -n %s", sub.Namespace)}})
+}
+
+// manuals are the subscriptions of a namespace whose approval is Manual: one of
+// them makes all plans of the namespace wait.
+func (c *Cluster) manuals(namespace string) []string {
+	var who []string
+	for _, s := range c.subscriptions(namespace) {
+		if s.Spec.InstallPlanApproval == olm.ApprovalManual {
+			who = append(who, s.Name)
+		}
+	}
+	return who
+}
+
+// noPlan says that the plan of a subscription is not there.
+func (c *Cluster) noPlan(v *View, sub *olm.Subscription, name string) {
+	failed, pending := holds(sub.Status.Conditions, "InstallPlanFailed"), holds(sub.Status.Conditions, "InstallPlanPending")
+	switch {
+	case holds(sub.Status.Conditions, "InstallPlanMissing") != nil || c.known(KindInstallPlan):
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonPlanMissing, Message: fmt.Sprintf("the subscription names InstallPlan %s, which does not exist", name),
+			Since: since(fairlead.FindCondition(sub.Status.Conditions, "InstallPlanMissing")), Owner: "whoever owns the subscription",
+			Unblock: "create the subscription again: OLM makes no other plan for this one"}, Commands: recreate(sub)})
+	case failed != nil:
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonPlanFailed, Message: fmt.Sprintf("InstallPlan %s failed: %s", name, detail(failed.Reason, failed.Message)),
+			Since: failed.LastTransitionTime, Owner: "whoever owns the subscription", Unblock: "find out why"},
+			Commands: []string{shell.Command("kubectl describe installplan -n %s %s", sub.Namespace, name)}})
+	case pending != nil && pending.Reason == ReasonRequiresApproval:
+		v.add(c.approval(sub.Namespace, name, nil, pending))
+	case pending != nil || sub.Status.State == olm.StateUpgradePending:
+		v.add(Wait{Unknown: true, Block: fairlead.Block{Reason: ReasonPlanUnknown, Message: fmt.Sprintf("InstallPlan %s is under way, and nothing more is known of it", name),
+			Since: since(pending), Owner: "OLM", Unblock: "look at it"}, Commands: []string{shell.Command("kubectl describe installplan -n %s %s", sub.Namespace, name)}})
+	}
+}
+
+// approval is the wait of a plan for approval.
+func (c *Cluster) approval(namespace, name string, csvs []string, at *fairlead.Condition) Wait {
+	text := fmt.Sprintf("InstallPlan %s waits for approval", name)
+	if len(csvs) > 0 {
+		text += " to install " + strings.Join(csvs, ", ")
+	}
+	if who := c.manuals(namespace); len(who) > 0 {
+		text += fmt.Sprintf(" (installPlanApproval is Manual in subscription %s)", strings.Join(who, ", "))
+	}
+	return Wait{Block: fairlead.Block{Reason: ReasonRequiresApproval, Message: text, Since: since(at), Owner: "whoever may approve install plans", Unblock: "approve it"},
+		Commands: []string{shell.Command("kubectl patch installplan -n %s %s --type merge -p %s", namespace, name, shell.JSON(map[string]any{"spec": map[string]any{"approved": true}}))}}
+}
+
+// planWaits adds what a plan waits for.
+func (c *Cluster) planWaits(v *View, p *InstallPlan) {
+	c.unpacking(v, p)
+	installed := fairlead.FindCondition(p.Status.Conditions, "Installed")
+	switch p.Status.Phase {
+	case "RequiresApproval":
+		if p.Spec.Approved {
+			break // OLM has not seen it yet
+		}
+		v.add(c.approval(p.Namespace, p.Name, p.Spec.ClusterServiceVersionNames, nil))
+		c.lostVersions(v, p)
+	case "Failed":
+		v.add(c.failedPlan(p, installed))
+	case "Complete":
+	default:
+		if installed != nil && installed.Status == fairlead.ConditionFalse {
+			v.add(c.stuckPlan(p, installed))
+			return
+		}
+		text := fmt.Sprintf("OLM is carrying out InstallPlan %s", p.Name)
+		if p.Message != "" {
+			text += ": " + clause(p.Message)
+		}
+		v.add(Wait{Passing: p.Message == "", Block: fairlead.Block{Reason: ReasonPlanInstalling, Message: text, Since: p.StartTime, Owner: "OLM",
+			Unblock: "wait until it is complete"}, Commands: []string{shell.Command("kubectl get installplan -n %s %s -o yaml", p.Namespace, p.Name)}})
+	}
+}
+
+// stuckPlan is a plan that OLM tries again and again.
+func (c *Cluster) stuckPlan(p *InstallPlan, installed *fairlead.Condition) Wait {
+	return Wait{Block: fairlead.Block{Reason: cmp.Or(installed.Reason, ReasonPlanInstalling),
+		Message: fmt.Sprintf("InstallPlan %s does not proceed: %s", p.Name, clause(cmp.Or(installed.Message, p.Message))),
+		Since:   since(installed), Owner: "whoever owns the namespace", Unblock: "remove the cause; OLM tries again by itself"},
+		Commands: []string{shell.Command("kubectl get operatorgroups,serviceaccounts -n %s", p.Namespace)}}
+}
+
+// failedPlan is a plan that OLM does not try again.
+func (c *Cluster) failedPlan(p *InstallPlan, installed *fairlead.Condition) Wait {
+	message, reason := p.Message, ""
+	if installed != nil {
+		message, reason = cmp.Or(installed.Message, message), installed.Reason
+	}
+	w := Wait{Block: fairlead.Block{Reason: ReasonPlanFailed, Since: since(installed), Owner: "whoever owns the namespace",
+		Message: fmt.Sprintf("InstallPlan %s failed: %s", p.Name, detail(reason, message))}}
+	if len(p.Spec.ClusterServiceVersionNames) > 0 {
+		w.Message = fmt.Sprintf("InstallPlan %s for %s failed: %s", p.Name, strings.Join(p.Spec.ClusterServiceVersionNames, ", "), detail(reason, message))
+	}
+	w.Unblock = "remove the cause; then create the subscription again, because OLM does not repeat a plan that failed"
+	if d, ok := readDenial(message); ok {
+		w.Reason = ReasonPermission
+		w.Unblock = fmt.Sprintf("allow %s to %s, or remove spec.serviceAccountName from the operator group; then create the subscription again, because OLM does not repeat a plan that failed", d.who, d.what())
+		w.Commands = append(w.Commands, d.command())
+	}
+	for _, sub := range c.subscriptions(p.Namespace) {
+		if ref := sub.Status.InstallPlanRef; ref != nil && ref.Name == p.Name {
+			w.Commands = append(w.Commands, recreate(sub)...)
+		}
+	}
+	return w
+}
+
+// recreate are the commands that delete a subscription, and the CSV that was chosen
+// for it and is not installed, and create it again.
+func recreate(sub *olm.Subscription) []string {
+	commands := []string{shell.Command("kubectl delete subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name)}
+	if now := sub.Status.CurrentCSV; now != "" && now != sub.Status.InstalledCSV {
+		commands = append(commands, shell.Command("kubectl delete csv -n %s --ignore-not-found %s", sub.Namespace, now))
+	}
+	spec := map[string]any{"name": sub.Spec.Package}
+	for key, value := range map[string]string{"channel": sub.Spec.Channel, "source": sub.Spec.Source, "sourceNamespace": sub.Spec.SourceNamespace,
+		"startingCSV": sub.Spec.StartingCSV, "installPlanApproval": string(sub.Spec.InstallPlanApproval)} {
+		if value != "" {
+			spec[key] = value
+		}
+	}
+	if sub.Spec.Config != nil {
+		spec["config"] = sub.Spec.Config
+	}
+	return append(commands, create("operators.coreos.com/v1alpha1", "Subscription", sub.Namespace, sub.Name, spec))
+}
+
+// unpacking adds what is wrong with the bundles that a plan unpacks.
+func (c *Cluster) unpacking(v *View, p *InstallPlan) {
+	for i := range p.Lookups {
+		l := &p.Lookups[i]
+		failed, pending := holds(l.Conditions, "BundleLookupFailed"), holds(l.Conditions, "BundleLookupPending")
+		switch {
+		case failed != nil:
+			v.add(c.unpackFailed(p.Namespace, l.source(), fmt.Sprintf("the bundle of %s cannot be unpacked: %s", cmp.Or(l.Identifier, l.Path), detail(failed.Reason, failed.Message)), failed))
+		case pending != nil && waitsForImage(pending.Message):
+			v.add(c.unpackFailed(p.Namespace, l.source(), fmt.Sprintf("the bundle of %s is not unpacked: %s", cmp.Or(l.Identifier, l.Path), clause(pending.Message)), pending))
+		case pending != nil:
+			v.add(Wait{Passing: true, Block: fairlead.Block{Reason: ReasonUnpacking, Message: fmt.Sprintf("the bundle of %s is being unpacked", cmp.Or(l.Identifier, l.Path)),
+				Since: pending.LastTransitionTime, Owner: "OLM", Unblock: "wait until its job has ended"}})
+		}
+	}
+}
+
+func (l *Lookup) source() olm.SourceKey {
+	if l.Source == nil {
+		return olm.SourceKey{}
+	}
+	return *l.Source
+}
+
+// waitsForImage reports whether a message says that a pod cannot pull its image.
+func waitsForImage(message string) bool {
+	return slices.ContainsFunc([]string{"ImagePull", "ErrImage", "InvalidImageName"}, func(s string) bool { return strings.Contains(message, s) })
+}
+
+// unpackConditions adds what a subscription says about unpacking, unless its plan
+// has said it.
+func (c *Cluster) unpackConditions(v *View, sub *olm.Subscription) {
+	if slices.ContainsFunc(v.Waits, func(w Wait) bool { return w.Reason == ReasonUnpackFailed }) {
+		return
+	}
+	if failed := holds(sub.Status.Conditions, "BundleUnpackFailed"); failed != nil {
+		text := "the bundle cannot be unpacked"
+		if n := sub.Status.CurrentCSV; n != "" && n != sub.Status.InstalledCSV {
+			text = fmt.Sprintf("the bundle of %s cannot be unpacked", n)
+		}
+		v.add(c.unpackFailed(sub.Namespace, sub.Source(), text+": "+cmp.Or(clause(failed.Message), failed.Reason), failed))
+		return
+	}
+	if at := holds(sub.Status.Conditions, "BundleUnpacking"); at != nil {
+		if waitsForImage(at.Message) {
+			v.add(c.unpackFailed(sub.Namespace, sub.Source(), "the bundle is not unpacked: "+clause(at.Message), at))
+			return
+		}
+		v.add(Wait{Passing: true, Block: fairlead.Block{Reason: ReasonUnpacking, Message: "the bundle is being unpacked" + after(": ", clause(at.Message)), Since: at.LastTransitionTime,
+			Owner: "OLM", Unblock: "wait until its job has ended"}})
+	}
+}
+
+func after(sep, text string) string {
+	if text == "" {
+		return ""
+	}
+	return sep + text
+}
+
+// unpackFailed is the wait for a bundle whose job failed or hangs.
+func (c *Cluster) unpackFailed(namespace string, from olm.SourceKey, text string, at *fairlead.Condition) Wait {
+	where := cmp.Or(from.Namespace, namespace)
+	w := Wait{Block: fairlead.Block{Reason: ReasonUnpackFailed, Message: text, Since: since(at), Owner: "whoever owns the catalog's images"}}
+	w.Unblock = "see why its pod in namespace " + where + " cannot pull the image (pull secret, mirror, proxy)"
+	w.Commands = []string{shell.Command("kubectl describe pods -n %s -l %s", where, unpackLabel)}
+	jobs := c.failedJobs(where)
+	for _, name := range jobs {
+		w.Commands = append(w.Commands, shell.Command("kubectl delete job,configmap -n %s %s", where, name))
+	}
+	if jobs != nil {
+		w.Unblock += "; then delete the failed job and its ConfigMap, so that OLM unpacks it again"
+		return w
+	}
+	for i := range c.Groups {
+		if g := &c.Groups[i]; g.Namespace == namespace && g.Annotations[unpackRetry] == "" {
+			w.Unblock += "; then let OLM try again"
+			w.Commands = append(w.Commands, shell.Command("kubectl annotate operatorgroup -n %s %s "+unpackRetry+"="+unpackRetryValue, namespace, g.Name))
+			return w
+		}
+	}
+	return w
+}
+
+// failedJobs are the names of the failed jobs that unpack bundles in a namespace.
+func (c *Cluster) failedJobs(namespace string) []string {
+	var names []string
+	for i := range c.Jobs {
+		j := &c.Jobs[i]
+		if j.Namespace == namespace && j.Labels[unpackLabel] != "" && holds(j.Status.Conditions, "Failed") != nil {
+			names = append(names, j.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// InstallPlan is the view of one plan; nil if the cluster does not have it.
+func (c *Cluster) InstallPlan(namespace, name string) *View {
+	p := c.plan(namespace, name)
+	if p == nil {
+		return nil
+	}
+	v := &View{Kind: KindInstallPlan, Namespace: namespace, Name: name, Phase: cmp.Or(string(p.Status.Phase), "not processed yet"), Next: strings.Join(p.Spec.ClusterServiceVersionNames, ", ")}
+	if by := c.superseded(p); by != "" {
+		v.Phase += ", superseded"
+		v.Next = ""
+		v.Notes = append(v.Notes, fmt.Sprintf("no subscription names it any more: %s has taken its place; leave it alone, or delete it", by))
+		return v
+	}
+	c.planWaits(v, p)
+	return v
+}
+
+// superseded returns the plan that subscriptions name in place of one, or "".
+func (c *Cluster) superseded(p *InstallPlan) string {
+	by := ""
+	for _, sub := range c.subscriptions(p.Namespace) {
+		ref := sub.Status.InstallPlanRef
+		if ref == nil {
+			continue
+		}
+		if ref.Name == p.Name {
+			return ""
+		}
+		if other := c.plan(p.Namespace, ref.Name); other != nil && other.Spec.Generation > p.Spec.Generation {
+			by = other.Name
+		}
+	}
+	return by
+}

@@ -1,0 +1,183 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// Reasons of waits about resolution.
+const (
+	ReasonResolutionFailed = "ResolutionFailed" // OLM cannot choose an operator
+	ReasonNotSatisfiable   = "ConstraintsNotSatisfiable"
+	ReasonNotYet           = "NotYetInstalled" // nothing prevents it
+	ReasonNotKnown         = "CauseNotKnown"   // nothing that is known says why it is not installed
+)
+
+// Subscription is the view of one subscription; nil if the cluster does not have
+// it.
+func (c *Cluster) Subscription(namespace, name string) *View {
+	for _, sub := range c.subscriptions(namespace) {
+		if sub.Name == name {
+			return c.subscription(sub)
+		}
+	}
+	return nil
+}
+
+// subscription goes through what OLM does for a subscription, in its order:
+// catalogs, resolution, unpacking, operator group, install plan, CSV, and the
+// update that comes next.
+func (c *Cluster) subscription(sub *olm.Subscription) *View {
+	v := &View{Kind: KindSubscription, Namespace: sub.Namespace, Name: sub.Name, Installed: sub.Status.InstalledCSV}
+	if n := c.next(sub.Namespace, sub.Name); n != nil {
+		v.Next = n.CSV
+		for _, text := range n.Deprecated {
+			v.Notes = append(v.Notes, text)
+		}
+	} else if now := sub.Status.CurrentCSV; now != v.Installed {
+		v.Next = now
+	}
+	c.catalogs(v, sub)
+	c.resolution(v, sub)
+	c.groups(v, sub)
+	c.unpacked(v, sub)
+	c.operator(v, sub)
+	c.upgradeable(v, sub)
+	c.deprecated(v, sub)
+	c.nothing(v, "OLM", shell.Command("kubectl describe subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name))
+	v.Phase = c.phase(sub)
+	return v
+}
+
+// nothing adds, where nothing is installed and nothing says why, that OLM comes to
+// it, or that it is not known.
+func (c *Cluster) nothing(v *View, owner, command string) {
+	switch {
+	case v.Installed != "" || len(v.Waits) > 0:
+	case v.Next != "":
+		v.add(Wait{Passing: true, Block: fairlead.Block{Reason: ReasonNotYet, Message: fmt.Sprintf("nothing prevents it: %s is next", v.Next), Owner: owner,
+			Unblock: "wait until " + owner + " installs it"}})
+	default:
+		v.add(Wait{Unknown: true, Block: fairlead.Block{Reason: ReasonNotKnown, Message: "nothing is installed, and nothing that is known says why", Owner: owner,
+			Unblock: "look at its status and events"}, Commands: []string{command}})
+	}
+}
+
+// unpacked adds what the plan waits for, and what is known of unpacking.
+func (c *Cluster) unpacked(v *View, sub *olm.Subscription) {
+	at := len(v.Waits)
+	c.plans(v, sub)
+	planned := v.Waits[at:]
+	v.Waits = v.Waits[:at:at]
+	rest := &View{Kind: v.Kind, Namespace: v.Namespace, Name: v.Name, Waits: planned}
+	c.unpackConditions(rest, sub)
+	if n := len(rest.Waits); n > len(planned) { // it comes before the plan
+		v.Waits = append(v.Waits, rest.Waits[n-1])
+		rest.Waits = rest.Waits[:n-1]
+	}
+	v.Waits = append(v.Waits, rest.Waits...)
+}
+
+// phase says where a subscription stands.
+func (c *Cluster) phase(sub *olm.Subscription) string {
+	installed := sub.Status.InstalledCSV
+	if installed == "" {
+		return "not installed"
+	}
+	csv := c.csv(sub.Namespace, installed)
+	switch {
+	case csv != nil:
+		return fmt.Sprintf("%s is %s", installed, cmp.Or(string(csv.Status.Phase), "not processed yet"))
+	case c.known(KindCSV):
+		return installed + " is gone"
+	}
+	return installed + " is installed"
+}
+
+// resolution adds why OLM cannot choose an operator.
+func (c *Cluster) resolution(v *View, sub *olm.Subscription) {
+	a := c.Answers[sub.Namespace]
+	failed := holds(sub.Status.Conditions, "ResolutionFailed")
+	if a != nil && a.Refused != nil {
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonNotSatisfiable, Message: strings.Join(a.Refused, "; "), Since: since(failed),
+			Owner: "whoever owns the subscriptions of namespace " + sub.Namespace, Unblock: "see what the resolution says would help"}})
+		return
+	}
+	if failed == nil {
+		return
+	}
+	w := Wait{Block: fairlead.Block{Reason: cmp.Or(failed.Reason, ReasonResolutionFailed), Message: "OLM cannot resolve the namespace: " + clause(failed.Message), Since: failed.LastTransitionTime,
+		Owner: "whoever owns the subscriptions of namespace " + sub.Namespace}}
+	switch {
+	case a != nil:
+		w.Unblock = "nothing prevents it with the catalogs given here: wait until OLM resolves again, or compare them with what the cluster has"
+		w.Commands = []string{shell.Command("kubectl get packagemanifests -n %s %s -o yaml", sub.Namespace, sub.Spec.Package)}
+	case failed.Reason == "ErrorPreventedResolution":
+		w.Unblock = "remove the cause: OLM tries again; one catalog that does not answer is enough"
+		w.Commands = []string{shell.Command("kubectl get catalogsources -A -o wide")}
+	default:
+		w.Unblock = "change what conflicts: one subscription that cannot be served stops all of its namespace"
+		w.Commands = []string{shell.Command("kubectl get subscriptions.operators.coreos.com,csv -n %s", sub.Namespace)}
+	}
+	v.add(w)
+}
+
+// operator adds what the CSV waits for that OLM has chosen last.
+func (c *Cluster) operator(v *View, sub *olm.Subscription) {
+	names := []string{sub.Status.CurrentCSV}
+	if sub.Status.InstalledCSV != sub.Status.CurrentCSV {
+		names = append(names, sub.Status.InstalledCSV)
+	}
+	for _, name := range names {
+		if csv := c.csv(sub.Namespace, name); csv != nil {
+			c.csvWaits(v, csv)
+		}
+	}
+	if gone := sub.Status.InstalledCSV; gone != "" && c.csv(sub.Namespace, gone) == nil && c.known(KindCSV) && !c.planned(sub) {
+		v.add(Wait{Block: fairlead.Block{Reason: "InstalledCSVMissing", Message: fmt.Sprintf("the subscription says that %s is installed, but there is no such CSV", gone),
+			Owner: "whoever owns the subscription", Unblock: "create the subscription again, so that OLM installs it"}, Commands: recreate(sub)})
+	}
+}
+
+// planned reports whether a plan of the subscription is still under way.
+func (c *Cluster) planned(sub *olm.Subscription) bool {
+	if sub.Status.InstallPlanRef == nil {
+		return false
+	}
+	p := c.plan(sub.Namespace, sub.Status.InstallPlanRef.Name)
+	return p != nil && p.Status.Phase != "Complete"
+}
+
+// deprecated notes the deprecations that a subscription's status has.
+func (c *Cluster) deprecated(v *View, sub *olm.Subscription) {
+	for _, kind := range []string{"PackageDeprecated", "ChannelDeprecated", "BundleDeprecated"} {
+		if at := holds(sub.Status.Conditions, kind); at != nil {
+			v.Notes = append(v.Notes, kind+": "+clause(at.Message))
+		}
+	}
+}
+
+// Operators are the views of all subscriptions, of the CSVs that have none, and of
+// all extensions: the blocked first, then those that wait, then the others.
+func (c *Cluster) Operators() []*View {
+	var all []*View
+	for i := range c.Subscriptions {
+		all = append(all, c.subscription(&c.Subscriptions[i]))
+	}
+	for i := range c.CSVs {
+		csv := &c.CSVs[i]
+		if !csv.Copied() && csv.Labels["olm.copiedFrom"] == "" && c.owner(csv) == nil {
+			all = append(all, c.CSV(csv.Namespace, csv.Name))
+		}
+	}
+	for i := range c.Extensions {
+		all = append(all, c.extension(&c.Extensions[i]))
+	}
+	sortViews(all)
+	return all
+}

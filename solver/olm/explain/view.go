@@ -1,0 +1,172 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// View is what is known of one object.
+type View struct {
+	Kind      Kind   `json:"kind"`                // of the object
+	Namespace string `json:"namespace,omitempty"` // empty if it is cluster-scoped
+	Name      string `json:"name"`                // of the object
+	// Phase says where it stands, as in "not installed" or "Succeeded".
+	Phase string `json:"phase"`
+	// Installed and Next are the CSV or bundle that is there, and what OLM would
+	// install next; empty for none, or if it is not known.
+	Installed string `json:"installed,omitempty"`
+	Next      string `json:"next,omitempty"` // see Installed
+	// Waits are what it waits for, in the order in which OLM meets them: the first
+	// one decides.
+	Waits []Wait `json:"waits,omitempty"`
+	// Notes are facts that block nothing, such as deprecations.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Wait is what an object waits for.
+type Wait struct {
+	fairlead.Block
+	// Commands help, or find out more, in this order. A shell runs them as printed.
+	Commands []string `json:"commands,omitempty"`
+	// Passing says that it ends by itself: nobody has to do anything.
+	Passing bool `json:"passing,omitempty"`
+	// Unknown says that the wait rests on something that is not known.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// Blocked reports whether the object waits for something that does not end by
+// itself, or for something that is not known.
+func (v *View) Blocked() bool {
+	return slices.ContainsFunc(v.Waits, func(w Wait) bool { return !w.Passing })
+}
+
+// Subject is the kind and the name, as in "subscription ns/name".
+func (v *View) Subject() string {
+	name := v.Name
+	if v.Namespace != "" {
+		name = v.Namespace + "/" + name
+	}
+	return strings.ToLower(string(v.Kind)) + " " + name
+}
+
+// Kinds are the kinds of objects that [Cluster.View] explains, as users write them.
+func Kinds() []string {
+	return []string{"subscription", "csv", "installplan", "catalogsource", "clusterextension"}
+}
+
+// View explains an object: its kind as in [Kinds], in any case, with or without a
+// plural "s" and API group, and its name as NAMESPACE/NAME, or NAME alone for an
+// extension. It returns nil if there is no such object; known is false if there is
+// no such kind, or the namespace is missing.
+func (c *Cluster) View(kind, name string) (v *View, known bool) {
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
+	namespace, rest, ok := strings.Cut(name, "/")
+	view := map[string]func(namespace, name string) *View{
+		"subscription": c.Subscription, "sub": c.Subscription, "csv": c.CSV, "clusterserviceversion": c.CSV,
+		"installplan": c.InstallPlan, "ip": c.InstallPlan, "catalogsource": c.CatalogSource, "catsrc": c.CatalogSource,
+	}[strings.TrimSuffix(kind, "s")]
+	switch {
+	case view != nil && ok && rest != "":
+		return view(namespace, rest), true
+	case strings.TrimSuffix(kind, "s") == "clusterextension" || kind == "extension":
+		return c.Extension(name), !ok
+	}
+	return nil, false
+}
+
+// sortViews puts the blocked first, then those that wait, then the others; by
+// kind, namespace and name.
+func sortViews(all []*View) {
+	rank := func(v *View) int {
+		switch {
+		case v.Blocked():
+			return 0
+		case len(v.Waits) > 0:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(all, func(a, b *View) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(string(a.Kind), string(b.Kind)),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// WriteText writes the view as a few lines: what it is, what it waits for and what
+// helps, then notes.
+func (v *View) WriteText(w io.Writer) error {
+	_, err := io.WriteString(w, v.String())
+	return err
+}
+
+// String is the text of WriteText.
+func (v *View) String() string {
+	var b strings.Builder
+	b.WriteString(v.Subject() + ": ")
+	if v.Blocked() {
+		b.WriteString("blocked, ")
+	}
+	b.WriteString(v.Phase)
+	if v.Next != "" && v.Next != v.Installed {
+		b.WriteString("; next " + v.Next)
+	}
+	b.WriteString("\n")
+	for i := range v.Waits {
+		v.Waits[i].write(&b)
+	}
+	for _, n := range v.Notes {
+		fmt.Fprintf(&b, "  note: %s\n", n)
+	}
+	return b.String()
+}
+
+func (w *Wait) write(b *strings.Builder) {
+	fmt.Fprintf(b, "  %s: %s", w.Reason, w.Message)
+	var known []string
+	if w.Owner != "" {
+		known = append(known, "owner: "+w.Owner)
+	}
+	if !w.Since.IsZero() {
+		known = append(known, "since "+w.Since.UTC().Format(time.RFC3339))
+	}
+	if known != nil {
+		fmt.Fprintf(b, " (%s)", strings.Join(known, ", "))
+	}
+	b.WriteString("\n")
+	if w.Unblock != "" {
+		fmt.Fprintf(b, "    next: %s\n", w.Unblock)
+	}
+	for _, c := range w.Commands {
+		fmt.Fprintf(b, "      %s\n", c)
+	}
+}
+
+// add appends a wait.
+func (v *View) add(w Wait) {
+	if w.Subject == "" {
+		w.Subject = v.Subject()
+	}
+	v.Waits = append(v.Waits, w)
+}
+
+// since is when a condition began, zero if there is none.
+func since(c *fairlead.Condition) time.Time {
+	if c == nil {
+		return time.Time{}
+	}
+	return c.LastTransitionTime
+}
+
+// holds returns the condition of a type if it is True, or nil.
+func holds(all []fairlead.Condition, kind string) *fairlead.Condition {
+	if c := fairlead.FindCondition(all, kind); c != nil && c.Status == fairlead.ConditionTrue {
+		return c
+	}
+	return nil
+}
