@@ -136,6 +136,10 @@ var lattice = map[string][]string{
 		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/shell", "internal/words",
 	},
 
+	"cvo/snapshot": {
+		".", "cvo", "internal/doc", "internal/object", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "solver/olm/crd", "solver/olm/gate", "solver/olm/group",
+		"solver/olm/resource", "solver/olm/source",
+	},
 	"cvo/plan": {
 		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
 	},
@@ -145,7 +149,7 @@ var lattice = map[string][]string{
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
 	"examples/*": {
-		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
+		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout", "cvo/snapshot",
 		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "internal/shell", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/explain", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/resource", "solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",

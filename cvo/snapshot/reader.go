@@ -1,0 +1,359 @@
+package snapshot
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// Reader reads a snapshot from files and streams, in any number and order. The zero value is
+// ready to use. It must not be used after Snapshot was called.
+type Reader struct {
+	s       Snapshot
+	clock   clockReader
+	odd     int                  // warnings about single objects
+	seen    map[objectKey]int    // the index of each object in the list of its kind
+	systems [2]fairlead.Position // where the parts of the identity were read
+	lone    map[table]int        // objects outside of lists, alone in their files
+	texts   map[string]string    // for one copy of each
+	doubles int                  // copies of objects that were left out
+	reader  *doc.Reader          // reused
+	foreign *ClusterError
+}
+
+type objectKey struct {
+	list                      table
+	apiGroup, namespace, name string
+}
+
+// limits are those of one document. A list of a large cluster is one.
+var limits = doc.Limits{Size: 256 << 20, Nodes: 16 << 20}
+
+// Stream reads documents, JSON or YAML, one after the other. The name is for positions: of a
+// file, or such as "standard input". Documents that cannot be read become warnings. The error is
+// that of the reader.
+func (r *Reader) Stream(src io.Reader, name string) error {
+	return r.stream(src, name, hint{})
+}
+
+func (r *Reader) stream(src io.Reader, name string, h hint) error {
+	r.start()
+	r.s.Files++
+	src, wrapped, err := unwrapped(src)
+	if err != nil {
+		return err
+	}
+	if r.reader == nil {
+		r.reader = doc.NewReader(src, name, limits)
+		r.reader.YAML11()
+		r.reader.Lenient()
+	} else {
+		r.reader.Reset(src, name, 0)
+	}
+	f := file{Reader: r, name: name, hint: h, shift: wrapped}
+	for {
+		d, err := r.reader.Next()
+		var fault *doc.Error
+		switch {
+		case errors.Is(err, io.EOF):
+			f.end()
+			return nil
+		case errors.As(err, &fault):
+			f.fault(fault, r.reader.Faulty())
+		case err != nil:
+			return err
+		default:
+			f.document(d)
+		}
+	}
+}
+
+func (r *Reader) start() {
+	if r.seen == nil {
+		r.seen, r.lone, r.texts = map[objectKey]int{}, map[table]int{}, map[string]string{}
+	}
+}
+
+// same returns one copy of equal texts.
+func (r *Reader) same(text string) string {
+	if is, ok := r.texts[text]; ok {
+		return is
+	}
+	r.texts[text] = text
+	return text
+}
+
+// file is a file that is being read.
+type file struct {
+	*Reader
+	name    string
+	hint    hint
+	shift   int // columns that were added to the first line
+	objects int // outside of lists
+	lone    []loneObject
+}
+
+type loneObject struct {
+	list table
+	key  string
+}
+
+// position returns the place of an offset of a document's JSON.
+func (f *file) position(d *doc.Document, at int) fairlead.Position {
+	p := d.Position(at)
+	if p.Line == 1 {
+		p.Column = max(p.Column-f.shift, 1)
+	}
+	return p
+}
+
+// document reads one document.
+func (f *file) document(d *doc.Document) {
+	h := headOf(&d.Outline, d.Root())
+	switch {
+	case h.items.Kind != 0 && (strings.HasSuffix(h.kind, "List") || h.kind == ""):
+		f.listOf(d, h, d.JSON, 0)
+	case h.kind == "" && f.hint.kind == nil:
+		if !f.special(d) {
+			f.s.Skipped++
+		}
+	default:
+		f.objects++
+		f.object(d, d.JSON, 0, h, "")
+	}
+}
+
+// head is what says what a document is.
+type head struct {
+	apiVersion, kind                      string
+	name, namespace, uid, version, cursor string
+	items                                 doc.Node
+}
+
+func headOf(o *doc.Outline, members func(func(doc.Node) bool)) (h head) {
+	text := func(n doc.Node) string {
+		t, _ := o.Text(n)
+		return string(t)
+	}
+	for n := range members {
+		switch string(o.Key(n)) {
+		case "apiVersion":
+			h.apiVersion = text(n)
+		case "kind":
+			h.kind = text(n)
+		case "items":
+			h.items = n
+			if n.Kind != '[' && n.Kind != 'n' {
+				h.items = doc.Node{}
+			}
+		case "metadata":
+			for m := range o.Children(n) {
+				switch string(o.Key(m)) {
+				case "name":
+					h.name = text(m)
+				case "namespace":
+					h.namespace = text(m)
+				case "uid":
+					h.uid = text(m)
+				case "resourceVersion":
+					h.version = text(m)
+				case "continue":
+					h.cursor = text(m)
+				}
+			}
+		}
+	}
+	return h
+}
+
+// listOf reads a list. base is the offset of its text in the document.
+func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
+	kind := strings.TrimSuffix(h.kind, "List")
+	if h.kind == "List" {
+		kind = ""
+	}
+	known := kindOf("", kind)
+	if known != nil && h.apiVersion != "" && h.apiVersion != "v1" {
+		known = kindOf(h.apiVersion, kind)
+	}
+	if kind == "" && f.hint.kind != nil {
+		known = f.hint.kind
+	}
+	var outline *doc.Outline
+	if base == 0 {
+		outline = &d.Outline
+	} else {
+		var err error
+		if outline, err = doc.Parse(text, limits); err != nil {
+			return
+		}
+		h.items = headOf(outline, outline.Root()).items
+	}
+	spaces := map[table]map[string]bool{}
+	for n := range outline.Children(h.items) {
+		if n.Kind != '{' {
+			f.s.Skipped++
+			continue
+		}
+		item := headOf(outline, outline.Children(n))
+		at := base + n.Start
+		if item.items.Kind != 0 && strings.HasSuffix(item.kind, "List") {
+			f.listOf(d, item, outline.Value(n), at)
+			continue
+		}
+		item.kind = orElse(item.kind, kind)
+		if item.kind == "" && known != nil {
+			item.kind = known.name
+		}
+		if item.kind == "" {
+			if !f.plain(d, outline.Value(n), at) {
+				f.s.Skipped++
+			}
+			continue
+		}
+		if l := f.object(d, outline.Value(n), at, item, h.apiVersion); l != nil {
+			if spaces[l] == nil {
+				spaces[l] = map[string]bool{}
+			}
+			spaces[l][item.namespace] = true
+		}
+	}
+	if known != nil {
+		if l := known.list(&f.s); spaces[l] == nil {
+			spaces[l] = map[string]bool{}
+		}
+	}
+	for l, in := range spaces {
+		f.looked(l, in, f.position(d, base), h.cursor)
+	}
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// object reads an object and returns the list that it belongs to; nil if it is not kept.
+func (f *file) object(d *doc.Document, text []byte, base int, h head, listAPI string) table {
+	if h.kind == "" && f.hint.kind != nil {
+		h.kind = f.hint.kind.name
+	}
+	if h.kind == "Secret" || h.name == "" {
+		f.s.Skipped++
+		return nil
+	}
+	if strings.HasSuffix(h.kind, "List") {
+		return nil
+	}
+	k := kindOf(h.apiVersion, h.kind)
+	if h.apiVersion == "" && h.kind == "" {
+		f.s.Skipped++
+		return nil
+	}
+	if k != nil && k.name == "ConfigMap" && !slices.Contains(configMapNames, h.name) {
+		return nil
+	}
+	var l table
+	if k != nil {
+		l = k.list(&f.s)
+	} else if h.apiVersion == "" {
+		f.s.Skipped++
+		return nil
+	} else {
+		l = f.s.other(h.apiVersion, h.kind)
+	}
+	ref := Ref{
+		APIVersion: f.same(orElse(h.apiVersion, listAPI)), Kind: f.same(h.kind), Namespace: f.same(h.namespace), Name: h.name,
+		Where: f.position(d, base), version: h.version, uid: h.uid,
+	}
+	f.add(d, text, base, l, ref)
+	if listAPI == "" && base == 0 {
+		f.lone = append(f.lone, loneObject{l, key(h.namespace, h.name)})
+	}
+	return l
+}
+
+// add adds an object, or keeps the newer copy if it is known.
+func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
+	id := objectKey{l, ref.Group(), ref.Namespace, ref.Name}
+	before, known := f.seen[id]
+	if known {
+		old := l.refs()[before]
+		if old.uid != "" && ref.uid != "" && old.uid != ref.uid {
+			f.warn(Warning{Where: ref.Where, Object: ref.String(), Problem: "another object of that name, with another UID, is in " + old.Where.String() + "; the one with the newer resourceVersion is used", Ignored: true})
+		}
+		f.doubles++
+		if !newer(ref.version, old.version) {
+			return
+		}
+	}
+	into := l.grow()
+	odd, whole := decode(text, into)
+	for _, o := range odd {
+		ref.Odd = append(ref.Odd, o.path)
+		f.warn(Warning{Where: f.position(d, base+o.at), Object: ref.String(), Field: o.path, Problem: o.problem, Unread: true})
+	}
+	if !whole {
+		l.undo()
+		f.warn(Warning{Where: ref.Where, Object: ref.String(), Problem: "it cannot be read", Unread: true})
+		l.scope().Gaps = append(l.scope().Gaps, Gap{Namespace: ref.Namespace, Where: ref.Where, Why: ref.String() + " cannot be read"})
+		return
+	}
+	if m, ok := into.(*lifecycle.Machine); ok {
+		f.machine(m, text, ref)
+	}
+	f.identify(into, &ref)
+	f.clock.object(text, &ref)
+	l.keep(ref)
+	if known {
+		l.move(before)
+		return
+	}
+	f.seen[id] = l.len() - 1
+}
+
+// machine adds what the Cluster API writes in a form of its own.
+func (f *file) machine(m *lifecycle.Machine, text []byte, ref Ref) {
+	m.APIVersion, m.Kind = ref.APIVersion, ref.Kind
+	if d, err := lifecycle.ReadDocument(text); err == nil {
+		*m = d.Machine
+	}
+}
+
+func (f *file) warn(w Warning) { f.s.Warnings = append(f.s.Warnings, w) }
+
+// Snapshot returns what was read. The error is a [*ClusterError].
+func (r *Reader) Snapshot() (*Snapshot, error) {
+	r.start()
+	if r.foreign != nil {
+		return nil, r.foreign
+	}
+	s := &r.s
+	for _, l := range s.tables() {
+		scope := l.scope()
+		if r.lone[l] > 1 && !scope.All { // several files with one object each
+			scope.All, scope.Assumed = true, true
+		}
+		slices.Sort(scope.Namespaces)
+		scope.Namespaces = slices.Compact(scope.Namespaces)
+		slices.Sort(scope.Names)
+		scope.Names = slices.Compact(scope.Names)
+		l.sort()
+	}
+	if len(s.Versions.Items) > 0 {
+		s.Versions.Scope.All, s.Versions.Scope.Assumed = true, false
+	}
+	if r.doubles > 0 {
+		s.Warnings = append(s.Warnings, Warning{Problem: "copies of objects that were read before: of each object the copy with the newest resourceVersion is used", Ignored: true, Count: r.doubles})
+	}
+	s.Clock = r.clock.clock(s)
+	s.build()
+	return s, nil
+}

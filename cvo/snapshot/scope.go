@@ -1,0 +1,89 @@
+package snapshot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Scope is what was looked at of one kind. Absence is known only inside it.
+type Scope struct {
+	// All objects of the kind were looked at.
+	All bool `json:"all"`
+	// Assumed means that All follows from nothing but the absence of the contrary: the
+	// input has objects of the kind and does not say whether there are others, as the output
+	// of kubectl get does not say for which namespace it was called.
+	Assumed bool `json:"assumed,omitempty"`
+	// Namespaces were looked at completely, sorted.
+	Namespaces []string `json:"namespaces,omitempty"`
+	// Names were looked at one by one, as namespace/name or name, sorted.
+	Names []string `json:"names,omitempty"`
+	// Gaps are what could not be looked at, in the order of the input.
+	Gaps []Gap `json:"gaps,omitempty"`
+}
+
+// Gap is something that could not be looked at: a file that could not be read, a list that
+// was cut off, a request that was refused.
+type Gap struct {
+	Namespace  string            `json:"namespace,omitempty"`  // empty for any
+	Where      fairlead.Position `json:"where,omitzero"`       // the file, or the request as a file name
+	Why        string            `json:"why"`                  // what went wrong
+	Permission string            `json:"permission,omitempty"` // what would help, as in "list pods"; empty if it is not about permissions
+}
+
+// Looked reports whether anything of the kind was looked at.
+func (s *Scope) Looked() bool { return s.All || len(s.Namespaces)+len(s.Names) > 0 }
+
+// Whole reports whether every object of the kind is known.
+func (s *Scope) Whole() bool { return s.All && len(s.Gaps) == 0 }
+
+// Covers reports whether every object in a namespace is known.
+func (s *Scope) Covers(namespace string) bool {
+	if slices.ContainsFunc(s.Gaps, func(g Gap) bool { return g.Namespace == "" || g.Namespace == namespace }) {
+		return false
+	}
+	_, in := slices.BinarySearch(s.Namespaces, namespace)
+	return s.All || in
+}
+
+// Has reports whether it is known if an object exists.
+func (s *Scope) Has(namespace, name string) bool {
+	_, in := slices.BinarySearch(s.Names, key(namespace, name))
+	return in || s.Covers(namespace)
+}
+
+// String says what was looked at, as in "all", "namespaces a and b", "nothing".
+func (s *Scope) String() string {
+	var parts []string
+	switch {
+	case s.All && s.Assumed:
+		parts = append(parts, "all, as assumed")
+	case s.All:
+		parts = append(parts, "all")
+	}
+	if !s.All && len(s.Namespaces) > 0 {
+		parts = append(parts, "namespaces "+strings.Join(s.Namespaces, ", "))
+	}
+	if !s.All && len(s.Names) > 0 {
+		parts = append(parts, strings.Join(s.Names, ", "))
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing"}
+	}
+	for _, g := range s.Gaps {
+		where := g.Where.String()
+		if g.Namespace != "" {
+			where = "namespace " + g.Namespace + ", " + where
+		}
+		parts = append(parts, "except "+where+" ("+g.Why+")")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func key(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
