@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // pools evaluates the pools and their nodes.
@@ -237,7 +238,7 @@ func (i *inspection) nodeFinding(n NodeReport) {
 		switch {
 		case n.Pool != "":
 		case n.Message == unschedulable:
-			f.Next = "once the maintenance is done, allow pods on it again: kubectl uncordon " + n.Name
+			f.Next = "once the maintenance is done, allow pods on it again: " + shell.Command("kubectl uncordon %s", n.Name)
 		default:
 			f.Next = "no pods are scheduled on it until this is over"
 		}

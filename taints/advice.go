@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -30,7 +31,7 @@ type knownTaint struct {
 	condition string // the type of the node condition that it follows; empty if it follows none
 	cause     string
 	owner     string
-	wayOut    string // NODE stands for the node's name
+	wayOut    string // NODE stands for the node's name, and COMMAND for what commandOn returns
 }
 
 const nodeController = "the node lifecycle controller, by the node's conditions"
@@ -39,15 +40,15 @@ const nodeController = "the node lifecycle controller, by the node's conditions"
 var knownTaints = []knownTaint{
 	{
 		KeyUnschedulable, "", "the node is cordoned: somebody is working on it, or draining it", "whoever cordoned it (kubectl cordon, a drain, an autoscaler)",
-		"when that work is done: kubectl uncordon NODE",
+		"when that work is done: COMMAND",
 	},
 	{
 		KeyNotReady, nodeReady, "the node reports that it is not ready", nodeController,
-		"repair the node, beginning with its kubelet (kubectl describe node NODE); the taint is removed when it is ready",
+		"repair the node, beginning with its kubelet (COMMAND); the taint is removed when it is ready",
 	},
 	{
 		KeyUnreachable, nodeReady, "the node has stopped reporting", nodeController,
-		"bring the node back; or make sure that it is powered off, and only then mark it as fenced: kubectl taint node NODE " + KeyOutOfService + "=nodeshutdown:NoExecute",
+		"bring the node back; or make sure that it is powered off, and only then mark it as fenced: COMMAND",
 	},
 	{
 		KeyMemoryPressure, "MemoryPressure", "the node is short of memory", nodeController,
@@ -67,7 +68,7 @@ var knownTaints = []knownTaint{
 	},
 	{
 		KeyOutOfService, "", "somebody has declared the node dead: its pods are deleted by force", "whoever added it manually",
-		"when the node is repaired and running again: kubectl taint node NODE " + KeyOutOfService + "-",
+		"when the node is repaired and running again: COMMAND",
 	},
 	{
 		KeyUninitialized, "", "the cloud controller manager has not initialized the node yet", "the cloud controller manager",
@@ -115,6 +116,21 @@ var knownTaints = []knownTaint{
 	},
 }
 
+// commandOn returns the command that helps with a known taint, or "".
+func commandOn(key, node string) string {
+	switch key {
+	case KeyUnschedulable:
+		return shell.Command("kubectl uncordon %s", node)
+	case KeyNotReady:
+		return shell.Command("kubectl describe node %s", node)
+	case KeyUnreachable:
+		return shell.Command("kubectl taint node %s "+KeyOutOfService+"=nodeshutdown:NoExecute", node)
+	case KeyOutOfService:
+		return shell.Command("kubectl taint node %s "+KeyOutOfService+"-", node)
+	}
+	return ""
+}
+
 // knownTaintOf returns what is known of a key, or nil.
 func knownTaintOf(key string) *knownTaint {
 	for i := range knownTaints {
@@ -140,10 +156,10 @@ func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, red
 		case fairlead.PreferNoSchedule:
 			a.Cause = "the node is meant for pods that tolerate it; others go there only if no other node fits"
 		}
-		a.WayOut = fmt.Sprintf("if the pod belongs there, add %s to it; if the taint does not, kubectl taint node %s %s-", fix, n.Name, t)
+		a.WayOut = fmt.Sprintf("if the pod belongs there, add %s to it; if the taint does not, %s", fix, shell.Command("kubectl taint node %s %s-", n.Name, t.String()))
 		return a
 	}
-	a := Advice{Cause: k.cause, Owner: k.owner, Since: t.TimeAdded, WayOut: strings.ReplaceAll(k.wayOut, "NODE", n.Name)}
+	a := Advice{Cause: k.cause, Owner: k.owner, Since: t.TimeAdded, WayOut: strings.NewReplacer("COMMAND", commandOn(t.Key, n.Name), "NODE", n.Name).Replace(k.wayOut)}
 	c := n.Condition(k.condition)
 	if c == nil {
 		return a

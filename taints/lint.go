@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // The codes of a [Finding].
@@ -147,7 +148,7 @@ func (l *linter) master(n *fairlead.Node) {
 	}
 	want := fairlead.Taint{Key: role, Effect: fairlead.NoSchedule}
 	l.add(LintMaster, taintField(i), fmt.Sprintf("%s is on a control-plane node that lacks %s: pods that tolerate only the former are scheduled there", n.Spec.Taints[i], want),
-		"add it: kubectl taint node "+n.Name+" "+want.String())
+		"add it: "+shell.Command("kubectl taint node %s %s", n.Name, want.String()))
 }
 
 // death is why a toleration is called dead; without a problem it is not.

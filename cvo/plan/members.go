@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 )
@@ -106,7 +107,7 @@ func replaceCommand(s *Situation, member string) string {
 	for i := range s.Members {
 		if x := &s.Members[i]; x.Name == member {
 			if m := machineOf(s, nodeOf(x)); m != nil {
-				return fmt.Sprintf("oc -n %s delete machine %s, and wait for its replacement", m.Namespace, m.Name)
+				return shell.Command("oc -n %s delete machine %s", m.Namespace, m.Name)
 			}
 		}
 	}

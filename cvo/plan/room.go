@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -314,14 +315,14 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	}
 	namespace, short, _ := strings.Cut(name, "/")
 	b := budget{name: name, advice: "make the budget " + name + " allow one disruption"}
-	b.command = fmt.Sprintf("oc -n %s patch pdb %s --type merge -p '{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'", namespace, short)
+	b.command = shell.Command("oc -n %s patch pdb %s --type merge -p %s", namespace, short, shell.JSON(map[string]any{"spec": map[string]any{"minAvailable": nil, "maxUnavailable": 1}}))
 	text := "the budget " + name + " allows no disruptions"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
 			text = fmt.Sprintf("the budget %s allows no disruptions (%d of %s healthy, %d required)", name, x.Healthy, words.Count(x.Expected, "pod", "pods"), x.Desired)
 			if x.Expected == 1 {
 				b.advice = "run 2 replicas of the pod that the budget " + name + " selects"
-				b.command = fmt.Sprintf("oc -n %s scale --replicas=2 %s", namespace, d.owner(name))
+				b.command = shell.Command("oc -n %s scale --replicas=2 %s", namespace, d.owner(name))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -51,8 +52,8 @@ func (w *writer) add(c choice) {
 		s.Rounds = w.m.drains[c.index].rounds
 		s.Why = "it is part of the goal"
 		s.After = "the node is cordoned and runs only DaemonSet pods"
-		s.Command = "oc adm drain " + c.subject + " --ignore-daemonsets --delete-emptydir-data"
-		s.Back = "oc adm uncordon " + c.subject
+		s.Command = shell.Command("oc adm drain %s --ignore-daemonsets --delete-emptydir-data", c.subject)
+		s.Back = shell.Command("oc adm uncordon %s", c.subject)
 		s.Takes, s.Basis = time.Duration(s.Rounds)*w.e.Round, evictions(s.Rounds)
 	default:
 		w.fill(c, &s)
@@ -70,14 +71,14 @@ func (w *writer) fill(c choice, s *PlanStep) {
 	case Pause:
 		s.Why = "its nodes then restart only once, instead of into every release on the way"
 		s.After = "the pool's spec.paused is true"
-		s.Command = "oc patch mcp " + c.subject + " --type merge -p '{\"spec\":{\"paused\":true}}'"
-		s.Back = "oc patch mcp " + c.subject + " --type merge -p '{\"spec\":{\"paused\":false}}'"
+		s.Command = pausing(c.subject, true)
+		s.Back = pausing(c.subject, false)
 		s.Takes, s.Basis = time.Minute, quick
 	case Unpause:
 		s.Why = "its nodes must restart into " + w.release
 		s.After = "the pool's spec.paused is false, and the pool is Updating"
-		s.Command = "oc patch mcp " + c.subject + " --type merge -p '{\"spec\":{\"paused\":false}}'"
-		s.Back = "oc patch mcp " + c.subject + " --type merge -p '{\"spec\":{\"paused\":true}}'; nodes that are already updating finish"
+		s.Command = pausing(c.subject, false)
+		s.Back = pausing(c.subject, true) + "; nodes that are already updating finish"
 		s.Takes, s.Basis = time.Minute, quick
 	case MoveOperator:
 		o := w.m.operators[c.index]
@@ -86,20 +87,20 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		if len(c.with) > 0 {
 			s.Before = "the same InstallPlan also installs " + words.List(c.with, "and", 3)
 		}
-		s.Command = fmt.Sprintf("oc -n %s patch installplan NAME --type merge -p '{\"spec\":{\"approved\":true}}'; NAME is the InstallPlan for %s", o.Namespace, c.to)
+		s.Command = shell.Command("oc -n %s patch installplan NAME --type merge -p %s", o.Namespace, shell.JSON(spec("approved", true))) + "; NAME is the InstallPlan for " + shell.Quote(c.to)
 		s.Back = "not possible: OLM does not downgrade operators"
 		s.Takes, s.Basis = w.e.Operator, "default for one InstallPlan"
 	case ChangeClients:
 		a := w.m.removed[c.subject]
 		s.Why = fmt.Sprintf("OpenShift %s removes this API, which was recently used by %s", w.m.stages[a.stage], words.List(a.clients, "and", 3))
 		s.After = "the APIRequestCount " + c.subject + " shows no requests from these clients in the last 24 hours"
-		s.Command, s.Owner = "update the clients that oc get apirequestcount "+c.subject+" -o yaml lists, or the manifests that they apply", "owner of the clients"
+		s.Command, s.Owner = "update the clients that "+shell.Command("oc get apirequestcount %s -o yaml", c.subject)+" lists, or the manifests that they apply", "owner of the clients"
 		s.Back = "not needed: the cluster already serves the other API"
 		s.Takes, s.Basis = w.e.Owner, "default for manual work"
 	case Acknowledge:
 		s.Why = clip(w.m.gates[c.index].text, 200)
 		s.After = "the ConfigMap openshift-config/admin-acks sets it to \"true\""
-		s.Command = "oc -n openshift-config patch cm admin-acks --type merge -p '{\"data\":{\"" + c.subject + "\":\"true\"}}'"
+		s.Command = shell.Command("oc -n openshift-config patch cm admin-acks --type merge -p %s", shell.JSON(map[string]any{"data": map[string]any{c.subject: "true"}}))
 		s.Back = "set it to \"false\", which blocks the minor update again"
 		s.Takes, s.Basis = w.e.Owner, "default for manual work"
 	case MoveCluster:
@@ -110,13 +111,23 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		}
 		s.Before = "all pools that are not paused run " + c.from + ", the installed operators support " + c.to + ", and all admin gates are acknowledged"
 		s.After = "the latest entry in the history of the ClusterVersion is " + c.to + ", Completed"
-		s.Command = "oc adm upgrade --to=" + c.to
+		s.Command = shell.Command("oc adm upgrade --to=%s", c.to)
 		s.Back = "not supported: OpenShift does not downgrade clusters"
 		s.Takes, s.Basis = w.moves()
 		if to, moving := onItsWay(w.m.Situation); moving && to == c.to {
 			s.Why, s.Before, s.Command = "it is already under way", "", "wait for the cluster-version operator; oc adm upgrade status shows the progress"
 		}
 	}
+}
+
+// pausing returns the command that pauses a pool, or unpauses it.
+func pausing(pool string, paused bool) string {
+	return shell.Command("oc patch mcp %s --type merge -p %s", pool, shell.JSON(spec("paused", paused)))
+}
+
+// spec returns a patch of one field of an object's spec.
+func spec(field string, value any) map[string]any {
+	return map[string]any{"spec": map[string]any{field: value}}
 }
 
 // roll writes that the nodes of a pool restart.
@@ -129,8 +140,8 @@ func (w *writer) roll(c choice, s *PlanStep) {
 	}
 	s.Before = "the pool is not paused, and the pods of its nodes can be evicted and fit on other nodes"
 	s.After = "the pool " + c.subject + " is Updated: all its nodes run " + c.to
-	s.Command = "wait for the machine-config operator; oc get mcp " + c.subject + " shows the progress"
-	s.Back = "oc patch mcp " + c.subject + " --type merge -p '{\"spec\":{\"paused\":true}}'; nodes that are already updating finish"
+	s.Command = "wait for the machine-config operator; " + shell.Command("oc get mcp %s", c.subject) + " shows the progress"
+	s.Back = pausing(c.subject, true) + "; nodes that are already updating finish"
 	if p.control {
 		s.Back = "not possible"
 	}

@@ -70,6 +70,7 @@ func Rules() []Rule {
 		{"machine-path", machinePath},
 		{"plain-words", plainWords},
 		{"one-domain", oneDomain},
+		{"commands", commands},
 		{"readme-size", readmeSize},
 		{"snippets", snippets},
 		{"links", links},

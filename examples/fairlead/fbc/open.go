@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -42,7 +43,7 @@ func (c *call) openSound(path string) (*catalog.Catalog, error) {
 func (c *call) tell(found catalog.Diagnostics, most int, kind, path string) {
 	for i, d := range found {
 		if more := len(found) - i; i == most && more > 1 {
-			fmt.Fprintf(c.Stderr, "%sand %d more; fairlead catalog validate %s lists them\n", kind, more, path)
+			fmt.Fprintf(c.Stderr, "%sand %d more; %s lists them\n", kind, more, shell.Command("fairlead catalog validate %s", path))
 			break
 		}
 		fmt.Fprintf(c.Stderr, "%s%s\n", kind, d)

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/examples/internal/situation"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/internal/shell"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -90,7 +91,7 @@ func (r *reader) read(ctx context.Context, kinds []Kind) error {
 		if err != nil {
 			*r.into = before // a partial list would look complete
 		}
-		if err := r.miss(ctx, k.Resource, "oc get "+schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()+" -A -o yaml", err); err != nil {
+		if err := r.miss(ctx, k.Resource, shell.Command("oc get %s -A -o yaml", schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()), err); err != nil {
 			return err
 		}
 	}
@@ -158,7 +159,7 @@ func (r *reader) gates(ctx context.Context) error {
 		if err == nil {
 			err = r.take("ConfigMap", m)
 		}
-		if err := r.miss(ctx, "configmap "+key.String(), "oc -n "+key.Namespace+" get configmap "+key.Name+" -o yaml", err); err != nil {
+		if err := r.miss(ctx, "configmap "+key.String(), shell.Command("oc -n %s get configmap %s -o yaml", key.Namespace, key.Name), err); err != nil {
 			return err
 		}
 	}
