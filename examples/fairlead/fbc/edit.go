@@ -52,6 +52,7 @@ func (e *editing) make(p *edit.Patch, err error) error {
 // apply makes a change of the catalog at path, or shows it as a unified diff.
 func (c *call) apply(path string, fsys fs.FS, p *edit.Patch, show bool) error {
 	if show {
+		c.Document()
 		return p.WriteUnified(c.Stdout, fsys)
 	}
 	files, err := p.Apply(fsys)

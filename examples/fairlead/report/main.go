@@ -98,6 +98,7 @@ func run(c *args.Call) error {
 		}
 		page = func(w io.Writer) error { return r.WriteLive(w, in, engines) }
 	}
+	c.Document()
 	switch *out {
 	case "json", "yaml":
 		text, err := json.Marshal(r)

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // errDeclared ends a call that only has to declare its flags.
@@ -61,7 +63,13 @@ func (c *Command) Candidates(ctx context.Context, line []string) []string {
 		return nil
 	}
 	call.Args = rest
-	return beginning(c.Complete(call), last)
+	return beginning(slices.DeleteFunc(c.Complete(call), needsQuotes), last)
+}
+
+// needsQuotes reports whether a name cannot be put into a command line as it is. Shells insert
+// what they are offered unquoted, so such a name, which somebody else chose, is not offered.
+func needsQuotes(name string) bool {
+	return shell.Quote(name) != name || strings.HasPrefix(name, "-")
 }
 
 func isBool(f *flag.Flag) bool {

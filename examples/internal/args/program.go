@@ -55,8 +55,8 @@ type Call struct {
 	Flags   *flag.FlagSet   // for the command to declare its flags on
 	Args    []string        // what follows the command's name; after Parse, without flags
 	Stdin   io.Reader       // what is read when an argument is "-"
-	Stdout  io.Writer       // for results
-	Stderr  io.Writer       // for everything else
+	Stdout  io.Writer       // for results: text, see Document; control characters are shown, not sent
+	Stderr  io.Writer       // for everything else, likewise
 
 	choices    map[string][]string // the values of flags that have few
 	settings   *Settings           // of the program; nil for none
@@ -110,7 +110,12 @@ type Program func(ctx context.Context, words []string, stdin io.Reader, stdout, 
 // such as "fairlead catalog".
 func (c *Command) Program(name string) Program {
 	return func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		return c.run(&Call{Name: name, Context: ctx, Args: words, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+		out, errs := &boundary{to: stdout}, &boundary{to: stderr}
+		status := c.run(&Call{Name: name, Context: ctx, Args: words, Stdin: stdin, Stdout: out, Stderr: errs})
+		if errors.Join(out.flush(), errs.flush()) != nil && status == StatusFine {
+			return StatusBad // the end of the last line is missing
+		}
+		return status
 	}
 }
 
@@ -339,7 +344,8 @@ func (c *Call) Arg(i int) string {
 }
 
 // Choice declares a flag with a few values, of which the first is the default. A
-// command that can print JSON (-o json) can also print YAML.
+// command that can print JSON (-o json) can also print YAML. The output is a Document if the
+// value of -o is not text for people.
 func (c *Call) Choice(name string, values ...string) *string {
 	value := values[0]
 	if c.choices == nil {
@@ -351,10 +357,17 @@ func (c *Call) Choice(name string, values ...string) *string {
 		values = slices.Insert(slices.Clone(values), i, "yaml")
 	}
 	c.choices[name] = values
+	form := func(s string) {
+		if b, ok := c.Stdout.(*boundary); ok && name == "o" {
+			b.document = !slices.Contains(textFormats, s)
+		}
+	}
+	form(value)
 	c.Flags.Func(name, "", func(s string) error {
 		if !slices.Contains(values, s) {
 			return fmt.Errorf("choose one of %s", strings.Join(values, ", "))
 		}
+		form(s)
 		if value = s; convert && s == "yaml" {
 			value, c.json = "json", &bytes.Buffer{}
 			c.out, c.Stdout = c.Stdout, c.json

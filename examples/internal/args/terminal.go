@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -94,14 +91,7 @@ func (p *progress) draw() {
 }
 
 // plain returns text that fits a line and does not control the terminal.
-func plain(text string) string {
-	return words.Shorten(words.Visible(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)), 60)
-}
+func plain(text string) string { return words.Shorten(words.VisibleLine(text), 60) }
 
 // clear erases the line and hides it until Doing is called again. The caller holds the
 // lock.
@@ -145,11 +135,12 @@ func (b beside) IsTerminal() bool { return isTerminal(b.to) }
 // watched makes a call show what it is doing if standard error is a terminal. The line
 // is erased when end returns.
 func (c *Call) watched() (end func()) {
-	if !isTerminal(c.Stderr) {
+	out, errs := c.Stdout.(*boundary), c.Stderr.(*boundary)
+	if !isTerminal(errs) {
 		return func() {}
 	}
-	c.progress = &progress{to: c.Stderr, stop: make(chan struct{}), done: make(chan struct{})}
-	c.Stdout, c.Stderr = beside{c.progress, c.Stdout}, beside{c.progress, c.Stderr}
+	c.progress = &progress{to: errs.to, stop: make(chan struct{}), done: make(chan struct{})}
+	out.to, errs.to = beside{c.progress, out.to}, beside{c.progress, errs.to}
 	return c.progress.end
 }
 
@@ -163,15 +154,14 @@ const (
 	Bad     Colour = "\x1b[31m" // red
 )
 
-// Painted returns standard output, on which the part of each line that from and to
-// bound is coloured as paint returns; "" leaves it unchanged. It is standard output
-// itself if that is not a terminal, or if the environment has NO_COLOR.
-// Each write must contain whole lines.
+// Painted returns standard output, on which the part of each line that from and to bound is
+// coloured from now on as paint returns; "" leaves it unchanged. Nothing is coloured if that is
+// not a terminal, or if the environment has NO_COLOR.
 func (c *Call) Painted(paint func(line []byte) (from, to int, colour Colour)) io.Writer {
-	if !isTerminal(c.Stdout) || c.settings == nil || c.settings.Getenv == nil || c.settings.Getenv("NO_COLOR") != "" || c.settings.Getenv("TERM") == "dumb" {
-		return c.Stdout
+	if b, ok := c.Stdout.(*boundary); ok && isTerminal(b) && c.settings != nil && c.settings.Getenv != nil && c.settings.Getenv("NO_COLOR") == "" && c.settings.Getenv("TERM") != "dumb" {
+		b.paint = paint
 	}
-	return painter{c.Stdout, paint}
+	return c.Stdout
 }
 
 // Leading paints the text that a line begins with, after spaces, if it is one of these
@@ -187,25 +177,4 @@ func Leading(colours map[string]Colour) func(line []byte) (from, to int, colour 
 		}
 		return from, to, colour
 	}
-}
-
-type painter struct {
-	out   io.Writer
-	paint func([]byte) (from, to int, colour Colour)
-}
-
-// Write paints each line.
-func (p painter) Write(text []byte) (int, error) {
-	var b bytes.Buffer
-	for line := range bytes.Lines(text) {
-		from, to, colour := p.paint(bytes.TrimSuffix(line, []byte("\n")))
-		if colour != "" {
-			line = slices.Concat(line[:from], []byte(colour), line[from:to], []byte("\x1b[0m"), line[to:])
-		}
-		b.Write(line)
-	}
-	if _, err := p.out.Write(b.Bytes()); err != nil {
-		return 0, err
-	}
-	return len(text), nil
 }

@@ -65,7 +65,7 @@ func work(t *testing.T, env map[string]string, stdout, stderr bool) (out, errs s
 // A call that takes more than a second is shown on a terminal, and erased; not in a pipe.
 func TestProgress(t *testing.T) {
 	const erase = "\r\x1b[K"
-	said := erase + "reading a\uFFFD[2Jb (1s)" + erase + "reading a\uFFFD[2Jb (2s)"
+	said := erase + "reading a⟨U+001B⟩[2Jb (1s)" + erase + "reading a⟨U+001B⟩[2Jb (2s)"
 	last := erase + "cleaning up (8s)" + erase + "cleaning up (9s)"
 	for _, c := range []struct {
 		stdout, stderr bool
