@@ -25,6 +25,7 @@ const (
 
 // The efforts of changes. Those with less effort are listed first.
 const (
+	effortTypo    = 1  // package and channel are swapped
 	effortPin     = 5  // a pin is removed
 	effortMove    = 10 // a subscription follows another channel or catalog, or is created for an installed operator
 	effortCatalog = 15 // a catalog is added
@@ -334,6 +335,14 @@ func (a *advisor) ofSubscription(s *subscription) []change {
 // in the namespace: a package with a similar name, or a catalog that has it.
 func (a *advisor) elsewhere(s *subscription) []change {
 	var all []change
+	if a.q.swapped(s) {
+		all = append(all, edit(s.Name, " package", fmt.Sprintf("swap them: change subscription %s to package %s, channel %s", s.Name, s.Spec.Channel, s.Spec.Package), effortTypo,
+			func(s *Subscription) { s.Spec.Package, s.Spec.Channel = s.Spec.Channel, s.Spec.Package }))
+	} else if pkg := a.q.packageOfChannel(s.Spec.Package); pkg != "" && s.Spec.Channel == "" {
+		channel := s.Spec.Package
+		all = append(all, edit(s.Name, " package", fmt.Sprintf("change subscription %s to package %s, channel %s", s.Name, pkg, channel), effortTypo,
+			func(s *Subscription) { s.Spec.Package, s.Spec.Channel = pkg, channel }))
+	}
 	for _, name := range a.q.similarNames(s.Spec.Package) {
 		all = append(all, edit(s.Name, " package", fmt.Sprintf("change subscription %s to package %s", s.Name, name), effortPin,
 			func(s *Subscription) { s.Spec.Package = name }))

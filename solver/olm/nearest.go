@@ -258,8 +258,14 @@ func (q *query) nearestSubscription(s *subscription) []Finding {
 		say("package %s of catalog %s has the channel%s %s", p.name, src.SourceKey, words.Plural(len(names), "", "s"), strings.Join(names, ", "))
 	}
 	if !found {
-		if pkg := q.packageOfChannel(s.Spec.Package); pkg != "" {
+		switch pkg := q.packageOfChannel(s.Spec.Package); {
+		case q.swapped(s):
+			say("package and channel are swapped: package %s has channel %s", s.Spec.Channel, s.Spec.Package)
+		case pkg != "":
 			say("%s is a channel of package %s", s.Spec.Package, pkg)
+		}
+		if same := q.sameAPIs(s); same != "" {
+			say("the APIs of %s, which is installed, are provided by %s", s.Status.InstalledCSV, same)
 		}
 		if similar := q.similarPackages(s.Spec.Package); similar != "" {
 			say("there is %s", similar)
@@ -301,6 +307,51 @@ func (q *query) hidden(s *source) string {
 	default:
 		return text + "only catalogs of namespace " + global + ", the global one, are visible in others"
 	}
+}
+
+// swapped reports whether a subscription has the package in place of the channel,
+// and the channel in place of the package.
+func (q *query) swapped(s *subscription) bool {
+	return s.Spec.Channel != "" && slices.ContainsFunc(q.sources, func(src *source) bool {
+		p, ok := src.Catalog.Package(s.Spec.Channel)
+		if !ok {
+			return false
+		}
+		_, ok = p.Channel(s.Spec.Package)
+		return ok
+	})
+}
+
+// sameAPIs lists up to three packages that provide an API of the operator which is
+// installed for a subscription.
+func (q *query) sameAPIs(s *subscription) string {
+	if s.current == nil {
+		return ""
+	}
+	own := s.current.facts().gvks
+	var names []string
+	for _, src := range q.sources {
+		for p := range src.Catalog.Packages() {
+			for b := range p.Bundles() {
+				if p.Name() != s.Spec.Package && slices.ContainsFunc(own, func(g catalog.GVK) bool { return provides(b, g) }) {
+					names = append(names, "package "+p.Name())
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return listNames(names[:min(len(names), 3)])
+}
+
+func provides(b *catalog.Bundle, want catalog.GVK) bool {
+	for g := range b.Provides() {
+		if g == want {
+			return true
+		}
+	}
+	return false
 }
 
 // packageOfChannel returns the one package that has a channel of that name, or

@@ -160,6 +160,9 @@ func (q *query) result(ctx context.Context, selected []*entry) (*Resolution, err
 			res.Warnings = append(res.Warnings, Warning{Subject: "subscription " + s.Name, Text: text})
 		}
 	}
+	for i := range res.Chosen {
+		res.Warnings = append(res.Warnings, res.Chosen[i].deprecated()...)
+	}
 	res.Warnings = append(res.Warnings, q.leftOut()...)
 	return res, nil
 }

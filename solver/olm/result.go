@@ -2,6 +2,7 @@ package olm
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -51,6 +52,44 @@ type Choice struct {
 	// RequiredBy are the requirements of other operators that it meets, by the
 	// operator's name, then in property order.
 	RequiredBy []Requirement `json:"requiredBy,omitempty"`
+}
+
+// Deprecations returns what the catalog says of the package, the channel and the
+// bundle that were chosen, in its order. The error is that of reading it.
+func (c *Choice) Deprecations() ([]catalog.Deprecation, error) {
+	if c.Bundle == nil {
+		return nil, nil
+	}
+	all, err := c.Bundle.Package().Deprecations()
+	if err != nil {
+		return nil, fmt.Errorf("package %s: %w", c.Package, err)
+	}
+	var mine []catalog.Deprecation
+	for _, d := range all {
+		concerns := map[string]bool{
+			catalog.SchemaPackage: true,
+			catalog.SchemaChannel: d.Reference.Name == c.Channel,
+			catalog.SchemaBundle:  d.Reference.Name == c.Name,
+		}
+		if concerns[d.Reference.Schema] {
+			mine = append(mine, d)
+		}
+	}
+	return mine, nil
+}
+
+// deprecated warns of deprecations.
+func (c *Choice) deprecated() []Warning {
+	all, err := c.Deprecations()
+	if err != nil {
+		return []Warning{{Subject: "csv " + c.Name, Text: "its deprecations are not known: " + err.Error()}}
+	}
+	var out []Warning
+	for _, d := range all {
+		subject := map[string]string{catalog.SchemaPackage: "package " + c.Package, catalog.SchemaChannel: "channel " + c.Channel, catalog.SchemaBundle: "csv " + c.Name}[d.Reference.Schema]
+		out = append(out, Warning{Subject: subject, Text: "deprecated: " + strings.Join(strings.Fields(d.Message), " ")})
+	}
+	return out
 }
 
 // compare orders choices by package, channel, name and catalog.

@@ -12,8 +12,9 @@ import (
 const maxDistance = 1 << 10
 
 // similarPackages lists up to three packages whose names are closest to one
-// that does not exist, the closest first: names with a typo, names that contain
-// the other or are contained in it, and otherwise names that share a word.
+// that does not exist: one letter away, names that begin with it or that it begins
+// with, whole words first, other typos, names that contain it or that it contains,
+// and otherwise names that share a word.
 func (q *query) similarPackages(name string) string {
 	var names []string
 	for _, n := range q.similarNames(name) {
@@ -25,30 +26,67 @@ func (q *query) similarPackages(name string) string {
 // similarNames returns the names of those packages.
 func (q *query) similarNames(name string) []string {
 	type like struct {
-		name     string
-		distance int
+		name           string
+		rank, distance int
 	}
 	var likes []like
 	all := q.packageNames()
 	for _, p := range all {
-		d, short := words.Distance(name, p, maxDistance), min(len(name), len(p))
-		if d <= short/3 || short > 3 && (strings.Contains(p, name) || strings.Contains(name, p)) {
-			likes = append(likes, like{p, d})
+		if rank := resemblance(name, p); rank >= 0 {
+			likes = append(likes, like{p, rank, words.Distance(name, p, maxDistance)})
 		}
 	}
 	if len(likes) == 0 {
 		for _, p := range sharingWord(name, all) {
-			likes = append(likes, like{p, words.Distance(name, p, maxDistance)})
+			likes = append(likes, like{p, 0, words.Distance(name, p, maxDistance)})
 		}
 	}
 	slices.SortFunc(likes, func(a, b like) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.distance, b.distance), strings.Compare(a.name, b.name))
 	})
 	var names []string
 	for _, l := range likes[:min(len(likes), 3)] {
 		names = append(names, l.name)
 	}
 	return names
+}
+
+// resemblance ranks how a name may be meant by another, 0 the best; -1 if it may not.
+func resemblance(name, p string) int {
+	if name == p {
+		return -1 // it is in another catalog
+	}
+	short, long := name, p
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	rest, prefix := strings.CutPrefix(long, short)
+	near := typo(name, p)
+	switch {
+	case near && len(short) > 2 && words.Distance(name, p, 2) < 2:
+		return 0
+	case prefix && len(short) > 2 && strings.ContainsAny(rest[:1], "-._"):
+		return 1
+	case prefix && len(short) > 3:
+		return 2
+	case near:
+		return 3
+	case len(short) > 3 && strings.Contains(long, short):
+		return 4
+	}
+	return -1
+}
+
+// typo reports whether two names differ by few letters of the words that they do
+// not share: gpu-operator and hspc-operator have different words.
+func typo(a, b string) bool {
+	x, y := strings.Split(a, "-"), strings.Split(b, "-")
+	only := func(list, other []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(list), func(w string) bool { return slices.Contains(other, w) }), "-")
+	}
+	p, q := only(x, y), only(y, x)
+	limit := min(len(p), len(q)) / 3
+	return limit > 0 && words.Distance(p, q, limit+1) <= limit
 }
 
 // packageNames lists the packages of all visible catalogs, sorted, each once.

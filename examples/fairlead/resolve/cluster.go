@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -30,10 +31,37 @@ func readCluster(call *args.Call, name string) (*cluster, error) {
 	if err := dump.Objects(call.Open, name, c.add); err != nil {
 		return nil, err
 	}
+	c.place()
 	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions) == 0 {
 		return nil, fmt.Errorf("%s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
 	}
 	return c, nil
+}
+
+// place puts objects that state no namespace, as manifests do, into default.
+func (c *cluster) place() {
+	n := 0
+	put := func(m *olm.ObjectMeta) {
+		if m.Namespace == "" {
+			m.Namespace = namespace
+			n++
+		}
+	}
+	for i := range c.Subscriptions {
+		put(&c.Subscriptions[i].ObjectMeta)
+	}
+	for i := range c.CSVs {
+		put(&c.CSVs[i].ObjectMeta)
+	}
+	for i := range c.Groups {
+		put(&c.Groups[i].ObjectMeta)
+	}
+	for i := range c.Plans {
+		put(&c.Plans[i].ObjectMeta)
+	}
+	if n > 0 {
+		c.odd = append(c.odd, fmt.Sprintf("%s without a namespace: taken as in namespace %s", words.Count(n, "object", "objects"), namespace))
+	}
 }
 
 // add adds an object.

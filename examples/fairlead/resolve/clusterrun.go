@@ -58,6 +58,9 @@ func (c *command) checkCluster(questions []string) error {
 
 // clusterQuestion answers a question about a dumped cluster.
 func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, stderr io.Writer) (int, error) {
+	for _, text := range c.held.odd {
+		fmt.Fprintln(stderr, "note:", text)
+	}
 	names, err := c.held.spaces(c.clusterFlags.namespace)
 	if err != nil {
 		return 0, err

@@ -24,7 +24,8 @@ func (c *Cluster) Add(kind string, text []byte) (odd []string, err error) {
 	}
 	switch Kind(kind) {
 	case KindSubscription:
-		return decode(text, &c.Subscriptions)
+		odd, err = decode(text, &c.Subscriptions)
+		return append(odd, misnamed(text)...), err
 	case KindCSV:
 		return decode(text, &c.CSVs)
 	case KindInstallPlan:
@@ -60,6 +61,21 @@ func (c *Cluster) Add(kind string, text []byte) (odd []string, err error) {
 		return single(text, &c.Config)
 	}
 	return nil, nil
+}
+
+// misnamed finds the mistake of those who write a subscription by hand: the API
+// calls the package name.
+func misnamed(text []byte) []string {
+	var s struct {
+		Spec struct {
+			Name    string `json:"name"`
+			Package any    `json:"package"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(text, &s) != nil || s.Spec.Package == nil || s.Spec.Name != "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: spec.package is no field of the API: write the package as spec.name", subject(text))}
 }
 
 // single decodes the only object of a kind.

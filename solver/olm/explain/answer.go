@@ -61,26 +61,15 @@ func modesOf(b *catalog.Bundle) (modes group.InstallModes, known bool) {
 	return nil, false
 }
 
-// deprecations are what the catalog says of the package, the channel and the
-// bundle that were chosen.
+// deprecations are the deprecations of a choice, a sentence each.
 func deprecations(c *olm.Choice) []string {
-	all, err := c.Bundle.Package().Deprecations()
+	all, err := c.Deprecations()
 	if err != nil {
-		return nil
+		return []string{"deprecations of " + c.Name + " are not known: " + err.Error()}
 	}
 	var texts []string
 	for _, d := range all {
-		what := ""
-		switch {
-		case d.Reference.Schema == catalog.SchemaPackage:
-			what = "package " + c.Package
-		case d.Reference.Schema == catalog.SchemaChannel && d.Reference.Name == c.Channel:
-			what = "channel " + c.Channel
-		case d.Reference.Schema == catalog.SchemaBundle && d.Reference.Name == c.Name:
-			what = c.Name
-		default:
-			continue
-		}
+		what := map[string]string{catalog.SchemaPackage: "package " + c.Package, catalog.SchemaChannel: "channel " + c.Channel, catalog.SchemaBundle: c.Name}[d.Reference.Schema]
 		texts = append(texts, fmt.Sprintf("%s is deprecated: %s", what, strings.Join(strings.Fields(d.Message), " ")))
 	}
 	return texts

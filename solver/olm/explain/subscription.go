@@ -14,6 +14,7 @@ import (
 const (
 	ReasonResolutionFailed = "ResolutionFailed" // OLM cannot choose an operator
 	ReasonNotSatisfiable   = "ConstraintsNotSatisfiable"
+	ReasonNoPackage        = "PackageMissing"  // the subscription names none
 	ReasonNotYet           = "NotYetInstalled" // nothing prevents it
 	ReasonNotKnown         = "CauseNotKnown"   // nothing that is known says why it is not installed
 )
@@ -41,6 +42,10 @@ func (c *Cluster) subscription(sub *olm.Subscription) *View {
 		}
 	} else if now := sub.Status.CurrentCSV; now != v.Installed {
 		v.Next = now
+	}
+	if sub.Spec.Package == "" {
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonNoPackage, Message: "the subscription names no package", Owner: "whoever owns the subscription",
+			Unblock: "write the package's name as spec.name"}, Commands: []string{shell.Command("kubectl edit subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name)}})
 	}
 	c.catalogs(v, sub)
 	c.resolution(v, sub)
