@@ -34,6 +34,13 @@ import (
 // the decision was based on; with an empty Revision, only if it does not exist.
 // Otherwise a backend returns an error and changes nothing, or returns nil if the
 // action is already done. So no action can happen twice, or too late.
+//
+// As names the service account of the namespace in whose name a backend must carry out
+// an action, so that the API server refuses what that account may not do; empty means
+// with the backend's own rights. It is that of the operator group for all that operators
+// bring, except CRDs and the roles for their APIs. A cluster-scoped object that belongs to
+// another namespace, or to nobody known, is never changed: Revision is that of an object
+// that was observed as the namespace's own.
 type Action interface {
 	fairlead.Action
 	action() // one of this package
@@ -80,6 +87,7 @@ type ApplyStep struct {
 	Ref        Ref             `json:"ref"`                // the object
 	Manifest   json.RawMessage `json:"manifest"`           // its desired content
 	Digest     string          `json:"digest"`             // of Resolving and Manifest
+	As         string          `json:"as,omitempty"`       // see Action
 	Revision   string          `json:"revision,omitempty"` // see Action
 }
 
@@ -111,6 +119,7 @@ type Deploy struct {
 	Revision    string            `json:"revision"`              // see Action
 	Deployments []json.RawMessage `json:"deployments,omitempty"` // in the order of the CSV, with the subscription's config applied
 	Digest      string            `json:"digest,omitempty"`      // of Deployments, empty if there are none
+	As          string            `json:"as,omitempty"`          // see Action
 }
 
 // Undeploy deletes the deployments of a CSV.
@@ -161,6 +170,7 @@ type WriteObject struct {
 	Manifest json.RawMessage `json:"manifest"`           // its desired content
 	Digest   string          `json:"digest"`             // of Manifest
 	Owner    string          `json:"owner"`              // the namespace that it is generated for
+	As       string          `json:"as,omitempty"`       // see Action
 	Revision string          `json:"revision,omitempty"` // see Action
 }
 
@@ -178,6 +188,7 @@ type IssueCertificate struct {
 	Name      string    `json:"name"`               // of the Secret
 	Revision  string    `json:"revision,omitempty"` // see Action
 	Hosts     []string  `json:"hosts"`              // its DNS names, the first is its common name
+	As        string    `json:"as,omitempty"`       // see Action
 	NotBefore time.Time `json:"notBefore"`          // start of its validity
 	NotAfter  time.Time `json:"notAfter"`           // end of its validity
 	// Trusted is the previously trusted authority, PEM: the new one is put before

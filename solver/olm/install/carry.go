@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
 // carry advances the plan by a step. current reports whether the subscriptions
@@ -36,6 +37,9 @@ func (s *stepper) carry(current bool) {
 		s.block(planSubject(p), ReasonPlanChanged, "its steps were changed after it was made, so it is not applied", "whoever changed it", "delete it: a new plan is then made")
 		return
 	case !current, !p.Started && !s.permitted(seen):
+		return
+	case s.barred != nil: // since it has begun
+		s.refuse(planSubject(p), s.barred, "fix this first; nothing more of the plan is applied until then")
 		return
 	}
 	if p.Started = true; p.Began.IsZero() {
@@ -103,8 +107,7 @@ func (s *stepper) apply(seen *InstallPlan) {
 		if step.Done || stage(step.Ref.Group, step.Ref.Kind) != at {
 			continue
 		}
-		if text := s.unsafe(seen, i); text != "" { // since the plan began
-			s.unsafeBlock(step.Ref, text)
+		if s.refused(seen, i) { // since the plan began
 			continue
 		}
 		m, _ := s.mark(step.Ref)
@@ -112,8 +115,41 @@ func (s *stepper) apply(seen *InstallPlan) {
 			Plan: p.Name, Generation: p.Generation, Resolving: step.Resolving, Ref: step.Ref,
 			Manifest: []byte(seen.Status.Plan[i].Resource.Manifest), Digest: step.Digest, Revision: m.Revision,
 		}
+		if at != 1 { // CRDs are the cluster's
+			write.As = s.as
+		}
 		s.do(write)
 		message := fmt.Sprintf("%s is being applied, attempt %d", step.Ref, s.Attempts(write.Key()))
 		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, s.Because(message, write.Key()), theBackend, "wait until the object is observed as planned")
 	}
+}
+
+// refused reports whether a step of a plan that has begun must not be applied any
+// longer, and says why.
+func (s *stepper) refused(seen *InstallPlan, i int) bool {
+	step := &s.state.Plan.Steps[i]
+	subject := planSubject(s.state.Plan) + " step " + step.Ref.String()
+	if text := s.unsafe(seen, i); text != "" {
+		s.unsafeBlock(step.Ref, text)
+		return true
+	}
+	if text := s.foreign(step.Ref, step.Digest); text != "" {
+		s.foreignBlock(subject, text)
+		return true
+	}
+	if s.as == "" {
+		return false
+	}
+	var mine []scope.Step // with the roles that bindings refer to
+	for j := range seen.Status.Plan {
+		if p := &seen.Status.Plan[j]; p.Resource.Group == groupRBAC || j == i {
+			mine = append(mine, s.taking(p))
+		}
+	}
+	err := s.may(mine...)
+	if steps, all := refusedOf(err); all || steps[step.Ref] {
+		s.refuse(subject, err, "fix this first; the step is not applied until then")
+		return true
+	}
+	return false
 }

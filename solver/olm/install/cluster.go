@@ -40,6 +40,9 @@ type Cluster struct {
 	// Access is what they may do.
 	Accounts []scope.Account `json:"accounts,omitempty"`
 	Access   scope.Access    `json:"access,omitzero"` // see Accounts
+	// Applies means that objects are written by server-side apply, for which an
+	// account needs the verb patch.
+	Applies bool `json:"applies,omitempty"`
 	// Catalogs are those visible in the namespace; nil means that they are not
 	// known, and nothing is reported about them.
 	Catalogs []Catalog `json:"catalogs,omitempty"`
@@ -52,9 +55,12 @@ type CRD struct {
 	// Conversion is the Digest of the last [SetConversion] carried out, empty if
 	// there was none or it was undone.
 	Conversion string `json:"conversion,omitempty"`
-	// OwnedElsewhere is how many operators of other namespaces own it, except
-	// those about to be replaced: instances for other tenants.
-	OwnedElsewhere int `json:"ownedElsewhere,omitempty"`
+	// OwnedIn are the other namespaces whose operators own it, one for each operator,
+	// except those about to be replaced: instances for other tenants.
+	OwnedIn []string `json:"ownedIn,omitempty"`
+	// Home is the namespace whose install plan wrote it last, empty if none is
+	// known to have.
+	Home string `json:"home,omitempty"`
 	Mark
 }
 

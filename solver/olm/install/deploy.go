@@ -20,7 +20,7 @@ import (
 // config of its subscription, the proxy of the cluster, and, on their pods, the
 // namespaces that its group selects.
 func (s *stepper) deployment(c *CSV) (Deploy, error) {
-	d := Deploy{CSV: c.Name, Revision: c.Revision}
+	d := Deploy{CSV: c.Name, Revision: c.Revision, As: s.as}
 	if len(c.Spec.Install.Spec.Deployments) == 0 {
 		return d, nil
 	}

@@ -17,7 +17,7 @@ import (
 // namespaces that they watch, and copies of their CSVs there. Obsolete ones are
 // deleted.
 func (s *stepper) generate() {
-	var pending []string
+	var due []dueWrite
 	want := s.consequences()
 	slices.SortStableFunc(want, func(a, b derived) int { return compareRefs(a.ref, b.ref) })
 	want = slices.CompactFunc(want, func(a, b derived) bool { return a.ref == b.ref })
@@ -34,13 +34,13 @@ func (s *stepper) generate() {
 		}
 		switch {
 		case c < 0:
-			pending = append(pending, s.write(want[0], Mark{}))
+			due = append(due, dueWrite{derived: want[0]})
 		case c > 0 && seen[0].Owner == s.Namespace: // else another namespace wants it
-			pending = append(pending, s.discard(seen[0]))
-		case c == 0 && seen[0].Ref.Namespace != "" && seen[0].Owner != s.Namespace:
+			due = append(due, dueWrite{gone: seen[0]})
+		case c == 0 && seen[0].Owner != s.Namespace && (seen[0].Ref.Namespace != "" || want[0].digest != seen[0].Digest):
 			s.taken(seen[0])
 		case c == 0 && want[0].digest != seen[0].Digest:
-			pending = append(pending, s.write(want[0], seen[0].Mark))
+			due = append(due, dueWrite{derived: want[0], old: seen[0].Mark})
 		}
 		if c <= 0 {
 			want = want[1:]
@@ -49,15 +49,59 @@ func (s *stepper) generate() {
 			seen = seen[1:]
 		}
 	}
-	if len(pending) > 0 {
+	if pending := s.writeDue(due); len(pending) > 0 {
 		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("%d of the roles and copies for the operator group are not up to date; the first: %s", len(pending), pending[0]),
 			theBackend, "wait until they are written")
 	}
 }
 
+// dueWrite is an object to write, with its mark if it exists, or one that goes.
+type dueWrite struct {
+	derived
+	old  Mark
+	gone *Object
+}
+
+// writeDue writes the objects that may be written, deletes those that go, and says what
+// is being done; what is refused is reported.
+func (s *stepper) writeDue(all []dueWrite) (pending []string) {
+	var steps []scope.Step
+	limited := false
+	for i := range all {
+		d := &all[i]
+		if d.gone != nil || d.own && !s.unowned() {
+			continue
+		}
+		if limited = true; s.as != "" {
+			steps = append(steps, s.stepOf(&d.derived))
+		}
+	}
+	var err error
+	if limited {
+		err = s.may(steps...)
+	}
+	refused, none := refusedOf(err)
+	if err != nil {
+		s.refuse(s.namespaceSubject(), err, "fix this first; these objects are not written until then")
+	}
+	for i := range all {
+		switch d := &all[i]; {
+		case d.gone != nil:
+			pending = append(pending, s.discard(d.gone))
+		case d.own && !s.unowned() || !none && !refused[d.ref]:
+			pending = append(pending, s.write(d.derived, d.old))
+		}
+	}
+	return pending
+}
+
 // taken says that an object is not written, because it belongs to another
-// namespace.
+// namespace, or to nobody known.
 func (s *stepper) taken(o *Object) {
+	if o.Ref.Namespace == "" {
+		s.foreignBlock(s.namespaceSubject(), fmt.Sprintf("%s exists and belongs to %s, so it cannot be written for namespace %s", o.Ref, whose(o.Owner), s.Namespace))
+		return
+	}
 	s.block(s.namespaceSubject(), ReasonNameTaken, fmt.Sprintf("%s cannot be written: the object of that name belongs to namespace %s", o.Ref, o.Owner),
 		"whoever owns the operator groups", "delete that object, or remove namespace "+o.Ref.Namespace+" from the targets of the operator group")
 }
@@ -70,13 +114,14 @@ type derived struct {
 	digest string
 	meta   olm.ObjectMeta
 	parts  func() map[string]any // other than apiVersion, kind and metadata
+	own    bool                  // it is written with the rights of the backend
 }
 
 // derive returns a derived object, of parts that depend on the key and on what
 // meta says.
 func derive(apiGroup, kind string, meta olm.ObjectMeta, key string, parts func() map[string]any) derived {
 	ref := Ref{Group: apiGroup, Kind: kind, Namespace: meta.Namespace, Name: meta.Name}
-	return derived{ref, digestOf([]json.RawMessage{[]byte("1"), []byte(key)}), meta, parts}
+	return derived{ref: ref, digest: digestOf([]json.RawMessage{[]byte("1"), []byte(key)}), meta: meta, parts: parts}
 }
 
 // manifest returns the object as JSON.
@@ -104,7 +149,11 @@ func compareRefs(a, b Ref) int {
 
 // write and discard say what is being done.
 func (s *stepper) write(d derived, old Mark) string {
-	return s.doing(WriteObject{Ref: d.ref, Manifest: d.manifest(), Digest: d.digest, Owner: s.Namespace, Revision: old.Revision}, d.ref.String()+" is being written")
+	as := s.as
+	if d.own {
+		as = ""
+	}
+	return s.doing(WriteObject{Ref: d.ref, Manifest: d.manifest(), Digest: d.digest, Owner: s.Namespace, As: as, Revision: old.Revision}, d.ref.String()+" is being written")
 }
 
 func (s *stepper) discard(o *Object) string {
@@ -126,14 +175,23 @@ func (s *stepper) consequences() []derived {
 		if err != nil || !s.active(c) {
 			continue
 		}
-		for _, r := range op.ClusterRoles() {
+		mine := op
+		mine.Owned = slices.DeleteFunc(slices.Clone(op.Owned), func(o group.Owned) bool { return !s.ownAPI(&o) })
+		for _, r := range mine.ClusterRoles() {
 			all = append(all, clusterRole(r, ""))
 		}
 		all = append(all, s.grants(c, &op)...)
-		op.Annotations = s.own.MemberAnnotations(&op)
-		for _, made := range s.own.Copies(&op, s.Namespaces, nil, s.Copies).Create {
-			all = append(all, copyOf(c, &made))
-		}
+		all = append(all, s.copies(c, op)...)
+	}
+	return all
+}
+
+// copies are the copies of a member's CSV in the namespaces that it watches.
+func (s *stepper) copies(c *CSV, op group.Operator) []derived {
+	var all []derived
+	op.Annotations = s.own.MemberAnnotations(&op)
+	for _, made := range s.own.Copies(&op, s.Namespaces, nil, s.Copies).Create {
+		all = append(all, copyOf(c, &made))
 	}
 	return all
 }
@@ -179,13 +237,15 @@ func (s *stepper) grants(c *CSV, op *group.Operator) []derived {
 // clusterRole is a role of the group, which aggregates those of the APIs that
 // it provides, or the role of one API.
 func clusterRole(r group.ClusterRole, provided string) derived {
-	return derive(groupRBAC, "ClusterRole", r.ObjectMeta, r.Name+" "+provided, func() map[string]any {
+	d := derive(groupRBAC, "ClusterRole", r.ObjectMeta, r.Name+" "+provided, func() map[string]any {
 		parts := map[string]any{"rules": r.Rules}
 		if r.AggregationRule != nil {
 			parts["aggregationRule"] = r.AggregationRule
 		}
 		return parts
 	})
+	d.own = true
+	return d
 }
 
 // copyOf is the copy of an operator's CSV for another namespace.

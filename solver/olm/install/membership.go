@@ -19,9 +19,11 @@ var membership = []string{group.NameAnnotation, group.NamespaceAnnotation, group
 // before any operator is checked against them.
 func (s *stepper) selectTargets() {
 	s.groups = s.operatorGroups()
+	limited := s.limited()
 	for i := range s.groups {
 		g := &s.groups[i]
 		if g.Namespace != s.Namespace {
+			g.Status.Namespaces = s.claims(g, limited)
 			continue
 		}
 		g.Annotations = maps.Clone(g.Annotations)
@@ -33,6 +35,7 @@ func (s *stepper) selectTargets() {
 		g.Status.Namespaces = targets
 	}
 	s.own, _ = group.Sole(s.groups, s.Namespace)
+	s.as, s.barred = s.acting()
 }
 
 func groupSubject(g *group.OperatorGroup) string { return "operatorgroup " + g.Name }

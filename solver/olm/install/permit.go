@@ -1,7 +1,6 @@
 package install
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,24 +12,21 @@ import (
 )
 
 // permitted reports whether a plan may start: its namespace has one operator
-// group, the group's service account may perform every step, and no step would
+// group, the group's service account may perform every step and write all that
+// follows from its CSVs, no step would change an object of others, and none would
 // break a CRD that is in use. Otherwise nothing of the plan is applied.
 func (s *stepper) permitted(seen *InstallPlan) bool {
 	ok := true
-	if err := scope.Check(s.groups, s.Namespace, s.Accounts, &s.Access, s.scoped(seen)); err != nil {
-		reason, owner := ReasonNotPermitted, "whoever owns the operator group and its service account"
-		var sole *group.SoleError
-		var account *scope.AccountError
-		switch {
-		case errors.As(err, &sole):
-			reason, owner = string(sole.Reason()), "whoever owns the operator groups"
-		case errors.As(err, &account):
-			reason = group.ServiceAccountMissing
-		}
-		s.block(planSubject(s.state.Plan), reason, err.Error(), owner, "fix this first; nothing of the plan is applied until then")
+	if err := s.may(s.scoped(seen)...); err != nil {
+		s.refuse(planSubject(s.state.Plan), err, "fix this first; nothing of the plan is applied until then")
 		ok = false
 	}
 	for i := range seen.Status.Plan {
+		step := &s.state.Plan.Steps[i]
+		if text := s.foreign(step.Ref, step.Digest); text != "" {
+			s.foreignBlock(planSubject(s.state.Plan)+" step "+step.Ref.String(), text)
+			ok = false
+		}
 		if text := s.unsafe(seen, i); text != "" {
 			s.unsafeBlock(s.state.Plan.Steps[i].Ref, text)
 			ok = false
@@ -44,38 +40,37 @@ func (s *stepper) unsafeBlock(ref Ref, text string) {
 		"fix this first; the step is not applied until then")
 }
 
-// scoped returns what a plan needs permissions for: its steps, and the
-// deployments of its operators.
+// scoped returns what a plan needs permissions for: its steps, and what is written for
+// its CSVs.
 func (s *stepper) scoped(seen *InstallPlan) []scope.Step {
+	if s.as == "" {
+		return nil
+	}
 	var all []scope.Step
 	for i := range seen.Status.Plan {
 		p := &seen.Status.Plan[i]
-		ref := stepRef(p, s.Namespace)
-		_, exists := s.mark(ref)
-		step, err := scope.StepOf([]byte(p.Resource.Manifest), ref.Namespace, exists)
-		if err != nil { // it has neither rules nor a role
-			step = scope.Step{Group: ref.Group, Kind: ref.Kind, Resource: scope.Plural(ref.Kind), Namespace: ref.Namespace, Name: ref.Name, Exists: exists}
+		all = append(all, s.taking(p))
+		if stageOf(&p.Resource) != 0 {
+			continue
 		}
-		step.Namespace = ref.Namespace
-		all = append(all, step)
-		if stageOf(&p.Resource) == 0 {
-			all = append(all, s.deployments(p)...)
+		if csv, err := decodeCSV([]byte(p.Resource.Manifest)); err == nil { // otherwise it cannot be deployed, and fails then
+			csv.Namespace = s.Namespace
+			all = append(all, s.writes(&CSV{ClusterServiceVersion: csv})...)
 		}
 	}
 	return all
 }
 
-// deployments are those that the CSV of a step will have.
-func (s *stepper) deployments(p *PlanStep) []scope.Step {
-	csv, err := decodeCSV([]byte(p.Resource.Manifest))
-	if err != nil {
-		return nil // it cannot be deployed, and fails then
+// taking is a step of a plan, as package scope needs it.
+func (s *stepper) taking(p *PlanStep) scope.Step {
+	ref := stepRef(p, s.Namespace)
+	_, exists := s.mark(ref)
+	step, err := scope.StepOf([]byte(p.Resource.Manifest), ref.Namespace, exists)
+	if err != nil { // it has neither rules nor a role
+		step = scope.Step{Group: ref.Group, Kind: ref.Kind, Resource: scope.Plural(ref.Kind), Name: ref.Name, Exists: exists}
 	}
-	var all []scope.Step
-	for _, d := range csv.Spec.Install.Spec.Deployments {
-		all = append(all, scope.Step{Group: "apps", Kind: "Deployment", Resource: "deployments", Namespace: s.Namespace, Name: d.Name})
-	}
-	return all
+	step.Namespace = ref.Namespace
+	return step
 }
 
 // unsafe says what a step of a plan would break, if it writes an existing CRD;
@@ -114,7 +109,11 @@ func (s *stepper) joining(seen *InstallPlan, csv string) int {
 func (s *stepper) owners(name string) int {
 	n := 0
 	if c := s.crds[name]; c != nil {
-		n = c.OwnedElsewhere
+		for _, other := range c.OwnedIn {
+			if g, err := group.Sole(s.groups, other); err == nil && len(g.Status.Namespaces) > 0 || err != nil && !s.policy.limits(other) { // see claims
+				n++
+			}
+		}
 	}
 	for _, c := range s.operators {
 		owns := slices.ContainsFunc(c.Spec.CustomResourceDefinitions.Owned, func(d olm.CRDDescription) bool { return d.Name == name })

@@ -147,6 +147,11 @@ func (s *stepper) pending(c *CSV) {
 // installReady deploys a CSV.
 func (s *stepper) installReady(c *CSV) {
 	s.Keep(failedKey(c))
+	if err := s.may(s.writes(c)...); err != nil { // since its requirements were checked
+		reason, _ := reasonOf(err)
+		s.move(c, PhasePending, reason, err.Error())
+		return
+	}
 	if !s.certified(c) {
 		s.block(csvSubject(c), ReasonActionPending, "its certificates are being issued", theBackend, "wait until they are observed")
 		return

@@ -42,6 +42,11 @@ type Policy struct {
 	// that installed an existing operator, and failed plans that nothing has
 	// superseded, are also kept.
 	KeepPlans int `json:"keepPlans,omitempty"`
+	// RequireAccount means that nothing is installed in a namespace whose operator
+	// group names no service account, except in those of Unlimited. Otherwise
+	// whoever may write operator groups can gain the rights of the backend.
+	RequireAccount bool     `json:"requireAccount,omitempty"`
+	Unlimited      []string `json:"unlimited,omitempty"` // see RequireAccount
 }
 
 // MarshalJSON writes durations as text, such as 5m0s.
@@ -135,10 +140,11 @@ const (
 	ReasonActionPending   = "ActionPending"             // the effect of an action is not observed yet
 	ReasonPlanFailed      = "InstallPlanFailed"         // the plan took too long, or a step too many attempts
 	ReasonNotPermitted    = "NotPermitted"              // the group's service account may not perform a step of the plan
+	ReasonAccountRequired = "ServiceAccountRequired"    // the operator group names no service account, and must
 	ReasonUnsafeCRD       = "UnsafeCRD"                 // a step would break a CRD that is in use
 	ReasonGroupInvalid    = "OperatorGroupInvalid"      // what an operator group selects cannot be read
 	ReasonGenerated       = "GeneratedObjectPending"    // a role or a copy is not up to date
-	ReasonNameTaken       = "GeneratedObjectTaken"      // another namespace has an object of the name of a copy, or vice versa
+	ReasonNameTaken       = "GeneratedObjectTaken"      // an object of that name belongs to another namespace, or to nobody known
 	ReasonNamespaces      = "NamespaceConflict"         // operators of several namespaces conflict
 	ReasonRemoving        = "Removing"                  // an operator is being removed
 	ReasonRemovalWaits    = "RemovalWaits"              // an operator will be removed when the plan is done

@@ -64,7 +64,7 @@ func (w *World) removable() *removal.World {
 		}
 	}
 	for _, o := range sorted(w.Objects, func(o *Object) string { return o.Ref.sortKey() }) {
-		if o.Owner != "" {
+		if o.Owner != "" && (o.Home == "" || o.Home == w.Namespace) {
 			r.Objects[o.Owner] = append(r.Objects[o.Owner], removal.Object(o.Ref))
 		}
 	}
@@ -245,6 +245,7 @@ func (s *stepper) stripped(c, next *CSV) bool {
 	var had, has []removal.Object
 	for _, o := range sorted(s.Objects, func(o *Object) string { return o.Ref.sortKey() }) {
 		switch {
+		case s.home(o) != s.Namespace: // the same operator, elsewhere
 		case o.Owner == c.Name:
 			had = append(had, removal.Object(o.Ref))
 		case next != nil && o.Owner == next.Name:

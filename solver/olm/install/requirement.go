@@ -38,6 +38,14 @@ func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
 	if other, api, taken := s.owner(c); taken {
 		return want{ReasonOwnerConflict, fmt.Sprintf("%s also owns %s", other, api), "csv " + other, "remove one of the two operators"}, false
 	}
+	if o := s.takenAPI(c); o != nil {
+		return want{ReasonOwnerConflict, fmt.Sprintf("%s belongs to %s, and not to %s of namespace %s", o.Ref, whose(o.Owner), c.Name, s.Namespace),
+			"whoever owns that API service", "remove it, or one of the two operators"}, false
+	}
+	if err := s.may(s.writes(c)...); err != nil {
+		reason, owner := reasonOf(err)
+		return want{reason, err.Error(), owner, "fix this first; it is not deployed until then"}, false
+	}
 	if old := s.csvs[c.Spec.Replaces]; old != nil {
 		if v := s.upgradeable(old); !v.Open {
 			return want{v.Reason, v.Message, "operator " + old.Name, "wait until its condition Upgradeable is no longer False, or override it"}, false
@@ -153,4 +161,16 @@ func apisOf(crds []olm.CRDDescription, services []olm.APIServiceDescription) []s
 		all = append(all, d.Kind+" ("+d.Group+"/"+d.Version+")")
 	}
 	return all
+}
+
+// takenAPI returns an API service that a CSV should have and that belongs to another
+// namespace, or to nobody known; nil if there is none.
+func (s *stepper) takenAPI(c *CSV) *Object {
+	for _, d := range c.Spec.APIServiceDefinitions.Owned {
+		ref := Ref{Group: groupRegistration, Kind: kindAPIService, Name: d.Version + "." + d.Group}
+		if i := slices.IndexFunc(s.Generated, func(o Object) bool { return o.Ref == ref && o.Owner != s.Namespace }); i >= 0 {
+			return &s.Generated[i]
+		}
+	}
+	return nil
 }

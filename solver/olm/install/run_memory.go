@@ -183,12 +183,21 @@ func found[T any](list []T, at int) *T {
 func (b *MemBackend) collect(next, old *World) {
 	next.Groups = slices.DeleteFunc(next.Groups, func(g OperatorGroup) bool { return g.Namespace != next.Namespace })
 	next.CSVs = slices.DeleteFunc(next.CSVs, func(c CSV) bool { return c.Copied() })
-	next.Objects = slices.DeleteFunc(next.Objects, func(o Object) bool { return old.csv(o.Owner) != nil && next.csv(o.Owner) == nil })
+	others := b.elsewhere(next.Namespace)
+	next.Objects = slices.DeleteFunc(next.Objects, func(o Object) bool {
+		return slices.Contains(others, o) || old.csv(o.Owner) != nil && next.csv(o.Owner) == nil
+	})
 	next.Conditions = slices.DeleteFunc(next.Conditions, func(c OperatorCondition) bool { return old.csv(c.Name) != nil && next.csv(c.Name) == nil })
 	b.generated = slices.DeleteFunc(b.generated, func(g generated) bool {
 		same := func(o Object) bool { return o.Ref == g.Ref }
 		return slices.ContainsFunc(old.Generated, same) && !slices.ContainsFunc(next.Generated, same)
 	})
+	for _, o := range next.Generated { // by others
+		if !slices.ContainsFunc(old.Generated, func(x Object) bool { return x.Ref == o.Ref }) {
+			o.Revision = b.next()
+			b.generated = append(b.generated, generated{Object: o})
+		}
+	}
 	next.Generated, next.Deprecations = nil, nil
 }
 
@@ -233,7 +242,7 @@ func (b *MemBackend) snapshot(name string) *World {
 	w.Namespaces = slices.Clone(w.Namespaces)
 	w.CRDs = slices.Clone(w.CRDs)
 	for i := range w.CRDs {
-		w.CRDs[i].OwnedElsewhere = 0
+		w.CRDs[i].OwnedIn = nil
 	}
 	w.Resources = slices.Clone(w.Resources)
 	w.APIServices = slices.Clone(w.APIServices)
@@ -251,6 +260,7 @@ func (b *MemBackend) snapshot(name string) *World {
 			c.Deployed, c.Detail = b.running(name, c)
 		}
 	}
+	w.Objects = append(w.Objects, b.elsewhere(name)...)
 	for _, other := range slices.Sorted(maps.Keys(b.namespaces)) {
 		if other != name {
 			w.Groups = append(w.Groups, b.namespaces[other].Groups...)
@@ -258,7 +268,8 @@ func (b *MemBackend) snapshot(name string) *World {
 				w.Generated = append(w.Generated, original(&b.namespaces[other].CSVs[i]))
 			}
 			for i := range w.CRDs {
-				w.CRDs[i].OwnedElsewhere += ownersOf(w.CRDs[i].Name, b.namespaces[other].CSVs)
+				n := ownersOf(w.CRDs[i].Name, b.namespaces[other].CSVs)
+				w.CRDs[i].OwnedIn = append(w.CRDs[i].OwnedIn, slices.Repeat([]string{other}, n)...)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ var (
 	errChanged = errors.New("it has changed since it was observed")
 	errGone    = errors.New("it does not exist")
 	errThere   = errors.New("it already exists")
+	errTaken   = errors.New("it belongs to another namespace, or to nobody known")
 )
 
 // apply carries out an action and reports whether it has changed something.
@@ -21,6 +22,9 @@ func (b *MemBackend) apply(namespace string, action Action) (changed bool, err e
 	b.lock()
 	defer b.all.Unlock()
 	w := b.namespace(namespace)
+	if err := b.forbidden(w, action); err != nil {
+		return false, err
+	}
 	switch a := action.(type) {
 	case Unpack:
 		err = b.unpack(w, a)
@@ -137,6 +141,9 @@ func (b *MemBackend) applyRest(w *World, action Action) error {
 	case IssueCertificate:
 		return b.issue(w, a)
 	case SetConversion:
+		if i := slices.IndexFunc(b.cluster.CRDs, func(c CRD) bool { return c.Name == a.CRD }); i >= 0 && b.cluster.CRDs[i].Home != w.Namespace {
+			return errTaken
+		}
 		return update(b.cluster.CRDs, func(c *CRD) (bool, string) { return c.Name == a.CRD, c.Revision }, a.Revision, func(c *CRD) {
 			c.Conversion, c.Revision = a.Digest, b.next()
 		})
@@ -223,7 +230,7 @@ func (b *MemBackend) applyStep(w *World, a ApplyStep) (changed bool, err error) 
 		return false, fmt.Errorf("step of plan %s: the plan is gone, or has failed", a.Plan)
 	}
 	view := *w
-	view.CRDs = b.cluster.CRDs
+	view.CRDs, view.Objects = b.cluster.CRDs, slices.Concat(w.Objects, b.elsewhere(w.Namespace))
 	old, there := view.mark(a.Ref)
 	switch {
 	case there && old.Digest == a.Digest:
@@ -245,7 +252,9 @@ func (b *MemBackend) applyStep(w *World, a ApplyStep) (changed bool, err error) 
 		err = json.Unmarshal(a.Manifest, &next.Subscription)
 		w.Subscriptions = put(w.Subscriptions, next, func(s *Subscription) bool { return s.Name == a.Ref.Name })
 	case a.Ref.Kind == kindCRD && a.Ref.Group == groupCRD:
-		err = b.writeCRD(a, mark)
+		err = b.writeCRD(w.Namespace, a, mark)
+	case a.Ref.Namespace == "" && !slices.ContainsFunc(w.Objects, func(o Object) bool { return o.Ref == a.Ref && o.Owner != "" }) && there:
+		return false, errTaken
 	default:
 		w.Objects = put(w.Objects, Object{Ref: a.Ref, Mark: mark, Owner: a.Resolving}, func(o *Object) bool { return o.Ref == a.Ref })
 	}
@@ -254,12 +263,12 @@ func (b *MemBackend) applyStep(w *World, a ApplyStep) (changed bool, err error) 
 
 // writeCRD writes a CRD, with the versions in which objects may be stored: those
 // that were, and the one in which they are stored from now on.
-func (b *MemBackend) writeCRD(a ApplyStep, mark Mark) error {
+func (b *MemBackend) writeCRD(namespace string, a ApplyStep, mark Mark) error {
 	d, err := decodeDefinition(a.Manifest)
 	if err != nil {
 		return err
 	}
-	next := CRD{Definition: *d, Established: true, Mark: mark}
+	next := CRD{Definition: *d, Established: true, Home: namespace, Mark: mark}
 	same := func(c *CRD) bool { return c.Name == a.Ref.Name }
 	if i := slices.IndexFunc(b.cluster.CRDs, func(c CRD) bool { return same(&c) }); i >= 0 {
 		next.Status.StoredVersions = slices.Clone(b.cluster.CRDs[i].Status.StoredVersions)
@@ -284,6 +293,8 @@ func (b *MemBackend) writeObject(a WriteObject) (changed bool, err error) {
 			return false, nil
 		case g.Revision != a.Revision:
 			return false, errChanged
+		case g.Owner != a.Owner:
+			return false, errTaken
 		default:
 			*g = next
 			return true, nil

@@ -67,6 +67,11 @@ func (s *stepper) certified(c *CSV) bool {
 			issue.Revision, issue.Trusted = is.Revision, firstBlock(is.Authority)
 		}
 		ready = ready && usable // a valid one is used until the new one exists
+		if err := s.may(s.secretStep(name)); err != nil {
+			s.refuse("certificate "+name, err, "fix this first; it is not issued until then")
+			continue
+		}
+		issue.As = s.as
 		s.block("certificate "+name, ReasonActionPending, s.doing(issue, "it is being issued for "+c.Name), theBackend, "wait until it is observed")
 	}
 	return ready
@@ -108,7 +113,7 @@ func (s *stepper) unserved(c *CSV) string {
 	if len(c.called()) == 0 {
 		return ""
 	}
-	for _, d := range s.servings(c) {
+	for _, d := range s.servings(c, false) {
 		at := slices.IndexFunc(s.Generated, func(o Object) bool { return o.Ref == d.ref })
 		if at < 0 || s.Generated[at].Digest != d.digest {
 			return d.ref.String() + " is not up to date"
@@ -159,6 +164,13 @@ func (s *stepper) convert() {
 		switch {
 		case wanted && want.Digest == is.Conversion, !wanted && (kept[is.Name] || is.Conversion == "" || !s.ours(is.Name)):
 			continue
+		case !s.possesses(is):
+			if wanted {
+				s.foreignBlock("crd "+is.Name, fmt.Sprintf("CRD %s belongs to %s, so no operator of namespace %s may convert its objects", is.Name, whose(is.Home), s.Namespace))
+			}
+			continue
+		case s.barred != nil:
+			continue // the CSV says why
 		case !wanted:
 			want = SetConversion{CRD: is.Name}
 		}
@@ -175,7 +187,7 @@ func (s *stepper) converting(c *CSV) bool {
 			other := slices.ContainsFunc(s.operators, func(o *CSV) bool {
 				return s.active(o) && slices.ContainsFunc(o.Spec.WebhookDefinitions, func(w olm.WebhookDescription) bool { return slices.Contains(w.ConversionCRDs, name) })
 			})
-			if is := s.crds[name]; s.Serves && is != nil && is.Conversion != "" && !other {
+			if is := s.crds[name]; s.Serves && s.possesses(is) && is.Conversion != "" && !other {
 				return true
 			}
 		}

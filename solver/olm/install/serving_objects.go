@@ -38,7 +38,7 @@ func (s *stepper) reached() []derived {
 				continue
 			}
 			ready := s.answers(c)
-			for _, d := range s.servings(c) {
+			for _, d := range s.servings(c, false) {
 				if ready || there[d.ref] {
 					all = append(all, d)
 				}
@@ -48,11 +48,16 @@ func (s *stepper) reached() []derived {
 	return all
 }
 
-// servings are the objects of one operator, if it has its certificates.
-func (s *stepper) servings(c *CSV) []derived {
+// servings are the objects of one operator, if it has its certificates; foreseen are
+// those that it will have once it has them, too.
+func (s *stepper) servings(c *CSV, foreseen bool) []derived {
 	var all []derived
 	for _, deployment := range c.called() {
-		if is := s.certificate(calls.Secret(deployment)); is != nil {
+		is := s.certificate(calls.Secret(deployment))
+		if is == nil && foreseen {
+			is = &Certificate{Name: calls.Secret(deployment)}
+		}
+		if is != nil {
 			all = append(all, s.service(c, deployment))
 			all = append(all, s.admissions(c, deployment, is)...)
 			all = append(all, s.apiServices(c, deployment, is)...)
@@ -125,7 +130,7 @@ func (s *stepper) apiServices(c *CSV, deployment string, is *Certificate) []deri
 	}
 	account := calls.Account(&c.ClusterServiceVersion, deployment)
 	bind := func(kind, name, namespace, roleKind, role string) derived {
-		return derive(groupRBAC, kind, olm.ObjectMeta{Name: name, Namespace: namespace}, role+" "+account, func() map[string]any {
+		return derive(groupRBAC, kind, olm.ObjectMeta{Name: name, Namespace: namespace}, role+" "+account+" "+s.Namespace, func() map[string]any {
 			return map[string]any{
 				"roleRef":  map[string]any{"apiGroup": groupRBAC, "kind": roleKind, "name": role},
 				"subjects": []scope.Subject{{Kind: "ServiceAccount", Name: account, Namespace: s.Namespace}},

@@ -66,6 +66,8 @@ type stepper struct {
 	policy  Policy
 	groups  []group.OperatorGroup // as they should be, in the order of World.Groups
 	own     *group.OperatorGroup  // the one of the namespace among groups, nil if there is not exactly one
+	as      string                // the service account that it names
+	barred  error                 // why nothing may be written for operators
 	state   State
 	actions []Action
 	unpacks []Action // come after them

@@ -244,7 +244,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%v, got %s, want %s", err, text, want)
 	}
 	var back install.Policy
-	if err := json.Unmarshal(text, &back); err != nil || back != p || back.Check() != nil {
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, p) || back.Check() != nil {
 		t.Errorf("got %+v, %v", back, err)
 	}
 	if err := json.Unmarshal([]byte(`{"planTimeout":"5"}`), &back); err == nil || err.Error() != `planTimeout: "5" is not a duration: write it as in 1h30m or 10s` {

@@ -29,7 +29,8 @@ type World struct {
 	Objects []Object `json:"objects,omitempty"`
 	// Generated are the objects written by a [WriteObject] of the namespace,
 	// cluster-scoped ones of any namespace, and the CSVs and copies of CSVs in
-	// other namespaces, whose Owner is the namespace that they come from.
+	// other namespaces, whose Owner is the namespace that they come from. So are
+	// the API services that the CSVs of the namespace name, whoever wrote them.
 	Generated []Object `json:"generated,omitempty"`
 	// Certificates are those issued for the namespace, see [IssueCertificate].
 	Certificates []Certificate `json:"certificates,omitempty"`
@@ -123,8 +124,11 @@ type Object struct {
 	Ref
 	Mark
 	// Owner is what it belongs to: the CSV of a step, or the namespace for which
-	// it was generated.
+	// it was generated; empty if that is not known, or a CSV of another namespace.
 	Owner string `json:"owner,omitempty"`
+	// Home is the namespace of the CSV that a step's object belongs to, if it has no
+	// namespace of its own; empty if that is not known, or the observed one.
+	Home string `json:"home,omitempty"`
 }
 
 // Certificate identifies the pods of an operator: a Secret with a key, its

@@ -17,6 +17,9 @@ type Step struct {
 	Namespace, Name string
 	// Exists says that the object exists, and would be updated.
 	Exists bool
+	// Patch says that it is written by server-side apply, which takes the verb
+	// patch as well.
+	Patch bool
 	// Rules are what a Role or ClusterRole grants.
 	Rules []PolicyRule
 	// RoleRef is what a RoleBinding or ClusterRoleBinding grants, or nil.
@@ -128,12 +131,27 @@ func Check(groups []group.OperatorGroup, namespace string, accounts []Account, a
 	if g.Spec.ServiceAccountName == "" {
 		return nil
 	}
-	c := checker{account: Account{Namespace: namespace, Name: g.Spec.ServiceAccountName}, access: access, steps: steps}
-	if !slices.Contains(accounts, c.account) {
-		return &AccountError{Group: g.ObjectMeta, Account: c.account}
+	account := Account{Namespace: namespace, Name: g.Spec.ServiceAccountName}
+	if !slices.Contains(accounts, account) {
+		return &AccountError{Group: g.ObjectMeta, Account: account}
 	}
-	refused := &RefusedError{Account: c.account}
+	return judge(account, access, steps, "CustomResourceDefinition", "APIService")
+}
+
+// Judge decides whether an account may take steps, by rules 4 and 5 of [Check], except
+// that of all kinds only CustomResourceDefinitions are exempt: an APIService answers
+// requests in the name of the cluster. The error is a *RefusedError.
+func Judge(account Account, access *Access, steps []Step) error {
+	return judge(account, access, steps, "CustomResourceDefinition")
+}
+
+func judge(account Account, access *Access, steps []Step, exempt ...string) error {
+	c := checker{account: account, access: access, steps: steps}
+	refused := &RefusedError{Account: account}
 	for _, s := range steps {
+		if slices.Contains(exempt, s.Kind) {
+			continue
+		}
 		if missing := c.missing(&s); missing != nil {
 			refused.Refusals = append(refused.Refusals, Refusal{Step: s, Missing: missing, Namespace: s.Namespace})
 		}
@@ -153,9 +171,6 @@ type checker struct {
 const rbacGroup = "rbac.authorization.k8s.io"
 
 func (c *checker) missing(s *Step) []PolicyRule {
-	if s.Kind == "CustomResourceDefinition" || s.Kind == "APIService" {
-		return nil
-	}
 	have := c.access.Rules(c.account, s.Namespace)
 	var missing []PolicyRule
 	need := func(rule PolicyRule) {
@@ -163,13 +178,17 @@ func (c *checker) missing(s *Step) []PolicyRule {
 			missing = append(missing, rule)
 		}
 	}
-	if s.Exists {
-		for _, verb := range []string{"get", "update"} {
-			need(PolicyRule{Verbs: []string{verb}, APIGroups: []string{s.Group}, Resources: []string{s.Resource}, ResourceNames: []string{s.Name}})
-		}
-	} else {
+	named := []string{"get", "update"}
+	if !s.Exists {
 		// A rule on names does not allow create: the name is not known then.
 		need(PolicyRule{Verbs: []string{"create"}, APIGroups: []string{s.Group}, Resources: []string{s.Resource}})
+		named = nil
+	}
+	if s.Patch {
+		named = append(named, "patch")
+	}
+	for _, verb := range named {
+		need(PolicyRule{Verbs: []string{verb}, APIGroups: []string{s.Group}, Resources: []string{s.Resource}, ResourceNames: []string{s.Name}})
 	}
 	for _, rule := range c.given(s, have) {
 		if parts(rule) > MaxParts {
