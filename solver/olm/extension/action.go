@@ -67,11 +67,16 @@ type DeleteRevision struct {
 // keeps Digest with the object, and leaves fields alone that the manifest does not
 // have, as server-side apply does. It rejects the action if the revision is gone or
 // archived.
+//
+// As names the service account of the extension's namespace in whose name the object must
+// be written, so that the API server refuses what the account may not do; empty means with
+// the backend's own rights. It is that of the extension, except for CRDs.
 type ApplyObject struct {
 	Ref             Ref             `json:"ref"`                       // the object
 	Revision        string          `json:"revision"`                  // the revision's name
 	Manifest        json.RawMessage `json:"manifest"`                  // its desired content
 	Digest          string          `json:"digest"`                    // of Manifest
+	As              string          `json:"as,omitempty"`              // see above
 	ResourceVersion string          `json:"resourceVersion,omitempty"` // the object's, empty to create it
 }
 

@@ -2,11 +2,10 @@ package extension
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
+	"slices"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm/crd"
-	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
@@ -18,6 +17,9 @@ type Cluster struct {
 	Existing []Object         // those of the objects that exist; Manifest is not read
 	// Resources are the custom resources of the CRDs, in each served version.
 	Resources []Resource
+	// Applies means that objects are written by server-side apply, for which an
+	// account needs the verb patch.
+	Applies bool
 }
 
 // Resource is an object of a CRD in one of its versions.
@@ -29,8 +31,8 @@ type Resource struct {
 
 // Preflight returns the obstacles to applying objects: a CRD in use would break
 // (unless the extension disables this check), then permissions that its service
-// account lacks. Without an account nothing limits the extension. The error is that
-// of an object that cannot be read.
+// account lacks, see [scope.Judge]. Without an account nothing limits the extension. The
+// error is that of an object that cannot be read.
 func Preflight(x *ClusterExtension, objects []Object, c *Cluster) (problems []string, err error) {
 	var steps []scope.Step
 	for _, o := range objects {
@@ -51,19 +53,25 @@ func Preflight(x *ClusterExtension, objects []Object, c *Cluster) (problems []st
 		}
 		steps = append(steps, step)
 	}
-	if name := x.Spec.ServiceAccount.Name; name != "" {
-		g := group.OperatorGroup{ObjectMeta: fairlead.ObjectMeta{Name: x.Name, Namespace: x.Spec.Namespace}}
-		g.Spec.ServiceAccountName = name
-		if err := scope.Check([]group.OperatorGroup{g}, x.Spec.Namespace, c.Accounts, &c.Access, steps); err != nil {
-			var absent *scope.AccountError
-			text := err.Error()
-			if errors.As(err, &absent) {
-				text = "service account " + x.Spec.Namespace + "/" + name + " does not exist; create it, or correct spec.serviceAccount.name"
-			}
-			problems = append(problems, text)
-		}
+	if err := c.judge(x, steps...); err != nil {
+		problems = append(problems, err.Error())
 	}
 	return problems, nil
+}
+
+// judge says why the service account of an extension may not take steps, or returns nil.
+func (c *Cluster) judge(x *ClusterExtension, steps ...scope.Step) error {
+	account := scope.Account{Namespace: x.Spec.Namespace, Name: x.Spec.ServiceAccount.Name}
+	switch {
+	case account.Name == "":
+		return nil
+	case !slices.Contains(c.Accounts, account):
+		return fmt.Errorf("service account %s/%s does not exist; create it, or correct spec.serviceAccount.name", account.Namespace, account.Name)
+	}
+	for i := range steps {
+		steps[i].Patch = c.Applies
+	}
+	return scope.Judge(account, &c.Access, steps)
 }
 
 func (c *Cluster) has(o Object) bool {

@@ -2,6 +2,7 @@ package extension
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm/crd"
+	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
 // progress is the progress of a revision.
@@ -112,7 +114,15 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 			s.hold(ReasonPreflight, text, "whoever owns the objects of the CRD", "fix this first; it is not applied until then", trouble{})
 			return
 		}
+		if err := s.denied(r, o); err != nil {
+			p.unready = append(p.unready, err.Error())
+			s.hold(ReasonPreflight, err.Error(), whoeverOwnsTheSpec, "fix this first; it is not applied until then", trouble{})
+			return
+		}
 		a := ApplyObject{Ref: o.Ref, Revision: r.Name, Manifest: o.Manifest, Digest: sum}
+		if o.Kind != kindCRD {
+			a.As = s.x.Spec.ServiceAccount.Name
+		}
 		if is != nil {
 			a.ResourceVersion = is.ResourceVersion
 		}
@@ -135,6 +145,41 @@ func (s *stepper) unsafe(o Object, is *Observed) string {
 		return err.Error()
 	}
 	return strings.Join(s.Cluster.breaks(&next), "; ")
+}
+
+// denied says why the service account may not write an object of a revision, or returns
+// nil: the result of preflights may be out of date. Roles that the revision has count.
+func (s *stepper) denied(r *Revision, o Object) error {
+	if s.x.Spec.ServiceAccount.Name == "" || o.Kind == kindCRD {
+		return nil
+	}
+	objects, err := r.objects()
+	if err != nil {
+		return err
+	}
+	var steps []scope.Step
+	for _, other := range objects {
+		if other.Ref != o.Ref && other.Group != rbac {
+			continue
+		}
+		step, err := scope.StepOf(other.Manifest, other.Namespace, s.object(other.Ref) != nil)
+		if err != nil {
+			return err
+		}
+		steps = append(steps, step)
+	}
+	err = s.Cluster.judge(s.x, steps...)
+	var refused *scope.RefusedError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	mine := slices.DeleteFunc(refused.Refusals, func(x scope.Refusal) bool {
+		return Ref{Group: x.Step.Group, Kind: x.Step.Kind, Namespace: x.Step.Namespace, Name: x.Step.Name} != o.Ref
+	})
+	if len(mine) == 0 {
+		return nil
+	}
+	return &scope.RefusedError{Account: refused.Account, Refusals: mine}
 }
 
 // maintain reconciles the objects of an earlier revision that the newest one

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
 var (
@@ -130,7 +133,28 @@ func (b *MemBackend) applyObject(name string, a ApplyObject) error {
 	case !ok || r.Spec.Lifecycle == Archived:
 		return errLate
 	}
+	if err := b.forbidden(name, a, there); err != nil {
+		return err
+	}
 	o.Ref, o.Owner, o.Controller, o.Digest = a.Ref, name, a.Revision, a.Digest
 	b.put(o, a.Manifest)
+	return nil
+}
+
+// forbidden refuses, as an API server does, what the service account in whose name an
+// object is written may not do.
+func (b *MemBackend) forbidden(name string, a ApplyObject, there bool) error {
+	if a.As == "" {
+		return nil
+	}
+	step, err := scope.StepOf(a.Manifest, a.Ref.Namespace, there)
+	if err != nil {
+		return err
+	}
+	x := b.extensions[name]
+	x.Spec.ServiceAccount.Name = a.As
+	if err := b.cluster.judge(&x, step); err != nil {
+		return &fairlead.RefusedError{Code: 403, Reason: "Forbidden", Message: err.Error()}
+	}
 	return nil
 }

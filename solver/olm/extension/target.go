@@ -182,6 +182,9 @@ func (s *stepper) begin(t *target) {
 		around.Existing = append(around.Existing, Object{Ref: s.Objects[i].Ref})
 	}
 	problems, err := Preflight(s.x, objects, &around)
+	if s.policy.RequireAccount && s.x.Spec.ServiceAccount.Name == "" {
+		problems = append(problems, "it names no service account, and the policy requires one; set spec.serviceAccount.name")
+	}
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
@@ -198,7 +201,8 @@ func (s *stepper) begin(t *target) {
 
 // collides reports whether an object is in the way, and says so.
 func (s *stepper) collides(r Ref, o *Observed) bool {
-	if o == nil || o.Owner == s.x.Name || s.policy.Adopt && o.Owner == "" && o.Controller == "" {
+	adopts := s.policy.Adopt && (r.Kind != kindCRD || s.x.Spec.ServiceAccount.Name == "") // CRDs are not written in the account's name
+	if o == nil || o.Owner == s.x.Name || adopts && o.Owner == "" && o.Controller == "" {
 		return false
 	}
 	whose := o.Controller
