@@ -18,6 +18,7 @@ type PodSpec struct {
 	HostNetwork                   bool              `json:"hostNetwork,omitempty"`                   // uses the node's network
 	Priority                      *int32            `json:"priority,omitempty"`                      // higher is more important; nil means 0
 	PriorityClassName             string            `json:"priorityClassName,omitempty"`             // where the priority comes from
+	PreemptionPolicy              string            `json:"preemptionPolicy,omitempty"`              // Never, or PreemptLowerPriority, which empty means
 	TerminationGracePeriodSeconds *int64            `json:"terminationGracePeriodSeconds,omitempty"` // nil means 30
 	InitContainers                []Container       `json:"initContainers,omitempty"`                // run to completion first
 	Containers                    []Container       `json:"containers,omitempty"`                    // what runs
@@ -27,6 +28,17 @@ type PodSpec struct {
 	TopologySpreadConstraints []SpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 	Resources                 *Resources         `json:"resources,omitempty"` // of the pod as a whole; nil if only its containers state any
 	Overhead                  map[string]string  `json:"overhead,omitempty"`  // what running it costs in addition, by resource
+	// ResourceClaims are devices that the pod requests by claims, which only the
+	// scheduler can allocate.
+	ResourceClaims []PodResourceClaim `json:"resourceClaims,omitempty"`
+}
+
+// PreemptNever is the preemption policy of a pod for which no other is evicted.
+const PreemptNever = "Never"
+
+// PodResourceClaim is one of the claims of a pod for devices.
+type PodResourceClaim struct {
+	Name string `json:"name"` // unique in its pod
 }
 
 // Container is one program of a pod.
@@ -85,6 +97,9 @@ type PodStatus struct {
 	Reason     string      `json:"reason,omitempty"`     // why it is in that phase, in a word
 	QOSClass   string      `json:"qosClass,omitempty"`   // Guaranteed, Burstable or BestEffort
 	StartTime  *time.Time  `json:"startTime,omitempty"`  // when its kubelet accepted it; nil before
+	// NominatedNodeName is the node on which the scheduler makes room for the pod by
+	// preemption; empty if it does not.
+	NominatedNodeName string `json:"nominatedNodeName,omitempty"`
 }
 
 // Finished reports whether the pod has ended, successfully or not.

@@ -1,6 +1,9 @@
 package fairlead
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // PodDisruptionBudget limits how many pods of a set may be down because of
 // evictions.
@@ -21,6 +24,15 @@ type BudgetSpec struct {
 	UnhealthyPodEvictionPolicy string `json:"unhealthyPodEvictionPolicy,omitempty"`
 }
 
+// SyncFailed returns why the disruption controller could not compute the numbers of the
+// budget, or "".
+func (s *BudgetStatus) SyncFailed() string {
+	if c := FindCondition(s.Conditions, "DisruptionAllowed"); c != nil && c.Status == ConditionFalse && c.Reason == "SyncFailed" {
+		return cmp.Or(c.Message, "the disruption controller does not say why")
+	}
+	return ""
+}
+
 // Whether a budget guards pods that run and are not ready.
 const (
 	IfHealthyBudget = "IfHealthyBudget" // guards them while too few of its pods are healthy
@@ -37,4 +49,7 @@ type BudgetStatus struct {
 	// DisruptedPods are, by name, the evicted pods that are not yet seen to
 	// terminate, with the time of the eviction. Nil means none.
 	DisruptedPods map[string]time.Time `json:"disruptedPods,omitempty"`
+	// Conditions has DisruptionAllowed; with reason SyncFailed the numbers could not
+	// be computed, and no pod may be evicted.
+	Conditions []Condition `json:"conditions,omitempty"`
 }

@@ -155,6 +155,17 @@ func (b *PodDisruptionBudget) desired(total, scaled int) (expected, desired int)
 	return total, desired
 }
 
+// MoreReplicas returns how many more pods the budget would need, beside those that it
+// expects, to allow a disruption while all of them are healthy; 0 if no number helps.
+func (b *PodDisruptionBudget) MoreReplicas(expected int) int {
+	for n := 1; n <= 100; n++ { // a percentage below 100 allows one of 100
+		if _, desired := b.desired(expected+n, expected+n); desired < expected+n {
+			return n
+		}
+	}
+	return 0
+}
+
 // healthy reports whether a pod counts as healthy.
 func (b *PodDisruptionBudget) healthy(p *Pod, now time.Time) bool {
 	if p.DeletionTimestamp != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/internal/placement"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // readNodes finds, for each pool and for each node that must be out of service, what must
@@ -199,7 +199,7 @@ type drains struct {
 
 func (d *drains) request(nodes []string, atOnce int) *drain.PlanRequest {
 	s := d.m.Situation
-	return &drain.PlanRequest{Nodes: d.nodes, Drain: nodes, AtOnce: atOnce, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}
+	return &drain.PlanRequest{Nodes: d.nodes, Drain: nodes, AtOnce: atOnce, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas, IgnoreRoom: true}
 }
 
 // look returns what must be done before nodes are drained, atOnce at a time, what prevents

@@ -217,7 +217,7 @@ func (m *model) done(x *PlanStep) bool {
 func empty(s *Situation, node string, policy *drain.Policy) bool {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Name == node {
-			plan, err := drain.NewPlan(&drain.PlanRequest{Nodes: s.Nodes, Drain: []string{node}, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}, s.At, policy)
+			plan, err := drain.NewPlan(&drain.PlanRequest{Nodes: s.Nodes, Drain: []string{node}, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas, IgnoreRoom: true}, s.At, policy)
 			return err == nil && n.Spec.Unschedulable && resting(n) && plan.Evicted == 0 && plan.Stuck == 0
 		}
 	}

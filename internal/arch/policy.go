@@ -44,11 +44,11 @@ var lattice = map[string][]string{
 	"internal/long":      {},
 	"internal/mutate":    {"."},
 	"internal/words":     {},
-	"internal/cluster":   {".", "internal/object", "internal/placement", "internal/deadlines"},
+	"internal/cluster":   {".", "internal/object", "taints/placement", "internal/deadlines"},
 	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/shell":     {"internal/words"},
 	"internal/sim":       {".", "internal/object"},
-	"internal/placement": {".", "internal/object"},
+	"taints/placement":   {".", "internal/object"},
 
 	"internal/samples": {"catalog"},
 
@@ -119,11 +119,11 @@ var lattice = map[string][]string{
 
 	// Controllers.
 	"lifecycle":       {".", "internal/cluster", "internal/durations", "internal/diagram", "internal/shell", "internal/words", "internal/object", "lifecycle/drain"},
-	"lifecycle/drain": {".", "internal/cluster", "internal/durations", "internal/words", "internal/object", "internal/placement"},
+	"lifecycle/drain": {".", "internal/cluster", "internal/durations", "internal/shell", "internal/words", "internal/object", "taints/placement"},
 	"taints":          {".", "internal/decimal", "internal/shell", "internal/words", "internal/object"},
 	"taints/eviction": {".", "internal/cluster", "internal/durations", "internal/object", "taints", "internal/words"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
-	"taints/whatif":   {".", "internal/binheap", "internal/durations", "internal/words", "internal/object", "internal/placement", "taints", "taints/eviction"},
+	"taints/whatif":   {".", "internal/binheap", "internal/durations", "internal/words", "internal/object", "taints/placement", "taints", "taints/eviction"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/binheap", "internal/words", "internal/object", "internal/semverx"},
 	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/binheap", "internal/words", "internal/object", "internal/semverx"},
 	"cvo/rollout":     {".", "internal/cluster", "internal/durations", "internal/object", "internal/words", "lifecycle/drain"},
@@ -141,7 +141,7 @@ var lattice = map[string][]string{
 		"solver/olm/resource", "solver/olm/source",
 	},
 	"cvo/plan": {
-		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
+		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "taints/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
 	},
 	"cvo/plan/fleet":        {".", "cvo/plan", "internal/words"},
 	"cvo/diagnosis/failure": {},
@@ -252,7 +252,7 @@ var cores = map[string]purity{
 	"cvo/diagnosis/failure": calm,
 	"cvo/rollout":           pure,
 	"internal/object":       pure,
-	"internal/placement":    pure,
+	"taints/placement":      pure,
 	"internal/deadlines":    pure,
 	"lifecycle":             pure,
 	"lifecycle/drain":       pure,

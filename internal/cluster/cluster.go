@@ -10,7 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/deadlines"
-	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // Options are how a cluster behaves. Nil means the zero value.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // Run carries out everything that is due by now: kubelets, controllers, the scheduler

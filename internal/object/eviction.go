@@ -85,3 +85,22 @@ func EvaluateEviction(p *fairlead.Pod, budgets ...*fairlead.PodDisruptionBudget)
 	}
 	return EvictionAllowed
 }
+
+// MoreHealthy returns how many more healthy pods a budget needs until it allows the
+// eviction of a pod that it refuses now; 0 if more do not help, because as many as it
+// expects are healthy, its numbers are not computed, or it wants all of them.
+func MoreHealthy(p *fairlead.Pod, b *fairlead.PodDisruptionBudget) int {
+	s := &b.Status
+	if s.SyncFailed() != "" || s.ObservedGeneration < b.Generation {
+		return 0
+	}
+	need := s.DesiredHealthy + 1 - s.CurrentHealthy
+	most := s.ExpectedPods - s.CurrentHealthy
+	if !p.Ready() && s.DesiredHealthy > 0 { // it goes once as many as desired are healthy
+		need = s.DesiredHealthy - s.CurrentHealthy
+	}
+	if need > most {
+		return 0
+	}
+	return max(0, need)
+}

@@ -149,6 +149,9 @@ func (d *drainer) held(p *Pod, e PodProgress, verdict object.EvictionVerdict, at
 	}
 	d.trouble = d.trouble || w.Reason != ReasonBudgetInUse
 	switch {
+	case w.Reason == ReasonBudgetSyncFailed:
+		e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), 0, 0
+		e.Detail = e.Budget + noNumbers + "says: " + b.Status.SyncFailed()
 	case w.Reason == ReasonBudgetUnobserved:
 		e.unobserved(b)
 	case verdict != object.EvictionUnsupported:
@@ -165,6 +168,8 @@ func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) str
 	switch {
 	case verdict == object.EvictionUnsupported:
 		return ReasonManyBudgets
+	case b.Status.SyncFailed() != "":
+		return ReasonBudgetSyncFailed
 	case verdict == object.EvictionUnobserved, unreported(b):
 		return ReasonBudgetUnobserved
 	case verdict == object.EvictionForbidden:

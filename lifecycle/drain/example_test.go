@@ -13,7 +13,8 @@ import (
 func ExampleNewPlan() {
 	var req drain.PlanRequest
 	err := json.Unmarshal([]byte(`{
-		"nodes": [{"metadata": {"name": "worker-1"}}],
+		"drain": ["worker-1"],
+		"nodes": [{"metadata": {"name": "worker-1"}}, {"metadata": {"name": "worker-2"}, "status": {"allocatable": {"cpu": "4", "pods": "110"}}}],
 		"pods": [
 			{"metadata": {"namespace": "shop", "name": "web-1", "uid": "u1", "labels": {"app": "web"}},
 			 "spec": {"nodeName": "worker-1"}, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
@@ -42,12 +43,12 @@ func ExampleNewPlan() {
 			fmt.Println(p.Name, "is stuck:", p.Why)
 			continue
 		}
-		fmt.Println(p.Name, "goes in round", p.Round)
+		fmt.Println(p.Name, "goes in round", p.Round, "to", p.To)
 	}
 	// Output:
 	// db-0 is stuck: BudgetNever
-	// web-1 goes in round 1
-	// web-2 goes in round 2
+	// web-1 goes in round 1 to worker-2
+	// web-2 goes in round 2 to worker-2
 }
 
 // Everything that is wrong with a policy is told at once.

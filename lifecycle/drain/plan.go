@@ -19,6 +19,12 @@ type PlanRequest struct {
 	Drain []string `json:"drain,omitempty"`
 	// AtOnce is how many nodes are drained at the same time. 0 means 1.
 	AtOnce int `json:"atOnce,omitempty"`
+	// Returns is whether drained nodes are in service again before the next ones are
+	// drained, as in an update; otherwise they stay out of service.
+	Returns bool `json:"returns,omitempty"`
+	// IgnoreRoom assumes that every evicted pod finds a node. Set it if Nodes or Pods
+	// are not all of the cluster.
+	IgnoreRoom bool `json:"ignoreRoom,omitempty"`
 	// Pods are all of the cluster. If only those of the drained nodes are known, the
 	// budgets need their status.
 	Pods []Pod `json:"pods"`
@@ -55,7 +61,17 @@ type Plan struct {
 	Rounds  int          `json:"rounds"`            // of all nodes, see NewPlan
 	Evicted int          `json:"evicted"`           // pods that are evicted
 	Stuck   int          `json:"stuck"`             // pods that prevent a drain from completing
+	// Homeless is how many pods go, and their replacements have no node while theirs
+	// is out of service.
+	Homeless int `json:"homeless,omitempty"`
+	// Unknown is what the prediction rests on and is not known, in order of discovery.
+	// Without it the plan holds; with it, it holds as far as that is as assumed.
+	Unknown []string `json:"unknown,omitempty"`
 }
+
+// Completes reports whether every drain completes, every pod finds another node, and
+// nothing of that rests on what is unknown.
+func (p *Plan) Completes() bool { return p.Stuck+p.Homeless+len(p.Unknown) == 0 }
 
 // NodePlan is how the drain of one node would go.
 type NodePlan struct {
@@ -65,6 +81,8 @@ type NodePlan struct {
 	First       int    `json:"first,omitempty"`       // the first round in which something is done; 0 if nothing is
 	Last        int    `json:"last,omitempty"`        // the last such round
 	Stuck       int    `json:"stuck,omitempty"`       // pods that prevent the drain from completing
+	Homeless    int    `json:"homeless,omitempty"`    // pods whose replacements have no node, see Plan
+	Marks       []Mark `json:"marks,omitempty"`       // what tells autoscalers to leave the node alone
 	// Pods are those of the node: by order, namespace and name; those that are left
 	// alone come last.
 	Pods []PodPlan `json:"pods,omitempty"`
@@ -84,6 +102,27 @@ type PodPlan struct {
 	Why string `json:"why,omitempty"`
 	// Budgets are those that keep a stuck pod, as namespace/name.
 	Budgets []string `json:"budgets,omitempty"`
+	// Needs is how many more healthy pods its budget needs to allow the eviction of a
+	// stuck pod; for BudgetNever, how many more replicas. 0 if more do not help.
+	Needs int `json:"needs,omitempty"`
+	// Detail says more about Why, for people.
+	Detail string `json:"detail,omitempty"`
+	// Owner is who can end what keeps a stuck pod: a budget, the kubelet, whoever owns a
+	// finalizer.
+	Owner string `json:"owner,omitempty"`
+	// Until is when a pod that is being deleted must have ended, by its grace period.
+	Until time.Time `json:"until,omitzero"`
+	// To is a node on which its replacement fits; empty if there is none, or none is
+	// needed. The scheduler may choose another one that fits.
+	To string `json:"to,omitempty"`
+	// Preempts are pods of lower priority that are evicted on To to make room, as
+	// namespace/name.
+	Preempts []string `json:"preempts,omitempty"`
+	// NoRoom is why its replacement has no node while its own is out of service: how
+	// many nodes each filter of the scheduler rejects, as in KeptNode.Why.
+	NoRoom []string `json:"noRoom,omitempty"`
+	// Marks are what tells autoscalers to leave the pod alone.
+	Marks []Mark `json:"marks,omitempty"`
 	// Reasons are all results of the filters, in their order. They may be shared
 	// with other pods.
 	Reasons []PodReason `json:"reasons,omitempty"`
@@ -102,10 +141,17 @@ type BudgetPlan struct {
 	Computed bool `json:"computed,omitempty"` // see Expected
 	// Never is whether it allows no eviction of a ready pod even while all its pods
 	// are healthy.
-	Never   bool `json:"never,omitempty"`
-	Pods    int  `json:"pods"`              // of its pods, those to be evicted
-	Evicted int  `json:"evicted,omitempty"` // of those, the ones that go
-	Rounds  int  `json:"rounds,omitempty"`  // in which it allows evictions
+	Never bool `json:"never,omitempty"`
+	// MoreReplicas is how many more pods it would need to allow one disruption while all
+	// are healthy, if it never does; 0 if more do not help.
+	MoreReplicas int `json:"moreReplicas,omitempty"`
+	// SyncFailed is why the disruption controller cannot compute its numbers; it then
+	// allows no disruption.
+	SyncFailed string `json:"syncFailed,omitempty"`
+
+	Pods    int `json:"pods"`              // of its pods, those to be evicted
+	Evicted int `json:"evicted,omitempty"` // of those, the ones that go
+	Rounds  int `json:"rounds,omitempty"`  // in which it allows evictions
 	// Unmanaged are its pods among the evicted that nothing replaces: it has that
 	// many fewer healthy pods from then on.
 	Unmanaged int `json:"unmanaged,omitempty"`
@@ -115,15 +161,23 @@ type BudgetPlan struct {
 // which [Pods] drains, and these assumptions:
 //
 //  1. Nodes are drained in order, AtOnce at a time; the next ones begin when
-//     these are empty or stuck.
+//     these are empty or stuck. Those that are empty are back by then if
+//     Returns is set; otherwise they stay out of service.
 //  2. In a round, each pod in turn is evicted if its budgets allow it. Before the
-//     next round, all evicted pods have ended, and their replacements are ready
-//     elsewhere. Nothing replaces a pod without a controller, or one of a Job.
-//  3. A pod that is allowed to complete does so in its round.
-//     Pods that are being deleted end in theirs.
-//  4. Problems of other pods of a budget remain.
+//     next round, all evicted pods have ended, and their replacements are ready on
+//     a node that the scheduler's filters allow, if need be after preemption
+//     ([placement.Cluster.Preempt]). Nothing replaces a pod without a controller,
+//     and a pod of a Job does not serve.
+//  3. A replacement without a node does not serve: the budgets of its pod allow
+//     less from then on.
+//  4. A pod that is allowed to complete does so in its round. One that is being
+//     deleted ends in its round, unless its node is silent, a finalizer keeps it, or
+//     its grace period is over for more than a minute. Finalizers of other pods are
+//     removed by their owners.
+//  5. Pods end on a silent node only if it is tainted out-of-service.
+//  6. Problems of other pods of a budget remain.
 //
-// [FindRoom] says whether there is room elsewhere. Except for strings, the result
+// [FindRoom] says how many nodes can go at the same time. Except for strings, the result
 // does not share memory with the request. Equal requests have equal plans. The error
 // is of type fairlead.FieldErrors; then there is no plan. Cost: linear in pods, for
 // each round in the pods left on the nodes drained in it.
@@ -137,9 +191,18 @@ func NewPlan(req *PlanRequest, now time.Time, policy *Policy) (*Plan, error) {
 	}
 	p := planner{req: req, policy: policy, now: now, plan: &Plan{Nodes: make([]NodePlan, len(order))}, told: map[finding][]PodReason{}}
 	p.prepare()
+	if !req.IgnoreRoom {
+		p.newPlaces(order)
+	}
+	p.later = make(map[string]int, len(order))
+	for _, at := range order {
+		p.later[req.Nodes[at].Name] = at
+	}
 	atOnce := max(1, req.AtOnce)
 	for from := 0; from < len(order); from += atOnce {
-		p.batch(order[from:min(len(order), from+atOnce)], from)
+		batch := order[from:min(len(order), from+atOnce)]
+		p.batch(batch, from)
+		p.goBack(batch)
 	}
 	p.finish()
 	return p.plan, nil
@@ -212,10 +275,13 @@ type planner struct {
 	tally  []BudgetPlan // by budget
 	told   map[finding][]PodReason
 	round  int
-	seen   []entry    // memory of look
-	space  []draining // memory of batch
-	spent  []int32    // budgets used in this round
-	delta  []int      // by budget, how many more healthy pods it has after this round
+	seen   []entry        // memory of look
+	space  []draining     // memory of batch
+	spent  []int32        // budgets used in this round
+	delta  []int          // by budget, how many more healthy pods it has after this round
+	rooms  *places        // nil if everything has room
+	later  map[string]int // positions of the nodes that are still to be drained, by name
+	left   []*leaver      // pods that go in this round
 }
 
 // prepare indexes the request.
@@ -261,6 +327,9 @@ func (p *planner) place() {
 
 // budgets returns the positions of a pod's budgets.
 func (p *planner) budgets(pod int32) []int32 {
+	if n := len(p.req.Pods); int(pod) >= n {
+		pod = p.rooms.origins[int(pod)-n]
+	}
 	return p.of[p.first[pod]:p.first[pod+1]:p.first[pod+1]]
 }
 
@@ -299,7 +368,10 @@ func (p *planner) measure() {
 		s := &b.Status
 		p.tally[i] = BudgetPlan{
 			Namespace: b.Namespace, Name: b.Name, Computed: unknown[i], Never: s.Never(),
-			Expected: s.ExpectedPods, Desired: s.DesiredHealthy, Healthy: s.CurrentHealthy, Allowed: s.DisruptionsAllowed,
+			Expected: s.ExpectedPods, Desired: s.DesiredHealthy, Healthy: s.CurrentHealthy, Allowed: s.DisruptionsAllowed, SyncFailed: s.SyncFailed(),
+		}
+		if s.Never() {
+			p.tally[i].MoreReplicas = b.MoreReplicas(s.ExpectedPods)
 		}
 	}
 }
@@ -308,6 +380,7 @@ func (p *planner) measure() {
 func (p *planner) finish() {
 	for i := range p.plan.Nodes {
 		p.plan.Stuck += p.plan.Nodes[i].Stuck
+		p.plan.Homeless += p.plan.Nodes[i].Homeless
 	}
 	p.plan.Rounds = p.round
 	for _, b := range p.tally {

@@ -11,6 +11,7 @@ import (
 type draining struct {
 	node *NodePlan
 	left []leftPod
+	dead bool // it is silent, and nothing says that its pods have ended
 }
 
 // leftPod is a pod that is still there.
@@ -18,7 +19,9 @@ type leftPod struct {
 	sighting
 	budgets []int32 // positions of its budgets
 	plan    int     // position in the node's list
+	at      int32   // position of the pod
 	stuck   bool    // permanently
+	evicted bool    // its eviction was accepted
 }
 
 // entry is a pod of a node, while its node is examined.
@@ -35,6 +38,10 @@ func (p *planner) batch(nodes []int, from int) {
 	all := p.space[:len(nodes)]
 	for i, n := range nodes {
 		p.look(n, &p.plan.Nodes[from+i], &all[i])
+		delete(p.later, p.req.Nodes[n].Name)
+		if p.rooms != nil {
+			p.close(&p.req.Nodes[n])
+		}
 	}
 	for {
 		p.round++
@@ -53,6 +60,11 @@ func (p *planner) batch(nodes []int, from int) {
 	for i := range all {
 		d := &all[i]
 		d.node.Stuck = len(d.left)
+		for j := range d.node.Pods {
+			if d.node.Pods[j].NoRoom != nil {
+				d.node.Homeless++
+			}
+		}
 		for j := range d.left {
 			p.blame(d, &d.left[j])
 		}
@@ -69,7 +81,7 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 	f := newFilter(p.policy, &w, p.req.Labels[n.Name], p.now)
 	seen := p.seen[:0]
 	for _, at := range p.pods[at] {
-		seen = append(seen, entry{f.judge(&p.req.Pods[at]), at})
+		seen = append(seen, entry{f.judge(p.pod(at)), at})
 	}
 	slices.SortFunc(seen, func(a, b entry) int {
 		switch {
@@ -82,15 +94,19 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 		}
 		return comparePods(a.pod, b.pod)
 	})
-	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: Unreachable(n), Pods: make([]PodPlan, len(seen))}
+	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: Unreachable(n), Marks: marks(n.Annotations, nodeMarks), Pods: make([]PodPlan, len(seen))}
 	p.seen = seen
-	d.node, d.left = to, d.left[:0]
+	d.node, d.left, d.dead = to, d.left[:0], to.Unreachable && !outOfService(n)
 	for i := range seen {
 		s := &seen[i].sighting
 		to.Pods[i] = PodPlan{
 			Namespace: s.pod.Namespace, Name: s.pod.Name, UID: s.pod.UID, Fate: s.fate, Order: s.order, Reasons: p.reasons(s),
+			Marks: marks(s.pod.Annotations, podMarks),
 		}
-		if s.gone() {
+		if s.pod.DeletionTimestamp != nil {
+			to.Pods[i].Until = *s.pod.DeletionTimestamp
+		}
+		if s.gone() && !(d.dead && s.strands()) {
 			continue
 		}
 		var of []int32
@@ -100,7 +116,7 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 		for _, at := range of {
 			p.tally[at].Pods++
 		}
-		d.left = append(d.left, leftPod{sighting: *s, budgets: of, plan: i})
+		d.left = append(d.left, leftPod{sighting: *s, budgets: of, plan: i, at: seen[i].at})
 	}
 }
 
@@ -131,12 +147,21 @@ func (p *planner) turn(d *draining) (moved bool) {
 	keep := d.left[:0]
 	for i := range d.left {
 		l := &d.left[i]
-		if ends := l.pod.DeletionTimestamp != nil; !ends && (l.order != order || l.stuck || !p.goes(l)) {
+		if l.pod.DeletionTimestamp != nil {
+			if !p.ends(d, l) {
+				keep = append(keep, *l)
+				continue
+			}
+			p.ended(d, l)
+		} else if l.order != order || l.stuck || !p.goes(d, l) {
 			keep = append(keep, *l)
 			continue
 		}
 		moved = true
-		d.node.Pods[l.plan].Round = p.round
+		if d.node.Pods[l.plan].Round = p.round; d.dead {
+			l.evicted, l.stuck = true, true // the API deletes it when its node says that it has ended
+			keep = append(keep, *l)
+		}
 	}
 	d.left = keep
 	if moved {
@@ -149,7 +174,7 @@ func (p *planner) turn(d *draining) (moved bool) {
 }
 
 // goes reports whether a pod in turn goes in this round.
-func (p *planner) goes(l *leftPod) bool {
+func (p *planner) goes(d *draining, l *leftPod) bool {
 	switch {
 	case l.fate == FateRefuse:
 		l.stuck = true
@@ -157,12 +182,12 @@ func (p *planner) goes(l *leftPod) bool {
 	case l.fate == FateWait:
 		return true
 	case p.policy.DisableEviction:
-		p.evicted(l, false)
+		p.evicted(d, l, false)
 		return true
 	}
 	verdict := p.ledger.verdict(l.pod, l.budgets)
 	if verdict.Allows() {
-		p.evicted(l, verdict == object.EvictionAllowed)
+		p.evicted(d, l, verdict == object.EvictionAllowed)
 		return true
 	}
 	l.stuck = verdict == object.EvictionUnsupported || verdict == object.EvictionForbidden
@@ -170,38 +195,65 @@ func (p *planner) goes(l *leftPod) bool {
 }
 
 // evicted takes an eviction into account.
-func (p *planner) evicted(l *leftPod, counted bool) {
+func (p *planner) evicted(d *draining, l *leftPod, counted bool) {
 	p.plan.Evicted++
-	replaced := false
-	if c := l.pod.ControllerOf(); c != nil {
-		replaced = c.Kind != "DaemonSet" && c.Kind != "Job"
-	}
 	serves := l.pod.Ready() && l.pod.DeletionTimestamp == nil
+	again := serving(l.pod) && !d.dead // on a dead node it only seems to be gone
 	for _, at := range l.budgets {
 		t := &p.tally[at]
 		t.Evicted++
-		switch {
-		case !replaced:
+		if !again {
 			t.Unmanaged++
 			if serves {
 				p.delta[at]--
 			}
-		case !serves && !l.pod.Finished():
-			p.delta[at]++ // its replacement serves from the next round on
 		}
 		if counted {
 			p.ledger.use(at)
 		}
-		if !slices.Contains(p.spent, at) {
-			p.spent = append(p.spent, at)
+		if p.touch(at) {
 			t.Rounds++
 		}
 	}
+	x := &leaver{pod: l.pod, at: l.at, node: d.node, plan: l.plan, serves: serves}
+	if again {
+		x.budgets = l.budgets
+	}
+	switch {
+	case p.rooms == nil && again:
+		p.serve(x)
+	case p.rooms == nil || d.dead:
+	case replaced(l.pod):
+		p.left = append(p.left, x)
+	default:
+		p.rooms.cluster.Remove(l.pod)
+	}
+}
+
+// serving reports whether a controller creates another pod in the place of one that
+// serves.
+func serving(p *Pod) bool {
+	c := p.ControllerOf()
+	return c != nil && c.Kind != "DaemonSet" && c.Kind != "Job"
+}
+
+// touch notes that a budget changes in this round, and reports whether that is news.
+func (p *planner) touch(at int32) bool {
+	if slices.Contains(p.spent, at) {
+		return false
+	}
+	p.spent = append(p.spent, at)
+	return true
 }
 
 // settle ends a round: replacements are ready, and the disruption controller
 // has updated the budgets.
 func (p *planner) settle() {
+	if p.rooms != nil {
+		left := p.left
+		p.left = nil
+		p.rehouse(left)
+	}
 	for _, at := range p.spent {
 		s := &p.ledger.budgets[at].Status
 		s.CurrentHealthy += p.delta[at]
@@ -211,25 +263,4 @@ func (p *planner) settle() {
 		}
 	}
 	p.spent = p.spent[:0]
-}
-
-// blame notes why a pod is left.
-func (p *planner) blame(d *draining, l *leftPod) {
-	to := &d.node.Pods[l.plan]
-	switch {
-	case l.order != d.left[0].order:
-		to.Why = ReasonLaterOrder
-		return
-	case l.fate == FateRefuse:
-		to.Why = ReasonPodProtected
-		if l.found&foundNoUID != 0 {
-			to.Why = ReasonPodInvalid
-		}
-		return
-	}
-	first := &p.ledger.budgets[l.budgets[0]]
-	to.Why = refusal(l.pod, first, p.ledger.verdict(l.pod, l.budgets))
-	for _, at := range l.budgets {
-		to.Budgets = append(to.Budgets, p.ledger.budgets[at].ObjectMeta.String())
-	}
 }

@@ -22,7 +22,7 @@ func TestPlanIsTheDrain(t *testing.T) {
 	stuck, evicted, waves := 0, 0, 0
 	for seed := range long.N(400, 20_000) {
 		c, policy := randomCluster(r)
-		req := &PlanRequest{Nodes: []Node{c.node}, Pods: c.world().Pods, Budgets: c.world().Budgets, Namespaces: c.namespaces, DaemonSets: c.sets, DaemonSetsListed: c.setsKnown}
+		req := &PlanRequest{Nodes: []Node{c.node, {ObjectMeta: ObjectMeta{Name: "other"}}}, Drain: []string{c.node.Name}, Pods: c.world().Pods, Budgets: c.world().Budgets, Namespaces: c.namespaces, DaemonSets: c.sets, DaemonSetsListed: c.setsKnown}
 		for name, n := range c.replicas {
 			req.Replicas = append(req.Replicas, Replicas{"d", "ReplicaSet", name, n}, Replicas{"d", "Job", name, n}, Replicas{"d", "DaemonSet", name, n})
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // Room is whether the pods that drains evict fit elsewhere.
@@ -206,7 +206,7 @@ func (f *finder) try(n *Node) {
 	}
 	k := KeptNode{Node: n.Name, Namespace: homeless.Namespace, Pod: homeless.Name}
 	if len(f.room.Kept) < maxWhy {
-		k.Why = f.why(homeless, n.Name)
+		k.Why = why(f.cluster, f.req.Nodes, homeless, n.Name)
 	}
 	for _, p := range moved {
 		f.cluster.Remove(p)
@@ -245,11 +245,11 @@ func replaced(p *Pod) bool {
 }
 
 // why counts what keeps a pod off the other nodes.
-func (f *finder) why(p *Pod, from string) []string {
+func why(c *placement.Cluster, nodes []Node, p *Pod, from string) []string {
 	counts := map[placement.Filter]int{}
-	for i := range f.req.Nodes {
-		if name := f.req.Nodes[i].Name; name != from {
-			if misfits := f.cluster.Evaluate(p, name); len(misfits) > 0 {
+	for i := range nodes {
+		if name := nodes[i].Name; name != from {
+			if misfits := c.Evaluate(p, name); len(misfits) > 0 {
 				counts[misfits[0].Filter]++
 			}
 		}

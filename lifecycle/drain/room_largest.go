@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // Bounds of the search for a larger set.

@@ -3,6 +3,9 @@ package drain
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // Reasons of the Waits of drains.
@@ -32,6 +35,7 @@ const (
 	ReasonBudgetUnhealthy  = "BudgetUnhealthy"     // a budget keeps a pod that is not ready
 	ReasonBudgetNodeSilent = "BudgetNodeSilent"    // a budget keeps a pod that is not ready because its node is silent
 	ReasonPodStranded      = "PodStranded"         // a pod should have ended, and its node is silent
+	ReasonBudgetSyncFailed = "BudgetSyncFailed"    // the disruption controller cannot compute the numbers of a budget
 	ReasonBudgetUnobserved = "BudgetUnobserved"    // a budget is new or has changed, and its numbers are not computed yet
 	ReasonBudgetBroken     = "BudgetBroken"        // the numbers of a budget are impossible
 	ReasonManyBudgets      = "ManyBudgets"         // more than one budget selects a pod, which the API cannot evict then
@@ -84,6 +88,20 @@ func (w Wait) Words() (message, unblock string) {
 		return pod + " is left alone", "delete it yourself"
 	case ReasonLaterOrder:
 		return "pods of node " + w.Name + " wait for pods of a lower order", "wait until those pods are gone"
+	case ReasonPodStranded:
+		return pod + " should have ended, but its node is silent", "repair the node; or, once it is known to be powered off, taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: then the pod is deleted and its volumes are detached. While it may still run, a forced deletion risks two writers on one volume"
+	case ReasonEvictionRefused:
+		return pod + " may not be evicted at present", "wait: the eviction is retried"
+	case ReasonEvictionFailed:
+		return pod + " could not be evicted", "fix what refuses it, as named by the API server; the eviction is retried"
+	}
+	return w.budgetWords()
+}
+
+// budgetWords is Words for pods that are kept by their budgets.
+func (w *Wait) budgetWords() (message, unblock string) {
+	pod := "pod " + w.Name
+	switch w.Reason {
 	case ReasonBudgetSpent:
 		return pod + " may not be evicted at present", "make another pod of the budget healthy, or change the budget to allow more disruptions"
 	case ReasonBudgetInUse:
@@ -91,21 +109,17 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonBudgetNever:
 		return pod + " can never be evicted, even when every pod of its budget is healthy", "run more replicas, or lower minAvailable or raise maxUnavailable of the budget"
 	case ReasonBudgetUnhealthy:
-		return pod + " is not ready, but its budget also protects such pods", "make the pod ready, or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget, or delete the pod"
+		return pod + " is not ready, but its budget also protects such pods", "make the pod ready, or allow the eviction of pods that are not ready: " + w.alwaysAllow()
 	case ReasonBudgetNodeSilent:
-		return pod + " is not ready because its node is silent, but its budget protects it", "repair the node; or fence it and report its instance as stopped; or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget"
-	case ReasonPodStranded:
-		return pod + " should have ended, but its node is silent", "repair the node; or, once it is known to be powered off, taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: then the pod is deleted and its volumes are detached. While it may still run, a forced deletion risks two writers on one volume"
+		return pod + " is not ready because its node is silent, but its budget protects it", "repair the node; or fence it and report its instance as stopped; or allow the eviction of pods that are not ready: " + w.alwaysAllow()
 	case ReasonBudgetUnobserved:
 		return pod + " may not be evicted until the disruption controller has observed its budget", "wait until the status of the budget is current; if that takes long, check the disruption controller of kube-controller-manager"
+	case ReasonBudgetSyncFailed:
+		return pod + " may not be evicted: the disruption controller cannot compute its budget, which then allows nothing", "correct what the budget's condition names: maxUnavailable and percentages need a controller with a scale subresource; minAvailable as a number does not. The number of pods does not matter"
 	case ReasonBudgetBroken:
 		return pod + " may not be evicted: the numbers of its budget are impossible", "check the disruption controller, and status.disruptedPods of the budget"
 	case ReasonManyBudgets:
 		return pod + " is selected by more than one budget, so it cannot be evicted", "change the selectors so that one budget is left, or delete the pod"
-	case ReasonEvictionRefused:
-		return pod + " may not be evicted at present", "wait: the eviction is retried"
-	case ReasonEvictionFailed:
-		return pod + " could not be evicted", "fix what refuses it, as named by the API server; the eviction is retried"
 	}
 	return w.Reason + " " + w.Name, "wait until it passes"
 }
@@ -182,4 +196,12 @@ func trouble(all []Wait) string {
 		fmt.Fprintf(&text, "; and %d more", left)
 	}
 	return text.String()
+}
+
+// alwaysAllow returns the command by which the budget of a pod no longer protects pods that
+// are not ready.
+func (w *Wait) alwaysAllow() string {
+	namespace, name, _ := strings.Cut(strings.TrimPrefix(w.Owner, budgetTitle), "/")
+	patch := map[string]any{"spec": map[string]any{"unhealthyPodEvictionPolicy": fairlead.AlwaysAllow}}
+	return shell.Command("kubectl -n %s patch pdb %s --type merge -p %s", namespace, name, shell.JSON(patch))
 }

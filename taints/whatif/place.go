@@ -6,8 +6,8 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
-	"github.com/fairlead/fairlead/internal/placement"
 	"github.com/fairlead/fairlead/taints"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // places finds nodes that a pod fits on, by the scheduler's filters and the room

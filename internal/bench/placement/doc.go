@@ -1,3 +1,3 @@
-// Package placement compares internal/placement with the filter plugins of
+// Package placement compares taints/placement with the filter plugins of
 // kube-scheduler, on random clusters.
 package placement

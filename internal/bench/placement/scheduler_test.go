@@ -11,7 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
-	ours "github.com/fairlead/fairlead/internal/placement"
+	ours "github.com/fairlead/fairlead/taints/placement"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // fleet returns nodes in three zones, and pods in workloads of fifty: every third

@@ -12,7 +12,10 @@
 //	c.Remove(evicted)
 //	why := c.Evaluate(evicted, "node-2") // empty: it fits there
 //
-// It ignores volumes, devices that a claim requests, images, preferences, and
+// If it fits nowhere, Preempt says which pods of lower priority the scheduler would
+// evict for it.
+//
+// It ignores volumes, devices that a claim requests, images, scores, and
 // sizes of running pods that differ from their spec because of a resize. A
 // pod's own NodeName is not a requirement: the question is where another pod
 // like it could run.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 var resources = []string{"cpu", "memory", "example.com/gpu"}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // oracle decides by the definitions alone: it visits all nodes and pods for each
