@@ -21,4 +21,4 @@ func Course(kind string) string {
 }
 
 // LastWords is what an error is shortened to.
-var LastWords = lastWords
+var OneLine = oneLine

@@ -133,7 +133,7 @@ var lattice = map[string][]string{
 	},
 	"lifecycle/eviction": {"."},
 	"cvo": {
-		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/shell", "internal/words",
+		".", "cvo/diagnosis/failure", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/shell", "internal/words",
 	},
 
 	"cvo/snapshot": {
