@@ -52,11 +52,37 @@ func (i *inspection) measured(b *fairlead.PodDisruptionBudget) *fairlead.PodDisr
 	return &own
 }
 
+// downFor returns the nodes that are not ready and have pods that the budgets select.
+func (i *inspection) downFor(list []holder) (names []string) {
+	for k := range i.d.Nodes {
+		n := &i.d.Nodes[k]
+		if c := n.Condition("Ready"); c == nil || c.Status == True {
+			continue
+		}
+		if slices.ContainsFunc(i.d.Pods, func(p fairlead.Pod) bool {
+			return p.Spec.NodeName == n.Name && slices.ContainsFunc(list, func(h holder) bool { return h.budget.Selects(&p) })
+		}) {
+			names = append(names, n.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // stuckDrain says which budgets hold the drain of a node, and what helps; "" if none is known.
 func (i *inspection) stuckDrain(n *NodeReport) (why, next, command string) {
 	list := i.holders(n.Name)
 	if len(list) == 0 {
 		return "", "", ""
+	}
+	if down := i.downFor(list); len(down) > 0 {
+		var budgets []string
+		for _, h := range list {
+			budgets = append(budgets, h.budget.Namespace+"/"+h.budget.Name)
+		}
+		names := words.List(down, "and", 3)
+		why = fmt.Sprintf("it cannot be drained: %s %s not ready, and %s %s pods there", names, words.Plural(len(down), "is", "are"), words.Plural(len(list), "the budget "+budgets[0]+" needs", "the budgets "+words.List(budgets, "and", 3)+" need"), words.Plural(len(list), "its", "their"))
+		return why, "repair " + names + " first: when the pods there are healthy again, the drain goes on", shell.Command("oc describe node %s", down[0])
 	}
 	var said []string
 	for _, h := range list {

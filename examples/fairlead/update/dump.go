@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ type gathering struct {
 	seen  map[string]origin // objects, by kind and name
 	parts []part
 	acks  map[string]string
+	found bool // something that says how far an update is
 
 	mentions *regexp.Regexp // finds the kinds of a dump in a text
 }
@@ -164,7 +166,7 @@ func (g *gathering) files(open func(string) (io.ReadCloser, error), name string)
 		Alerts: g.alerts,
 		Skip:   func(dir string) bool { return dir == "namespaces" },
 	}.In(name)
-	if err != nil || len(g.seen) > 0 {
+	if err != nil || g.found {
 		return err
 	}
 	const wanted = "ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node"
@@ -217,6 +219,7 @@ func (g *gathering) take(p *part, o dump.Object, file string) error {
 		}
 	}
 	g.seen[key] = is
+	g.found = g.found || !slices.Contains([]string{"pod", "pdb", "cm"}, p.suffix) // those say nothing alone
 	return p.put(o, is.at)
 }
 
