@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -31,7 +32,7 @@ import (
 //	roll(p,v)               ->  at(v), and what its drains need: budgets, room, members of etcd
 //	roll(p,v) or not paused(p,v), having come paused     ->  unpause(p,v)
 //	paused(p,v), having come otherwise or having rolled  ->  pause(p,v)
-//	at(v), MaxSkew+1 minor versions beyond where p is    ->  a roll of p at most MaxSkew behind v, before it
+//	at(v), more than the skew beyond where p is    ->  a roll of p at most the skew behind v, before it
 //
 // An operator. For each minor version s that the cluster passes, each version k:
 //
@@ -159,6 +160,7 @@ type wayPart struct {
 	budgets       []solver.Var
 	members       []solver.Var
 	rooms         map[string]solver.Var
+	leaves        solver.Var // the cluster leaves its minor version; 0 if it does not, or is on its way
 }
 
 // crossings forbid what prevents leaving a minor version. Gates are acknowledged before that. An update in progress has
@@ -174,6 +176,9 @@ func (w *wayPart) crossings() {
 		v := w.p.NewVars(1)
 		w.p.Require(v, w.m.goal)
 		w.forbid(v, w.m.crossings[s])
+		if s == 0 {
+			w.leaves = v
+		}
 		for i, g := range w.m.gates {
 			if g.stage == s {
 				w.imply(v, w.step(choice{kind: Acknowledge, subject: g.name, index: i, stage: s, release: -1}))
@@ -301,22 +306,32 @@ func (w *wayPart) pool(i int) {
 		arrive(e.to, []solver.Lit{w.edges[k].No()}, paused[e.from].Yes())
 	}
 	w.skew(p, roll)
+	if p.first && w.leaves != 0 {
+		lits := []solver.Lit{w.leaves.No()}
+		for v, r := range m.releases {
+			if r.stage == 0 {
+				lits = append(lits, roll[v].Yes())
+			}
+		}
+		w.p.Any(lits, m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s must restart into %s before the minor version changes", p.name, m.stages[0])))
+	}
 }
 
 // skew prevents the nodes of a paused pool from falling too far behind.
 func (w *wayPart) skew(p *pool, roll []solver.Var) {
 	m := w.m
 	for v, r := range m.releases {
-		if r.stage-p.stage <= MaxSkew {
+		limit := m.stages[r.stage].skew()
+		if r.stage-p.stage <= limit {
 			continue
 		}
 		lits := []solver.Lit{w.at[v].No()}
 		for u, q := range m.releases {
-			if q.stage < r.stage && q.stage >= r.stage-MaxSkew {
+			if q.stage < r.stage && q.stage >= r.stage-limit {
 				lits = append(lits, roll[u].Yes())
 			}
 		}
-		w.p.Any(lits, m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s may be at most %d minor versions behind the control plane", p.name, MaxSkew)))
+		w.p.Any(lits, m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s may be at most %s behind the control plane of %s", p.name, words.Count(limit, "minor version", "minor versions"), m.stages[r.stage])))
 	}
 }
 

@@ -89,6 +89,9 @@ func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 	}
 	all := words.List(names, "and", 3)
 	why := m.Situation.Nodes[at[0]].Annotations[rollout.AnnotationReason]
+	if why := m.Situation.Nodes[at[0]].Annotations[rollout.AnnotationReason]; len(at) == 1 && strings.Contains(why, "drain") && m.Situation.Pods != nil && m.Situation.Budgets != nil {
+		return nil // what holds its drain is found by computing it, and it is tried again and again
+	}
 	text := fmt.Sprintf("node %s of pool %s failed to update: %s", all, p.Name, clip(why, 120))
 	if len(at) > 1 {
 		text = fmt.Sprintf("nodes %s of pool %s failed to update; %s reports: %s", all, p.Name, names[0], clip(why, 120))
@@ -217,6 +220,7 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 		return need, []*fact{{reason: FactDrainInvalid, text: "the drain cannot be planned: " + err.Error()}}, 0
 	}
 	told := map[string]bool{}
+	dark := map[string][]string{} // budgets, by the node that they wait for
 	for _, n := range plan.Nodes {
 		for _, p := range n.Pods {
 			if p.Why == "" {
@@ -248,14 +252,34 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 				}
 				continue
 			}
+			if node := d.darkNode(p.Budgets[0], nodes); node != "" {
+				if !slices.Contains(dark[node], p.Budgets[0]) {
+					dark[node] = append(dark[node], p.Budgets[0])
+				}
+				continue
+			}
 			if i := d.budget(p.Budgets[0], plan); i >= 0 && !slices.Contains(need.budgets, i) {
 				need.budgets = append(need.budgets, i)
 			}
 		}
 	}
+	for _, node := range slices.Sorted(maps.Keys(dark)) {
+		slices.Sort(dark[node])
+		broken = append(broken, d.m.dark(node, dark[node]))
+	}
 	slices.Sort(need.budgets)
 	need.room = d.lacksRoom(nodes, atOnce)
 	return need, broken, plan.Rounds
+}
+
+// darkNode is the node that a budget waits for, other than those that are drained.
+func (d *drains) darkNode(budget string, but []string) string {
+	for i := range d.m.Situation.Budgets {
+		if b := &d.m.Situation.Budgets[i]; b.Namespace+"/"+b.Name == budget {
+			return darkNode(d.m.Situation, b, but)
+		}
+	}
+	return ""
 }
 
 // lacksRoom reports whether pods of the nodes do not fit elsewhere. That costs more than
