@@ -288,7 +288,13 @@ func (w *wayPart) pool(i int) {
 		}
 		w.p.Any([]solver.Lit{paused[v].No(), roll[v].No(), pause[v].Yes()}, nil)
 	}
-	// Its previous state decides whether it must be paused or unpaused.
+	w.paused(p, roll, paused, pause, unpause)
+	w.skew(p, roll)
+	w.rollFirst(p, roll)
+}
+
+// paused encodes when a pool must be paused or unpaused: its previous state decides.
+func (w *wayPart) paused(p *pool, roll, paused, pause, unpause []solver.Var) {
 	arrive := func(v int, given []solver.Lit, was solver.Lit) {
 		// was: it came paused
 		w.p.Any(append(slices.Clone(given), not(was), paused[v].Yes(), unpause[v].Yes()), nil)
@@ -302,19 +308,23 @@ func (w *wayPart) pool(i int) {
 		w.p.Forbid(now, nil)
 	}
 	arrive(w.start, nil, now.Yes())
-	for k, e := range m.moves {
+	for k, e := range w.m.moves {
 		arrive(e.to, []solver.Lit{w.edges[k].No()}, paused[e.from].Yes())
 	}
-	w.skew(p, roll)
-	if p.first && w.leaves != 0 {
-		lits := []solver.Lit{w.leaves.No()}
-		for v, r := range m.releases {
-			if r.stage == 0 {
-				lits = append(lits, roll[v].Yes())
-			}
-		}
-		w.p.Any(lits, m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s must restart into %s before the minor version changes", p.name, m.stages[0])))
+}
+
+// rollFirst makes a pool restart before the minor version changes, if an operator asks for that.
+func (w *wayPart) rollFirst(p *pool, roll []solver.Var) {
+	if !p.first || w.leaves == 0 {
+		return
 	}
+	lits := []solver.Lit{w.leaves.No()}
+	for v, r := range w.m.releases {
+		if r.stage == 0 {
+			lits = append(lits, roll[v].Yes())
+		}
+	}
+	w.p.Any(lits, w.m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s must restart into %s before the minor version changes", p.name, w.m.stages[0])))
 }
 
 // skew prevents the nodes of a paused pool from falling too far behind.

@@ -53,7 +53,7 @@ type model struct {
 	stages        []minor // the minor versions that the cluster passes, from the one that runs
 	releases      []release
 	moves         []move
-	gates         []gate
+	gates         []adminGate
 	crossings     map[int][]*fact // what forbids leaving a stage
 	broken        []*fact         // what forbids every move
 	pools         []pool
@@ -83,8 +83,8 @@ type move struct {
 	signature string   // the digest of the release whose signature the cluster lacks
 }
 
-// gate must be acknowledged before a stage is left.
-type gate struct {
+// adminGate must be acknowledged before a stage is left.
+type adminGate struct {
 	name, text string
 	stage      int
 }
@@ -165,6 +165,9 @@ func newModel(in *input, target string) (*model, []*fact) {
 	if m.target == "" {
 		m.target = m.start
 	}
+	if m.hosted() && m.start != m.target {
+		return nil, []*fact{notHosted(m.target)}
+	}
 	m.goal = &fact{reason: FactGoal, subject: m.target, text: "the goal is " + m.target, plain: true}
 	first, ok := parseMinor(m.start)
 	last, ok2 := parseMinor(m.target)
@@ -225,10 +228,10 @@ func (m *model) readGates() {
 		x, ok2 := parseMinor(rest)
 		stage := slices.Index(m.stages[:len(m.stages)-1], x)
 		if ok && ok2 && stage >= 0 && m.Situation.Gates.Acks[name] != "true" {
-			m.gates = append(m.gates, gate{name, text, stage})
+			m.gates = append(m.gates, adminGate{name, text, stage})
 		}
 	}
-	slices.SortFunc(m.gates, func(a, b gate) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(m.gates, func(a, b adminGate) int { return strings.Compare(a.name, b.name) })
 }
 
 // set changes the status of a condition.

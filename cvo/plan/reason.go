@@ -15,6 +15,10 @@ const (
 	FactRefused               FactReason = "ReleaseRefused"        // the release, which the cluster has refused
 	FactInvalid               FactReason = "ClusterVersionInvalid" // the reason of the condition Invalid
 	FactClusterNotUpgradeable FactReason = "ClusterNotUpgradeable" // the reason that the ClusterVersion reports
+	FactHosted                FactReason = "HostedControlPlane"    // the release that was requested
+	FactHeld                  FactReason = "OperatorCondition"     // the operator that OLM does not replace
+	FactTrouble               FactReason = "OperatorTrouble"       // the operator that OLM cannot update
+	FactCatalogUnknown        FactReason = "CatalogUnknown"        // the operator whose updates are unknown
 	FactNodeDown              FactReason = "NodeDown"              // the node that is not ready, whose pods budgets need
 	FactFailing               FactReason = "ClusterFailing"        // the reason of the condition Failing
 	FactNotAvailable          FactReason = "OperatorUnavailable"   // the cluster operator

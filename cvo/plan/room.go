@@ -339,14 +339,26 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	}
 	namespace, short, _ := strings.Cut(name, "/")
 	b := budget{name: name, advice: "make the budget " + name + " allow one disruption"}
-	b.command = shell.Command("oc -n %s patch pdb %s --type merge -p %s", namespace, short, shell.JSON(map[string]any{"spec": map[string]any{"minAvailable": nil, "maxUnavailable": 1}}))
+	for i := range d.m.Situation.Budgets {
+		if x := &d.m.Situation.Budgets[i]; x.Namespace == namespace && x.Name == short {
+			own := *x
+			for _, y := range plan.Budgets {
+				if y.Namespace+"/"+y.Name == name {
+					own.Status.ExpectedPods, own.Status.CurrentHealthy = y.Expected, y.Healthy
+				}
+			}
+			b.command = cvo.LoosenCommand(&own)
+		}
+	}
 	text := "the budget " + name + " allows no disruptions"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
 			text = fmt.Sprintf("the budget %s allows no disruptions (%d of %s healthy, %d required)", name, x.Healthy, words.Count(x.Expected, "pod", "pods"), x.Desired)
 			if x.Expected == 1 {
 				b.advice = "run 2 replicas of the pod that the budget " + name + " selects"
-				b.command = shell.Command("oc -n %s scale --replicas=2 %s", namespace, d.owner(name))
+				if owner := d.owner(name); owner != "" {
+					b.command = shell.Command("oc -n %s scale --replicas=2 %s", namespace, owner)
+				}
 			}
 		}
 	}
@@ -376,7 +388,7 @@ func (d *drains) owner(budget string) string {
 			}
 		}
 	}
-	return "TYPE/NAME"
+	return ""
 }
 
 // loosen makes a budget allow one disruption.

@@ -167,7 +167,7 @@ func (m *model) cures(c claim) bool {
 	case "PoolUpdating", "One or more machine config pools are updating, please see `oc get mcp` for further details":
 		return m.rollsFirst(func(p *pool) bool { return !p.unknown && p.at != m.start })
 	case "AdminAckRequired":
-		return slices.ContainsFunc(m.gates, func(g gate) bool { return g.stage == 0 })
+		return slices.ContainsFunc(m.gates, func(g adminGate) bool { return g.stage == 0 })
 	case "IncompatibleOperatorsInstalled":
 		return m.foundIncompatible(c.message)
 	case "UpdateInProgress", "ClusterVersionUpdating":
