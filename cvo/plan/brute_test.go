@@ -334,6 +334,9 @@ func TestBruteForce(t *testing.T) {
 		if err := w.walk(p); err != nil {
 			t.Fatalf("seed %d: %v\n%v%+v", seed, err, p, w)
 		}
+		if err := plan.CheckCommands(s, p); err != nil {
+			t.Fatalf("seed %d: %v\n%v", seed, err, p)
+		}
 		if seed%5 == 0 {
 			if err := plan.Check(t.Context(), s, goal, policy, p); err != nil {
 				t.Fatalf("seed %d: %v\n%v", seed, err, p)

@@ -135,7 +135,7 @@ func (c *client) upgrade(words []string) error {
 		case "--clear":
 			c.requested = ""
 		default:
-			return fmt.Errorf("%s is no flag that a plan needs", key)
+			return fmt.Errorf("unexpected flag %s", key)
 		}
 	}
 	if to == "" {
