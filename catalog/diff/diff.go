@@ -144,7 +144,7 @@ func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		p, err := diffPackage(before, after, name, rules)
+		p, err := diffPackage(ctx, before, after, name, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -153,11 +153,11 @@ func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options)
 		}
 	}
 	var err error
-	d.Others, err = diffOthers(before, after)
+	d.Others, err = diffOthers(ctx, before, after)
 	return d, err
 }
 
-func diffPackage(before, after *catalog.Catalog, name string, rules []catalog.Rules) (*PackageDiff, error) {
+func diffPackage(ctx context.Context, before, after *catalog.Catalog, name string, rules []catalog.Rules) (*PackageDiff, error) {
 	a, wasThere := before.Package(name)
 	b, isThere := after.Package(name)
 	d := &PackageDiff{Name: name, Added: !wasThere, Removed: !isThere}
@@ -174,14 +174,16 @@ func diffPackage(before, after *catalog.Catalog, name string, rules []catalog.Ru
 	if err := d.diffDeprecations(a, b); err != nil {
 		return nil, err
 	}
-	if err := d.diffChannels(a, b); err != nil {
+	if err := d.diffChannels(ctx, a, b); err != nil {
 		return nil, err
 	}
-	if err := d.diffBundles(a, b); err != nil {
+	if err := d.diffBundles(ctx, a, b); err != nil {
 		return nil, err
 	}
 	if wasThere {
-		d.findStranded(a, b, rules)
+		if err := d.findStranded(ctx, a, b, rules); err != nil {
+			return nil, err
+		}
 	}
 	if !d.Added && !d.Removed && d.DefaultChannel == nil && !d.Described && !d.Deprecations && len(d.Channels)+len(d.Bundles) == 0 {
 		return nil, nil
@@ -211,13 +213,17 @@ func (d *PackageDiff) diffDeprecations(a, b *catalog.Package) error {
 }
 
 // pairs calls visit for the elements of two lists by name: with both if the
-// name is in both lists, otherwise with zero for the one that is missing.
+// name is in both lists, otherwise with zero for the one that is missing. The error is that
+// of visit, or of ctx.
 func pairs[T interface {
 	comparable
 	Name() string
-}](old, now []T, visit func(name string, a, b T) error) error {
+}](ctx context.Context, old, now []T, visit func(name string, a, b T) error) error {
 	var zero T
 	for len(old)+len(now) > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		a, b := zero, zero
 		switch {
 		case len(now) == 0 || len(old) > 0 && old[0].Name() < now[0].Name():
@@ -254,8 +260,8 @@ func bundles(p *catalog.Package) []*catalog.Bundle {
 	return slices.Collect(p.Bundles())
 }
 
-func (d *PackageDiff) diffChannels(a, b *catalog.Package) error {
-	return pairs(channels(a), channels(b), func(name string, x, y *catalog.Channel) error {
+func (d *PackageDiff) diffChannels(ctx context.Context, a, b *catalog.Package) error {
+	return pairs(ctx, channels(a), channels(b), func(name string, x, y *catalog.Channel) error {
 		c := ChannelDiff{Name: name, Added: x == nil, Removed: y == nil}
 		if x != nil && y != nil {
 			var err error
@@ -322,8 +328,8 @@ func changes(old, now map[string]bool) (added, removed []string) {
 	return added, removed
 }
 
-func (d *PackageDiff) diffBundles(a, b *catalog.Package) error {
-	return pairs(bundles(a), bundles(b), func(name string, x, y *catalog.Bundle) error {
+func (d *PackageDiff) diffBundles(ctx context.Context, a, b *catalog.Package) error {
+	return pairs(ctx, bundles(a), bundles(b), func(name string, x, y *catalog.Bundle) error {
 		c := BundleDiff{Name: name, Added: x == nil, Removed: y == nil}
 		if x != nil && y != nil {
 			var err error

@@ -25,8 +25,9 @@ const (
 type Report struct {
 	// Diff is what changed, with all stranded users.
 	Diff *diff.Diff `json:"diff"`
-	// Users counts the users that were checked: the entries of each channel of the
-	// old catalog from which updates led to the head, by rules.
+	// Users counts the users that were checked: the bundles of each package of the
+	// old catalog from which updates led to the head of a channel. A bundle counts
+	// once, though its users may follow several channels.
 	Users int `json:"users"`
 	// Resolved counts the calls of Options.Resolver.
 	Resolved int `json:"resolved,omitempty"`
@@ -178,30 +179,17 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 // users counts the users that are checked.
 func users(c *catalog.Catalog) (n int) {
 	for p := range c.Packages() {
+		known := map[string]bool{}
 		for ch := range p.Channels() {
 			for _, rules := range []catalog.Rules{catalog.OLMv0, catalog.OLMv1} {
-				n += len(following(ch, rules))
+				for _, name := range diff.Users(ch, rules) {
+					known[name] = true
+				}
 			}
 		}
+		n += len(known)
 	}
 	return n
-}
-
-// following returns the entries of a channel from which updates lead to a head.
-func following(ch *catalog.Channel, rules catalog.Rules) (names []string) {
-	g, leading := ch.Graph(rules), map[string]bool{}
-	for _, head := range ch.Heads() {
-		leading[head] = true
-		for name := range g.Reaching(head) {
-			leading[name] = true
-		}
-	}
-	for _, e := range ch.Entries() {
-		if leading[e.Name] {
-			names = append(names, e.Name)
-		}
-	}
-	return names
 }
 
 // finding reports users at the place to edit.

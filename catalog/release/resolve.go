@@ -26,7 +26,7 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 			continue
 		}
 		for ch := range p.Channels() {
-			for _, name := range following(ch, catalog.OLMv0) {
+			for _, name := range diff.Users(ch, catalog.OLMv0) {
 				is := func(s diff.Stranded) bool { return s.Channel == ch.Name() && s.Bundle == name }
 				if _, there := q.Channel(ch.Name()); !there || slices.ContainsFunc(stranded[p.Name()], is) {
 					continue
