@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,18 +14,24 @@ import (
 // follow.
 const packageGone = "the package is gone"
 
-// StrandedIn returns the users of a channel of the old catalog for whom the new one, which is
-// nil if it is gone, has no path to a head, as [Compare] does, by bundle. No document is
-// read. The error is that of ctx.
-func StrandedIn(ctx context.Context, before, after *catalog.Channel, opts *Options) ([]Stranded, error) {
-	d := &PackageDiff{}
+// Lost returns the users of a channel of the old catalog for whom a channel of the new one has
+// no path to a head, as [Compare] does, by name. No document is read. The error is that of
+// ctx.
+func Lost(ctx context.Context, before, after *catalog.Channel, opts *Options) ([]string, error) {
+	lost := map[string]bool{}
 	for _, r := range opts.rules() {
-		if err := d.strandedIn(ctx, before, after, false, r); err != nil {
-			return nil, err
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		installed := following(before, r)
+		lead := leading(after.GraphWith(r, installed...), after.Heads())
+		for _, x := range installed {
+			if !lead[x.Name] {
+				lost[x.Name] = true
+			}
 		}
 	}
-	d.mergeStranded()
-	return d.Stranded, nil
+	return slices.Sorted(maps.Keys(lost)), nil
 }
 
 // findStranded looks for entries of the old package that lose their path to a head, by

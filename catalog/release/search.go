@@ -12,7 +12,7 @@ import (
 
 // Bounds of a search. They count work, not time, so that the result is the same everywhere.
 const (
-	maxWork  = 2_000_000 // names in entries that trials read
+	maxWork  = 500_000 // names in entries that trials read
 	manySkip = 64        // so many names to skip are written as a range
 )
 
@@ -152,35 +152,83 @@ func (s *search) smallest(ctx context.Context, changes []Fix) ([]Fix, int, error
 	if err != nil || fewest >= len(s.stranded) {
 		return nil, len(s.stranded), err
 	}
-	for size := len(changes); size > 0; size /= 2 {
-		for i := 0; i < len(changes); {
+	needed, perhaps := s.needed(changes)
+	for size := len(perhaps); size > 0; size /= 2 {
+		for i := 0; i < len(perhaps); {
 			if s.work > maxWork {
-				return changes, fewest, nil
+				return slices.Concat(needed, perhaps), fewest, nil
 			}
-			fewer := slices.Delete(slices.Clone(changes), i, min(i+size, len(changes)))
-			left, err := s.left(ctx, fewer)
+			fewer := slices.Delete(slices.Clone(perhaps), i, min(i+size, len(perhaps)))
+			left, err := s.left(ctx, slices.Concat(needed, fewer))
 			if err != nil {
 				return nil, 0, err
 			}
 			if left <= fewest {
-				changes = fewer
+				perhaps = fewer
 			} else {
 				i += size
 			}
 		}
 	}
-	return changes, fewest, nil
+	return slices.Concat(needed, perhaps), fewest, nil
+}
+
+// needed returns the changes that help a user whom nothing else helps, and the others: those
+// by which an entry skips what a user has, and no other entry of the changed channel accepts.
+func (s *search) needed(changes []Fix) (needed, others []Fix) {
+	users := set(s.stranded)
+	var installed []catalog.Installed
+	for _, name := range s.stranded {
+		installed = append(installed, catalog.Installed{Name: name, Version: s.was.Package().Version(name)})
+	}
+	ch := s.with(changes)
+	graphs := []*catalog.Graph{ch.GraphWith(catalog.AsWritten, installed...), ch.GraphWith(catalog.OLMv1, installed...)}
+	twice := map[string]int{} // how many changes skip a name
+	for _, f := range changes {
+		for _, name := range f.Skips {
+			twice[name]++
+		}
+	}
+	only := func(f Fix) bool {
+		if f.Replaces != "" || f.SkipRange != "" || len(f.Skips) != 1 || !users[f.Skips[0]] || twice[f.Skips[0]] > 1 {
+			return false
+		}
+		for _, g := range graphs {
+			for edge := range g.Successors(f.Skips[0]) {
+				if edge.To != f.Entry || edge.Kind != catalog.EdgeSkips {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for _, f := range changes {
+		if only(f) {
+			needed = append(needed, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	return needed, others
 }
 
 // left counts the users who are stranded after changes.
 func (s *search) left(ctx context.Context, changes []Fix) (int, error) {
+	for _, e := range s.ch.Entries() {
+		s.work += 1 + len(e.Skips)
+	}
+	lost, err := diff.Lost(ctx, s.was, s.with(changes), nil)
+	return len(lost), err
+}
+
+// with returns the channel with changes.
+func (s *search) with(changes []Fix) *catalog.Channel {
 	entries := slices.Clone(s.ch.Entries())
 	at := make(map[string]int, len(entries))
 	for i, e := range entries {
 		if _, ok := at[e.Name]; !ok {
 			at[e.Name] = i
 		}
-		s.work += 1 + len(e.Skips)
 	}
 	byEntry := map[string]*Fix{}
 	for _, f := range changes {
@@ -193,6 +241,5 @@ func (s *search) left(ctx context.Context, changes []Fix) (int, error) {
 	for name, f := range byEntry {
 		entries[at[name]] = f.apply(entries[at[name]])
 	}
-	n, err := diff.StrandedIn(ctx, s.was, s.ch.WithEntries(entries), nil)
-	return len(n), err
+	return s.ch.WithEntries(entries)
 }
