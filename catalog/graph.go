@@ -127,8 +127,9 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 	}
 	for _, x := range installed {
 		n := &g.nodes[g.node(x.Name)]
-		n.written = x.Version
-		n.version = semverx.Tolerant(x.Version)
+		if n.written != x.Version {
+			n.written, n.version = x.Version, semverx.Tolerant(x.Version)
+		}
 	}
 	linked := make([]int, len(g.nodes))
 	for to := range g.entries {
@@ -163,7 +164,7 @@ func (g *Graph) node(name string) int {
 	n := node{name: name}
 	if b, ok := g.channel.pkg.Bundle(name); ok {
 		n.written = b.Version()
-		n.version = semverx.Tolerant(n.written)
+		n.version = g.channel.pkg.version(name)
 	}
 	g.index[name] = len(g.nodes)
 	g.nodes = append(g.nodes, n)

@@ -175,6 +175,15 @@ func TestGraphAgainstAllPairs(t *testing.T) {
 				}
 			}
 		}
+		cycle := false
+		for _, a := range nodes {
+			for _, b := range nodes {
+				cycle = cycle || a != b && dist[[2]string{a, b}] < far && dist[[2]string{b, a}] < far
+			}
+		}
+		if g.Cyclic() != cycle {
+			t.Fatalf("seed %d: cyclic: %v", seed, g.Cyclic())
+		}
 		for _, a := range nodes {
 			reachable := slices.Collect(g.Reachable(a))
 			out := 0

@@ -19,6 +19,9 @@ type Package struct {
 	sayOnce sync.Once
 	say     map[string][]*statement // see statements
 
+	versionOnce sync.Once
+	versions    map[string]semverx.Version // of bundles, as far as they can be read
+
 	listOnce sync.Once
 	listed   map[string][]string // of each entry: the channels that have it
 }
@@ -86,4 +89,16 @@ func (p *Package) meant(nameOrVersion string) string {
 		}
 	}
 	return nameOrVersion
+}
+
+// version returns the version of the bundle of that name; zero if it has none that can be
+// read, or there is no such bundle.
+func (p *Package) version(bundle string) semverx.Version {
+	p.versionOnce.Do(func() {
+		p.versions = make(map[string]semverx.Version, len(p.bundles))
+		for _, b := range p.bundles {
+			p.versions[b.Name()] = semverx.Tolerant(b.Version())
+		}
+	})
+	return p.versions[bundle]
 }
