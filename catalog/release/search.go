@@ -13,7 +13,7 @@ import (
 // Bounds of a search. They count work, not time, so that the result is the same everywhere.
 const (
 	maxWork  = 500_000 // names in entries that trials read
-	manySkip = 64        // so many names to skip are written as a range
+	manySkip = 64      // so many names to skip are written as a range
 )
 
 // search looks for the edits of a channel that help its stranded users.
