@@ -101,8 +101,9 @@ func (e *Editor) SetEntry(ctx context.Context, pkg, channel string, entry catalo
 
 // EntryEdit is an entry of a channel as it shall be.
 type EntryEdit struct {
-	Package, Channel string
-	Entry            catalog.Entry
+	Package string        // whose
+	Channel string        // of the package, which must exist
+	Entry   catalog.Entry // what it becomes
 }
 
 // SetEntries does for several entries at once what [Editor.SetEntry] does for one.

@@ -16,7 +16,7 @@ type helper struct {
 	*Report
 	before, now *catalog.Catalog
 	after       fs.FS
-	resolver    Resolver // may be nil
+	resolver    *elsewhere
 }
 
 // help looks for the edit that gives stranded users an update path, and tries it.
@@ -137,18 +137,18 @@ func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.
 				continue
 			}
 			helped++
-			if r.resolver == nil || !slices.Contains(s.Rules, catalog.OLMv0) {
+			if r.resolver.resolver == nil || !slices.Contains(s.Rules, catalog.OLMv0) {
 				continue
 			}
 			r.Resolved++
-			why, err := r.resolver.Reach(ctx, edited, p.Name, s.Channel, catalog.Installed{Name: s.Bundle, Version: old.Version(s.Bundle)})
+			why, err := r.resolver.reach(ctx, r.before, edited, p.Name, s.Channel, catalog.Installed{Name: s.Bundle, Version: old.Version(s.Bundle)})
 			if err != nil {
 				return nil, 0, err
 			}
 			if why == "" {
 				continue
 			}
-			needy = append(needy, Left{p.Name, s.Channel, []string{s.Bundle}, "by OLM v0: " + why})
+			needy = append(needy, Left{p.Name, s.Channel, []string{s.Bundle}, []catalog.Rules{catalog.OLMv0}, why})
 			if len(s.Rules) == 1 {
 				helped--
 			}
@@ -167,7 +167,7 @@ func (r *Report) leave(d *diff.Diff) {
 	r.Left = nil
 	for _, p := range d.Packages {
 		for _, g := range diff.Groups(p.Stranded) {
-			r.Left = append(r.Left, Left{p.Name, g.Channel, g.Bundles, g.Why})
+			r.Left = append(r.Left, Left{p.Name, g.Channel, g.Bundles, g.Rules, g.Why})
 		}
 	}
 }
