@@ -54,7 +54,6 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 		w.add(c)
 	}
 	p.Cost.Steps = len(p.Steps)
-	w.prepare()
 	w.times()
 	return p, w.late
 }

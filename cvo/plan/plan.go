@@ -76,9 +76,6 @@ type PlanStep struct {
 	// Restarts are the nodes that restart, and Rounds the rounds of their drains.
 	Restarts int `json:"restarts,omitempty"`
 	Rounds   int `json:"rounds,omitempty"` // see Restarts
-	// First are tasks before the step, and Then tasks after it.
-	First []Task `json:"first,omitempty"`
-	Then  []Task `json:"then,omitempty"` // see First
 	// Unseen is what it depends on that was not observed.
 	Unseen []Unseen `json:"unseen,omitempty"`
 }
@@ -118,25 +115,12 @@ func (p *Plan) String() string {
 		if first := firstBeside(p.Steps, i); first < i {
 			takes += fmt.Sprintf(", at the same time as step %d", first+1)
 		}
-		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n", i+1, s, takes, s.Why)
-		writeTasks(&b, "first", s.First)
-		fmt.Fprintf(&b, "     do: %s\n     done when: %s\n     undo: %s\n", s.Command, s.After, s.Back)
-		writeTasks(&b, "then", s.Then)
+		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n     do: %s\n     done when: %s\n     undo: %s\n", i+1, s, takes, s.Why, s.Command, s.After, s.Back)
 		for _, u := range s.Unseen {
 			fmt.Fprintf(&b, "     unknown: %s; to find out: %s\n", u.What, u.Command)
 		}
 	}
 	return b.String()
-}
-
-// writeTasks writes what to do before or after a step.
-func writeTasks(b *strings.Builder, when string, tasks []Task) {
-	for _, t := range tasks {
-		fmt.Fprintf(b, "     %s: %s\n       %s\n", when, t.What, t.Command)
-		if t.After != "" {
-			fmt.Fprintf(b, "       done when: %s\n", t.After)
-		}
-	}
 }
 
 // firstBeside returns the first of the steps that begin at the same time as one, which may be
