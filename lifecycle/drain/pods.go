@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
 )
 
 // View is what a drain observes.
@@ -115,7 +116,9 @@ type drainer struct {
 //  3. Of the pods to remove or wait for, those of the lowest order are next. The
 //     others wait until these are gone. Refused pods also count: an order is a
 //     promise.
-//  4. A pod in turn is evicted, unless it is already being deleted. An eviction that
+//  4. A pod in turn is evicted, unless it is already being deleted, or tolerates that
+//     the node is cordoned and was created since: its controller would put it there
+//     again. An eviction that
 //     a budget is known to refuse, now or permanently, is not attempted. A refused
 //     one is retried with backoff; no other pod waits for that.
 //
@@ -292,6 +295,9 @@ func (d *drainer) turn(seen []sighting) {
 			d.refused(s)
 		case s.fate == FateWait:
 			d.waits.add(Wait{Reason: ReasonPodRuns, Name: d.enter(s.pod).Pod, Owner: controllerName(s.pod)})
+		case d.returned(s.pod):
+			d.trouble = true
+			d.waits.add(Wait{Reason: ReasonPodReturns, Name: d.enter(s.pod).Pod, Owner: controllerName(s.pod)})
 		default:
 			d.evict(s.pod)
 		}
@@ -300,6 +306,28 @@ func (d *drainer) turn(seen []sighting) {
 		d.waits.add(Wait{Reason: ReasonLaterOrder, Name: d.view.Node.Name, Detail: strconv.Itoa(later) + " of them"})
 	}
 	d.new.Pods = d.pods.All()
+}
+
+// returned reports whether a pod came to the node although it is cordoned, because it
+// tolerates that: another one would come after its eviction, without end.
+func (d *drainer) returned(p *Pod) bool {
+	if len(p.Spec.Tolerations) == 0 || p.ControllerOf() == nil || p.Finished() {
+		return false
+	}
+	cordon := fairlead.Taint{Key: unschedulableTaint, Effect: fairlead.NoSchedule}
+	if object.FirstMatch(p.Spec.Tolerations, &cordon, false) < 0 {
+		return false
+	}
+	since, err := time.Parse(time.RFC3339Nano, d.old.CordonMark)
+	if err != nil || d.view.Node.Annotations[CordonAnnotation] != d.old.CordonMark {
+		since = time.Time{}
+		for i := range d.view.Node.Spec.Taints {
+			if t := &d.view.Node.Spec.Taints[i]; t.Key == unschedulableTaint && t.TimeAdded != nil {
+				since = *t.TimeAdded
+			}
+		}
+	}
+	return !since.IsZero() && p.CreationTimestamp.After(since)
 }
 
 // lowest returns the lowest order of pods that are there.

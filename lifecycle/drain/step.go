@@ -62,7 +62,8 @@ type stepper struct {
 //     reports again. Pods on a silent node that should have ended may still
 //     run, so a Maintenance request does not become Drained while they exist. A
 //     Reboot or Removal request does, because it ends them.
-//  5. A node that is registered again under another UID is drained again.
+//  5. A node that is registered again under another UID is drained again. A
+//     request for one UID is over when that node is gone.
 //
 // It is a pure function; a nil policy means the defaults. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
@@ -130,7 +131,7 @@ func (s *stepper) over(r *Request) string {
 		k.Over = OverCancelled
 	case !r.Until.IsZero() && !r.Until.After(now):
 		k.Over = OverExpired
-	case s.Node == nil && r.Purpose == Removal, s.Node != nil && r.NodeUID != "" && r.NodeUID != s.Node.UID:
+	case s.Node == nil && (r.Purpose == Removal || r.NodeUID != ""), s.Node != nil && r.NodeUID != "" && r.NodeUID != s.Node.UID:
 		k.Over = OverGone
 	case r.Purpose == Reboot && k.Boot != "" && s.BootID != "" && s.BootID != k.Boot && s.Node != nil && heard(s.Node):
 		k.Over = OverBooted
@@ -174,7 +175,7 @@ func (s *stepper) drain(active []*Request) {
 		s.state.Progress, s.state.Begun, s.state.Tainted = Progress{}, false, ""
 		for _, r := range active {
 			s.report(r, Status{PhaseWaiting, ReasonNodeMissing})
-			s.waits.add(Wait{Reason: ReasonNodeMissing, Name: r.Name, Owner: r.Requester, Since: r.Asked})
+			s.waits.add(Wait{Reason: ReasonNodeMissing, Name: r.Name, Owner: r.Requester})
 		}
 		return
 	case len(active) == 0:

@@ -31,7 +31,7 @@ func (w *Wait) who() string {
 	switch {
 	case w.Owner == "" && w.Reason == ReasonReplacementDue:
 		return "whoever creates nodes"
-	case w.Reason != ReasonPodRuns && w.Reason != ReasonPodProtected && w.Reason != ReasonPodInvalid:
+	case w.Reason != ReasonPodRuns && w.Reason != ReasonPodProtected && w.Reason != ReasonPodInvalid && w.Reason != ReasonPodReturns:
 		return w.Owner
 	case w.Owner == "":
 		return "whoever created the pod"

@@ -27,6 +27,7 @@ const (
 	ReasonPodTerminating   = "PodTerminating"      // a pod is being deleted
 	ReasonPodRuns          = "PodRuns"             // a pod is allowed to complete
 	ReasonPodProtected     = "PodProtected"        // the policy keeps a pod
+	ReasonPodReturns       = "PodReturns"          // a pod tolerates the cordon, and its controller puts it back
 	ReasonPodInvalid       = "PodInvalid"          // a pod cannot be distinguished from others of its name
 	ReasonLaterOrder       = "LaterOrder"          // pods must go after those of a lower order
 	ReasonBudgetSpent      = "BudgetSpent"         // a budget allows no disruption at the moment
@@ -84,6 +85,8 @@ func (w Wait) Words() (message, unblock string) {
 		return pod + " is allowed to complete", "wait until it succeeds or fails; or delete it, or remove the rule or label that says wait-completed"
 	case ReasonPodProtected:
 		return pod + " may not be removed", "move or delete it, or allow it in the drain policy"
+	case ReasonPodReturns:
+		return pod + " tolerates that the node is cordoned, and was created there since: after an eviction its controller would put another one there", "remove the toleration of node.kubernetes.io/unschedulable from the template of its controller, or give it other nodes; if it belongs on every node, make it a DaemonSet"
 	case ReasonPodInvalid:
 		return pod + " is left alone", "delete it yourself"
 	case ReasonLaterOrder:

@@ -17,7 +17,7 @@ var one = fairlead.IntOrString{Int: 1}
 // TestWaitsForSlot: a machine whose limit is full is not cordoned, and says who
 // is in its way.
 func TestWaitsForSlot(t *testing.T) {
-	m := &lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Name: "m1", UID: "u1", DeletionTimestamp: &noon}}
+	m := &lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Name: "m1", UID: "u1", DeletionTimestamp: &noon, Finalizers: []string{lifecycle.Finalizer}}}
 	m.Status.NodeRef = &lifecycle.NodeRef{Name: "n1"}
 	m.Status.Phase = lifecycle.PhaseDeleting
 	m.Status.Conditions = []lifecycle.Condition{{Type: lifecycle.ConditionDrainable, Status: "True"}, {Type: lifecycle.ConditionTerminable, Status: "True"}}
