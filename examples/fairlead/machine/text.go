@@ -133,6 +133,9 @@ func explainedText(w io.Writer, x *machines.Explanation, o *options) {
 	if x.Stage != "" {
 		fmt.Fprintf(w, "  stage  %s\n", x.Stage)
 	}
+	for _, r := range x.Reported {
+		page.Fold(w, "  says   ", r)
+	}
 	if x.Drained != "" {
 		page.Fold(w, "  drain  ", x.Drained)
 	}

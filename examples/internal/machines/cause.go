@@ -47,6 +47,9 @@ func (x *Explanation) Waits(all bool) []*Wait {
 	for i := range x.Blocked {
 		b := &x.Blocked[i]
 		key := fairlead.Block{Reason: b.Reason, Owner: b.Owner, Unblock: b.Unblock, Since: b.Since}
+		if i < len(x.details) {
+			key.Message = x.details[i] // pods that need not end yet are not those that should have
+		}
 		if w := known[key]; w != nil && !all && x.Names[i] != "" {
 			w.Also = append(w.Also, x.Names[i])
 			continue

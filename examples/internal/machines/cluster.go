@@ -28,6 +28,9 @@ type Around struct {
 	Rules      []drain.Rule           `json:"rules,omitempty"`      // MachineDrainRules
 	Namespaces []lifecycle.ObjectMeta `json:"namespaces,omitempty"` // of pods, which rules select
 	Clusters   []lifecycle.ObjectMeta `json:"clusters,omitempty"`   // of the Cluster API
+
+	Attachments []lifecycle.VolumeAttachment `json:"attachments,omitempty"` // of volumes to nodes
+	Volumes     []lifecycle.PersistentVolume `json:"volumes,omitempty"`     // PersistentVolumes
 }
 
 // Set contains the relevant fields of a MachineSet.
@@ -48,6 +51,10 @@ func (a *Around) Add(o dump.Object) error {
 		return dump.Append(o, &a.Checks)
 	case "MachineDrainRule":
 		return dump.Append(o, &a.Rules)
+	case "VolumeAttachment":
+		return dump.Append(o, &a.Attachments)
+	case "PersistentVolume":
+		return dump.Append(o, &a.Volumes)
 	case "Namespace":
 		a.Namespaces = append(a.Namespaces, o.Meta)
 	case "Cluster":

@@ -3,6 +3,7 @@
 package machines
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -15,18 +16,21 @@ import (
 
 // Explanation explains the state of a machine.
 type Explanation struct {
-	Machine  string           `json:"machine"`           // namespace/name
-	Node     string           `json:"node,omitempty"`    // its name
-	Deleting time.Time        `json:"deleting,omitzero"` // since when
-	Causes   []fleet.Cause    `json:"causes,omitempty"`  // why it is being deleted
-	Stage    lifecycle.Stage  `json:"stage,omitempty"`   // of its deletion
-	Drained  string           `json:"drained,omitempty"` // how its drain ended
-	Blocked  []fairlead.Block `json:"blocked,omitempty"` // why nothing more happens
-	Hooks    []string         `json:"hooks,omitempty"`   // that would block a deletion, for a machine that is not being deleted
-	Next     []string         `json:"next,omitempty"`    // what a controller does next
-	Unknown  []string         `json:"unknown,omitempty"` // what the dump does not contain
-	Names    []string         `json:"-"`                 // what each of Blocked is about
-	Evict    []string         `json:"-"`                 // the pods that Next evicts
+	Machine  string           `json:"machine"`            // namespace/name
+	Node     string           `json:"node,omitempty"`     // its name
+	Deleting time.Time        `json:"deleting,omitzero"`  // since when
+	Causes   []fleet.Cause    `json:"causes,omitempty"`   // why it is being deleted
+	Stage    lifecycle.Stage  `json:"stage,omitempty"`    // of its deletion
+	Reported []string         `json:"reported,omitempty"` // what its own controller reports as not done
+	Drained  string           `json:"drained,omitempty"`  // how its drain ended
+	Blocked  []fairlead.Block `json:"blocked,omitempty"`  // why nothing more happens
+	Hooks    []string         `json:"hooks,omitempty"`    // that would block a deletion, for a machine that is not being deleted
+	Next     []string         `json:"next,omitempty"`     // what a controller does next
+	Unknown  []string         `json:"unknown,omitempty"`  // what the dump does not contain
+	Names    []string         `json:"-"`                  // what each of Blocked is about
+	Evict    []string         `json:"-"`                  // the pods that Next evicts
+
+	details []string // of each of Blocked, what it says besides its name
 }
 
 // Explain asks the engine what it would do about a machine, and why not more. Writes of the
@@ -36,7 +40,13 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 	m := *machine
 	node := c.Node(&m)
 	x := &Explanation{Machine: m.ObjectMeta.String()}
-	w := &lifecycle.World{Machine: &m, View: c.view(node), Instance: instance(&m)}
+	w := &lifecycle.World{Machine: &m, View: c.view(node), Instance: instance(&m), Attachments: c.Attachments, PersistentVolumes: c.Volumes}
+	for _, r := range lifecycle.Reported(&m) {
+		x.Reported = append(x.Reported, reported(&r))
+	}
+	if lifecycle.DrainReported(&m) && lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained) == nil {
+		m.Status.Conditions = append(slices.Clone(m.Status.Conditions), lifecycle.Condition{Type: lifecycle.ConditionDrained, Status: "True", LastTransitionTime: drainedAt(&m)})
+	}
 	if node != nil {
 		x.Node = node.Name
 		copied := *node
@@ -80,8 +90,15 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 			continue // it was decided on just now, see Next
 		}
 		b.Since = began(machine, w, &decision.Blocked[i])
+		before := b.Message
+		c.sharpen(&b, &m, w, &decision.Blocked[i], now)
 		x.Blocked, x.Names = append(x.Blocked, b), append(x.Names, decision.Blocked[i].Name)
+		x.details = append(x.details, decision.Blocked[i].Detail+strings.TrimPrefix(b.Message, before))
 	}
+	if b, ok := lifecycle.NotRunning(machine, c.Nodes, now); ok {
+		x.Blocked, x.Names = append(x.Blocked, b), append(x.Names, "")
+	}
+	c.remediation(x, machine, now)
 	return x, nil
 }
 

@@ -1,0 +1,119 @@
+package machines
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/lifecycle/fleet"
+)
+
+// reported returns a condition that a controller reports, as a text.
+func reported(c *lifecycle.Condition) string {
+	text := c.Type + "=" + string(c.Status)
+	if c.Reason != "" {
+		text += " " + c.Reason
+	}
+	if !c.LastTransitionTime.IsZero() {
+		text += " since " + c.LastTransitionTime.UTC().Format(time.RFC3339)
+	}
+	if c.Message != "" {
+		text += ": " + c.Message
+	}
+	return text
+}
+
+// drainedAt returns when the controller of a machine reported that the drain was over.
+func drainedAt(m *lifecycle.Machine) time.Time {
+	for _, kind := range []string{"DrainingSucceeded", "Deleting"} {
+		if c := lifecycle.FindCondition(m.Status.Conditions, kind); c != nil {
+			return c.LastTransitionTime
+		}
+	}
+	return time.Time{}
+}
+
+// sharpen says more about a wait than the engine, which asks the API where the dump is all
+// there is.
+func (c *Cluster) sharpen(b *fairlead.Block, m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait, now time.Time) {
+	switch wait.Reason {
+	case drain.ReasonPodTerminating:
+		for i := range w.Pods {
+			p := &w.Pods[i]
+			if p.ObjectMeta.String() != wait.Name || p.DeletionTimestamp == nil {
+				continue
+			}
+			if p.DeletionTimestamp.After(now) {
+				b.Message += fmt.Sprintf(": it still has until %s (%v) by its grace period", p.DeletionTimestamp.UTC().Format(time.RFC3339), p.DeletionTimestamp.Sub(now).Round(time.Second))
+			}
+		}
+	case lifecycle.ReasonVolumeAttached:
+		for i := range c.Attachments {
+			a := &c.Attachments[i]
+			if a.Spec.Source.PersistentVolumeName == wait.Name && w.Node != nil && a.Spec.NodeName == w.Node.Name {
+				b.Message += " by VolumeAttachment " + a.Name
+			}
+		}
+	case lifecycle.ReasonInstanceGoing:
+		if ref := m.Spec.InfrastructureRef; ref != nil {
+			b.Owner = "the controller of " + ref.Kind + " " + ref.Name
+			b.Message = "the object that stands for its instance is to be deleted: " + ref.Kind + " " + m.Namespace + "/" + ref.Name
+			b.Unblock = "look at its conditions and finalizers: " + shell.Command("kubectl -n %s get %s %s -o yaml", m.Namespace, ref.Kind, ref.Name)
+		}
+	case lifecycle.ReasonForeignNode, lifecycle.ReasonDoubtfulNode:
+		for i := range c.Machines {
+			o := &c.Machines[i]
+			if w.Node != nil && o.Spec.ProviderID != "" && o.Spec.ProviderID == w.Node.Spec.ProviderID && o.UID != m.UID {
+				b.Message += "; that is machine " + o.ObjectMeta.String()
+			}
+		}
+	}
+}
+
+// remediation says what the health checks of a machine do about it, or why they do nothing.
+func (c *Cluster) remediation(x *Explanation, m *lifecycle.Machine, now time.Time) {
+	if m.Deleting() {
+		return
+	}
+	for i := range c.Checks {
+		h := &c.Checks[i]
+		if h.Namespace != m.Namespace || !h.Spec.Selector.Matches(m.Labels) {
+			continue
+		}
+		r, err := h.Evaluate(c.targets(m.Namespace), now)
+		if err != nil {
+			x.Unknown = append(x.Unknown, "health check "+h.Name+" cannot be evaluated: "+err.Error())
+			continue
+		}
+		name := m.ObjectMeta.String()
+		for _, v := range r.Targets {
+			if v.Machine != name || !v.Unhealthy {
+				continue
+			}
+			for _, b := range r.Blocked {
+				if b.Subject == "machine "+name || b.Subject != "" && b.Subject[0] == 'h' {
+					x.Blocked, x.Names = append(x.Blocked, b), append(x.Names, "")
+				}
+			}
+			for _, n := range r.Remediate {
+				if n == name {
+					x.Next = append(x.Next, "health check "+h.Name+" replaces it: "+v.Why)
+				}
+			}
+		}
+	}
+}
+
+// targets returns the machines of a namespace with their nodes.
+func (c *Cluster) targets(namespace string) []fleet.Target {
+	var all []fleet.Target
+	for i := range c.Machines {
+		if m := &c.Machines[i]; m.Namespace == namespace {
+			all = append(all, fleet.Target{Machine: m, Node: c.Node(m)})
+		}
+	}
+	return all
+}
