@@ -82,6 +82,10 @@ func sleep(ctx context.Context, c Clock, d time.Duration) error {
 	return nil
 }
 
+// alarm calls f on another goroutine after d by the machine's clock, whatever a Clock
+// shows: for calls that hang, which take no time in a simulation.
+func alarm(d time.Duration, f func()) *time.Timer { return time.AfterFunc(d, f) }
+
 // ManualClock is a [Sleeper] whose time moves only when it is set: for tests,
 // simulations and what-if questions. Its zero value is ready to use and shows the
 // zero time. It must not be copied after first use; its methods may be called from

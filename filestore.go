@@ -168,7 +168,7 @@ func (s *FileStore) Close() error {
 	if err := s.usable(context.Background()); errors.Is(err, fs.ErrClosed) {
 		return err
 	}
-	s.end(s.errorf("%w", fs.ErrClosed))
+	s.end(s.errorf("%w (%w)", fs.ErrClosed, ErrUnusable))
 	if err := s.fs.Close(); err != nil {
 		return s.errorf("close: %w", err)
 	}
@@ -315,7 +315,7 @@ func (s *FileStore) rename(from, to string) error {
 	if err == nil {
 		return s.usable(context.Background())
 	}
-	err = s.errorf("a write failed half-way; close the store and open it again to learn what is on the disk: %w", err)
+	err = s.errorf("a write failed half-way; close the store and open it again to learn what is on the disk (%w): %w", ErrUnusable, err)
 	s.end(err)
 	return err
 }

@@ -36,7 +36,11 @@ import (
 //     [*VersionError], and applies nothing.
 //  8. When Run begins, every object that has state in the Store gets a pass.
 //  9. The results of attempts at actions are kept in memory, and passed to the
-//     next Step of the object if the engine asks for them: see [Outcome].
+//     next Step of the object if the engine asks for them: see [Outcome]. They are
+//     dropped when the object needs no state.
+//  10. A fault of one object stays with that object: a call that does not return
+//     (CallTimeout), a state that cannot be read. A Store that cannot be used any
+//     more ends Run.
 type RunnerOptions struct {
 	// Store keeps the state of all objects. Nil means a [MemStore]: then nothing
 	// outlives the process.
@@ -69,6 +73,13 @@ type RunnerOptions struct {
 	// Zero means 30 seconds; a negative Grace ends them at once.
 	Grace time.Duration
 
+	// CallTimeout is how long a call of the Backend or the Store may take. Then its
+	// context ends, the pass is reported with a [*StuckError], another worker takes
+	// its place, and the object waits until the call has returned. Zero means 15
+	// minutes, which is above the limits that engines set themselves; a negative
+	// value means no limit. It is counted by the machine's clock, not by Clock.
+	CallTimeout time.Duration
+
 	// Trace receives what happens. Nil means that nothing is traced.
 	Trace *Trace
 }
@@ -91,14 +102,23 @@ type Trace struct {
 
 	// Applied is called after each action, with the error of the backend. The
 	// action is one of the engine's Action types.
-	Applied func(name string, action any, err error)
+	Applied func(name string, action Action, err error)
 
-	// End is called when the pass is over.
+	// End is called when the pass is over, or a call of it is stuck.
 	End func(name string, p Pass)
+
+	// Waits is called after a pass whose Blocks differ from those of the pass
+	// before it.
+	Waits func(name string, w Waits)
+
+	// Skipped is called for a key of the engine that does not hold a state. It
+	// is left as it is.
+	Skipped func(key string, err error)
 }
 
 // Pass is the outcome of one pass, for [Trace]. It must not be changed.
 type Pass struct {
+	Engine  string    // its name
 	Actions int       // how many were decided on
 	Blocked []Block   // why nothing more happens
 	Wake    time.Time // when to look again, zero for never

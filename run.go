@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type Runner[S, W any, A Action, B Blocker] struct {
 
 	mu       sync.Mutex
 	outcomes map[string]*outcomes // by object
+	waits    map[string][]Block   // of the last pass, by object; kept for Trace.Waits
 }
 
 // NewRunner returns a Runner of the engine. Nil options mean the defaults. The
@@ -52,7 +54,13 @@ func NewRunner[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], options
 	if o.Grace == 0 {
 		o.Grace = 30 * time.Second
 	}
-	r := &Runner[S, W, A, B]{engine: engine, options: o, queue: newQueue(&o), outcomes: make(map[string]*outcomes)}
+	if o.CallTimeout == 0 {
+		o.CallTimeout = 15 * time.Minute
+	}
+	r := &Runner[S, W, A, B]{
+		engine: engine, options: o, queue: newQueue(&o),
+		outcomes: make(map[string]*outcomes), waits: make(map[string][]Block),
+	}
 	r.batch, _ = engine.Backend.(BatchBackend[W, A])
 	return r, nil
 }
@@ -67,9 +75,9 @@ func positive[T int | time.Duration](v, otherwise T) T {
 // Reconcile makes one pass over the object, now. It returns the decision that
 // was saved, and the joined errors of all actions that failed. If an error
 // occurs before the actions, the decision is zero. It waits if a pass over the
-// same object is in progress.
+// same object is in progress, unless that is stuck: see [StuckError].
 func (r *Runner[S, W, A, B]) Reconcile(ctx context.Context, name string) (Decision[S, A, B], error) {
-	d, err := r.reconcile(ctx, ctx, name)
+	d, err := r.reconcile(ctx, ctx, name, nil)
 	if err == nil && r.runs.Load() {
 		r.queue.remind(name, d.Wake)
 	}
@@ -78,9 +86,9 @@ func (r *Runner[S, W, A, B]) Reconcile(ctx context.Context, name string) (Decisi
 
 // Preview returns what a pass would decide now. It saves and applies nothing.
 func (r *Runner[S, W, A, B]) Preview(ctx context.Context, name string) (d Decision[S, A, B], err error) {
-	call := ""
-	defer r.explain(name, &call, &err)
-	p, err := r.decide(ctx, name, &call)
+	var w watch
+	defer r.explain(name, &w, &err)
+	p, err := r.decide(ctx, name, &w)
 	return p.Decision, err
 }
 
@@ -95,8 +103,10 @@ func (r *Runner[S, W, A, B]) State(ctx context.Context, name string) (S, error) 
 const maxConflicts = 10
 
 // reconcile is Reconcile. When ctx ends, nothing new begins; acts is the context
-// of calls in progress.
-func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string) (d Decision[S, A, B], err error) {
+// of calls in progress. If a call takes too long, the pass is over for those who
+// watch, and stuck is called if it is not nil; reconcile itself returns when the
+// call does.
+func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string, stuck func(error)) (d Decision[S, A, B], err error) {
 	unlock, err := r.locks.lock(ctx, name)
 	if err != nil {
 		return d, err
@@ -105,15 +115,57 @@ func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string) (
 	if f := r.options.Trace.Begin; f != nil {
 		f(name)
 	}
-	if f := r.options.Trace.End; f != nil {
-		defer func() {
-			f(name, Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err})
-		}()
+	acts, end := context.WithCancel(acts)
+	defer end()
+	w := &watch{limit: r.options.CallTimeout, stuck: func(late *StuckError) {
+		end()
+		err := r.about(name, late.Call, late)
+		r.ended(name, Decision[S, A, B]{}, err)
+		r.locks.stick(name, err)
+		if stuck != nil {
+			stuck(err)
+		}
+	}}
+	d, err = r.passes(ctx, acts, name, w)
+	if late := w.end(); !late {
+		r.ended(name, d, err)
 	}
-	call := ""
-	defer r.explain(name, &call, &err)
+	return d, err
+}
+
+// ended reports that a pass is over.
+func (r *Runner[S, W, A, B]) ended(name string, d Decision[S, A, B], err error) {
+	t := r.options.Trace
+	if t.End == nil && t.Waits == nil {
+		return
+	}
+	blocked := append(d.Blocks(), waitOf(name, err)...)
+	if t.End != nil {
+		t.End(name, Pass{Engine: r.engine.Name, Actions: len(d.Actions), Blocked: blocked, Wake: d.Wake, Err: err})
+	}
+	if err == nil || len(blocked) > 0 || len(d.Actions) > 0 { // else nothing is known of its waits
+		r.traceWaits(name, blocked)
+	}
+}
+
+// waitOf returns the wait of an object that an error of the Runner's own means.
+func waitOf(name string, err error) []Block {
+	var stuck *StuckError
+	var limit *LimitError
+	switch {
+	case errors.As(err, &stuck):
+		return []Block{{Subject: name, Reason: "CallStuck", Message: stuck.Error(), Owner: "the backend", Unblock: "make the backend return when its context ends"}}
+	case errors.As(err, &limit):
+		return []Block{{Subject: name, Reason: "StateTooLarge", Message: limit.Error(), Owner: "the engine", Unblock: "let the engine keep less, or split the object"}}
+	}
+	return nil
+}
+
+// passes makes a pass, again as long as others change the state meanwhile.
+func (r *Runner[S, W, A, B]) passes(ctx, acts context.Context, name string, w *watch) (d Decision[S, A, B], err error) {
+	defer r.explain(name, w, &err)
 	for range maxConflicts {
-		if d, err = r.pass(ctx, acts, name, &call); !errors.Is(err, errStale) {
+		if d, err = r.pass(ctx, acts, name, w); !errors.Is(err, errStale) {
 			return d, err
 		}
 		if f := r.options.Trace.Conflict; f != nil {
@@ -135,13 +187,13 @@ type proposal[S any, A Action, B Blocker] struct {
 	soonest time.Time // when the next unrequested pass may begin
 }
 
-// decide loads, observes and steps. It sets call to what it is doing.
-func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, call *string) (p proposal[S, A, B], err error) {
-	*call = "load"
+// decide loads, observes and steps. It tells w what it is doing.
+func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, w *watch) (p proposal[S, A, B], err error) {
+	w.begin("load")
 	if p.loaded, err = r.load(ctx, name); err != nil {
 		return p, err
 	}
-	*call = "observe"
+	w.begin("observe")
 	world, err := r.engine.Backend.Observe(ctx, name)
 	if err != nil {
 		return p, err
@@ -155,7 +207,7 @@ func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, call *stri
 		r.mu.Unlock()
 		world = f(world, known)
 	}
-	*call = "step"
+	w.begin("step")
 	now := r.now()
 	p.Decision = r.engine.Step(p.loaded.state, world, now)
 	p.soonest = now.Add(r.options.MinRetry)
@@ -166,41 +218,46 @@ func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, call *stri
 }
 
 // pass decides, saves and applies.
-func (r *Runner[S, W, A, B]) pass(ctx, acts context.Context, name string, call *string) (none Decision[S, A, B], err error) {
-	p, err := r.decide(acts, name, call)
+func (r *Runner[S, W, A, B]) pass(ctx, acts context.Context, name string, w *watch) (none Decision[S, A, B], err error) {
+	p, err := r.decide(acts, name, w)
 	if err != nil {
 		return none, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), acts.Err()); err != nil {
 		return none, err
 	}
-	*call = "save"
+	w.begin("save")
 	rev, err := r.save(acts, name, p)
 	if err != nil {
 		return none, err
 	}
-	*call = "apply"
-	if err := r.apply(ctx, acts, name, p.Actions); err != nil {
+	if err := r.apply(ctx, acts, name, p.Actions, w); err != nil {
 		return p.Decision, err
 	}
 	if unseen := p.Wake.IsZero() && len(p.Actions) > 0; unseen {
 		p.Wake = p.soonest
 	}
-	*call = "delete the state"
-	return p.Decision, r.finish(acts, name, p, rev)
+	w.begin("delete the state")
+	err = r.finish(acts, name, p, rev)
+	if err == nil && len(p.Actions) == 0 && r.done(p.State) {
+		r.forget(name)
+	}
+	return p.Decision, err
 }
 
 // apply carries out actions. It continues after a failure.
-func (r *Runner[S, W, A, B]) apply(ctx, acts context.Context, name string, actions []A) error {
+func (r *Runner[S, W, A, B]) apply(ctx, acts context.Context, name string, actions []A, w *watch) error {
+	w.begin("apply")
 	if r.batch != nil && len(actions) > 0 {
-		return r.applyAll(acts, name, actions)
+		return r.applyAll(acts, name, actions, w)
 	}
 	var failed []error
 	for _, a := range actions {
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), acts.Err()); err != nil {
 			return errors.Join(append(failed, err)...)
 		}
 		err := protect("apply", func() error { return r.engine.Backend.Apply(acts, name, a) })
+		w.begin("apply") // it has returned
 		if err != nil {
 			failed = append(failed, err)
 		}
@@ -210,12 +267,13 @@ func (r *Runner[S, W, A, B]) apply(ctx, acts context.Context, name string, actio
 }
 
 // applyAll carries out actions at once.
-func (r *Runner[S, W, A, B]) applyAll(acts context.Context, name string, actions []A) error {
+func (r *Runner[S, W, A, B]) applyAll(acts context.Context, name string, actions []A, w *watch) error {
 	var errs []error
 	panicked := protect("apply", func() error {
 		errs = r.batch.ApplyAll(acts, name, actions)
 		return nil
 	})
+	w.begin("apply") // it has returned
 	failed := panicked
 	for i, a := range actions {
 		err := panicked
@@ -248,16 +306,31 @@ func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 	}
 }
 
+// forget drops the results of attempts for an object that needs no state.
+func (r *Runner[S, W, A, B]) forget(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.outcomes, name)
+}
+
 // now returns the time in the form that engines get.
 func (r *Runner[S, W, A, B]) now() time.Time { return r.options.Clock.Now().Round(0).UTC() }
 
 // explain turns a panic into an error, and adds to an error what it is about.
-func (r *Runner[S, W, A, B]) explain(name string, call *string, err *error) {
+func (r *Runner[S, W, A, B]) explain(name string, w *watch, err *error) {
 	if v := recover(); v != nil {
-		*err = newPanic(*call, v)
+		*err = newPanic(w.now(), v)
 	}
+	if *err != nil {
+		*err = r.about(name, w.now(), *err)
+	}
+}
+
+// about adds to an error the engine, the object and the call.
+func (r *Runner[S, W, A, B]) about(name, call string, err error) error {
 	var version *VersionError
-	if *err != nil && !errors.As(*err, &version) { // which names engine and object itself
-		*err = fmt.Errorf("%s %s: %s: %w", r.engine.Name, name, *call, *err)
+	if errors.As(err, &version) { // which names engine and object itself
+		return err
 	}
+	return fmt.Errorf("%s %s: %s: %w", r.engine.Name, name, call, err)
 }

@@ -23,36 +23,58 @@ func newPanic(call string, value any) *PanicError {
 // locks keeps passes over one object apart. The zero value is ready to use.
 type locks struct {
 	mu   sync.Mutex
-	held map[string]chan struct{} // closed when the lock is released
+	held map[string]*hold
 }
 
-// lock waits until nobody holds name, or ctx ends.
+// hold is a lock that somebody holds.
+type hold struct {
+	over  chan struct{} // closed when it is released, or its holder is stuck
+	stuck error         // why it is not released soon, nil as long as it may be
+}
+
+// lock waits until nobody holds name, or ctx ends. If the holder is stuck, it
+// returns why.
 func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		l.mu.Lock()
-		released, busy := l.held[name]
+		h, busy := l.held[name]
 		if !busy {
 			break
 		}
+		stuck := h.stuck
 		l.mu.Unlock()
+		if stuck != nil {
+			return nil, stuck
+		}
 		select {
-		case <-released:
+		case <-h.over:
 		case <-ctx.Done():
 		}
 	}
 	defer l.mu.Unlock()
 	if l.held == nil {
-		l.held = make(map[string]chan struct{})
+		l.held = make(map[string]*hold)
 	}
-	released := make(chan struct{})
-	l.held[name] = released
+	h := &hold{over: make(chan struct{})}
+	l.held[name] = h
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.held, name)
-		close(released)
+		if h.stuck == nil {
+			close(h.over)
+		}
 	}, nil
+}
+
+// stick says why the holder of name does not release it soon.
+func (l *locks) stick(name string, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.held[name]
+	h.stuck = why
+	close(h.over)
 }

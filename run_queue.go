@@ -19,9 +19,13 @@ type queue struct {
 	backoff Backoff // of passes that fail
 
 	mu     sync.Mutex
-	some   sync.Cond // signals that ready may not be empty, or the caller's context has ended
+	some   sync.Cond // signals that ready may not be zero, or the caller's context has ended
 	items  map[string]*item
-	ready  []string // objects whose pass may begin, in order
+	due    []turn // objects whose pass may begin because their timer said so, in order
+	asked  []turn // those that were triggered, in order
+	ready  int    // how many objects are in due or asked
+	favors int    // how many turns in a row went to due while asked was not empty
+	turns  uint64 // counts turns
 	timers timers
 	limit  limiter
 	seen   time.Time // the clock, when it was last read
@@ -37,7 +41,10 @@ type item struct {
 	name     string
 	running  bool
 	again    bool      // running, and triggered since the pass began
-	queued   bool      // in ready, or its timer is its turn under the limit
+	wake     time.Time // running, and the earliest wake of which remind was told since
+	queued   bool      // its pass may begin, or its timer is its turn under the limit
+	turn     uint64    // the turn that it has in due or asked, 0 for none
+	late     bool      // queued, and its timer is the reason
 	failures int       // in a row
 	rest     time.Time // no pass before it
 
@@ -45,6 +52,17 @@ type item struct {
 	serial uint64    // of its timer: orders timers of the same time by when they were set
 	index  int       // in timers, -1 without a timer
 }
+
+// turn is a place in a list of those whose pass may begin. It is void if the item
+// has another turn meanwhile, or none.
+type turn struct {
+	it *item
+	n  uint64
+}
+
+// maxFavors is how many turns in a row go to what is due, as long as something that
+// was triggered waits: mostly it has nothing to do, but it must not starve.
+const maxFavors = 3
 
 func newQueue(o *RunnerOptions) *queue {
 	q := &queue{
@@ -65,7 +83,7 @@ func (q *queue) now() time.Time {
 		// A monotonic reading tells how much time has passed.
 		back += max(0, reading.Sub(q.seen))
 		for _, it := range q.items {
-			it.at, it.rest = moved(it.at, back), moved(it.rest, back)
+			it.at, it.rest, it.wake = moved(it.at, back), moved(it.rest, back), moved(it.wake, back)
 		}
 		q.limit.next = moved(q.limit.next, back)
 	}
@@ -102,9 +120,20 @@ func (q *queue) remind(name string, wake time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if it := q.item(name); !it.running && !it.queued {
-		q.plan(it, wake, q.now())
+	switch it, now := q.item(name), q.now(); {
+	case it.running:
+		it.wake = earlier(it.wake, wake)
+	case !it.queued:
+		q.plan(it, wake, now)
 	}
+}
+
+// earlier returns the earlier of two times, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func (q *queue) item(name string) *item {
@@ -131,22 +160,30 @@ func (q *queue) plan(it *item, at, now time.Time) {
 	}
 }
 
-// enqueue gives it its turn, at once or when the limit allows it.
+// enqueue gives it its turn, at once or when the limit allows it. If it is at once, a
+// timer that it has stays: it is late if that expires before its turn comes.
 func (q *queue) enqueue(it *item, now time.Time) {
 	it.queued = true
 	if turn := q.limit.take(now); turn.After(now) {
 		q.setTimer(it, turn)
 		return
 	}
-	if it.index >= 0 {
-		heap.Remove(&q.timers, it.index)
-	}
 	q.begin(it)
 }
 
+// begin puts it behind those whose pass may begin.
 func (q *queue) begin(it *item) {
-	q.ready = append(q.ready, it.name)
-	q.some.Signal()
+	if it.turn == 0 {
+		q.ready++
+		q.some.Signal()
+	}
+	q.turns++
+	it.turn = q.turns
+	if it.late {
+		q.due = append(q.due, turn{it, it.turn})
+	} else {
+		q.asked = append(q.asked, turn{it, it.turn})
+	}
 }
 
 // setTimer sets the one timer of it, and wakes tick if that is earlier than the
@@ -169,16 +206,47 @@ func (q *queue) setTimer(it *item, at time.Time) {
 func (q *queue) take(ctx context.Context) (name string, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.ready) == 0 && ctx.Err() == nil {
+	for q.ready == 0 && ctx.Err() == nil {
 		q.some.Wait()
 	}
 	if ctx.Err() != nil {
 		return "", false
 	}
-	name, q.ready = q.ready[0], q.ready[1:]
-	it := q.items[name]
-	it.queued, it.running = false, true
-	return name, true
+	it := q.next()
+	if it.index >= 0 {
+		heap.Remove(&q.timers, it.index)
+	}
+	q.ready--
+	it.queued, it.late, it.turn, it.running = false, false, 0, true
+	return it.name, true
+}
+
+// next removes the turn that is next and returns its item. There is one.
+func (q *queue) next() *item {
+	due, asked := head(&q.due), head(&q.asked)
+	switch {
+	case due != nil && (asked == nil || q.favors < maxFavors):
+		if q.favors++; asked == nil {
+			q.favors = 0
+		}
+		q.due = q.due[1:]
+		return due
+	default:
+		q.favors = 0
+		q.asked = q.asked[1:]
+		return asked
+	}
+}
+
+// head drops void turns, and returns the item of the first one, or nil.
+func head(list *[]turn) *item {
+	for len(*list) > 0 {
+		if t := (*list)[0]; t.it.turn == t.n {
+			return t.it
+		}
+		*list = (*list)[1:]
+	}
+	return nil
 }
 
 func (q *queue) wakeAll() {
@@ -197,15 +265,14 @@ func (q *queue) done(name string, began, wake time.Time, err error) {
 		wake = moved(wake, back)
 	}
 	again := it.again
-	it.running, it.again = false, false
+	wake = earlier(wake, it.wake)
+	it.running, it.again, it.wake = false, false, time.Time{}
 	if err == nil {
 		it.failures, it.rest = 0, time.Time{}
 	} else {
 		it.failures++
 		it.rest = now.Add(q.backoff.After(1))
-		if retry := now.Add(q.backoff.After(it.failures)); wake.IsZero() || retry.Before(wake) {
-			wake = retry
-		}
+		wake = earlier(wake, now.Add(q.backoff.After(it.failures)))
 	}
 	switch {
 	case again:
@@ -245,7 +312,10 @@ func (q *queue) fire(rouse context.CancelFunc) (next time.Time, ok bool) {
 	q.rouse = nil // nobody sleeps
 	now := q.now()
 	for len(q.timers) > 0 && !q.timers[0].at.After(now) {
-		if it := heap.Pop(&q.timers).(*item); it.queued {
+		it := heap.Pop(&q.timers).(*item)
+		turnUnderLimit := it.queued && it.turn == 0
+		it.late = it.late || !turnUnderLimit
+		if it.queued {
 			q.begin(it)
 		} else {
 			q.enqueue(it, now)

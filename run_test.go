@@ -107,7 +107,7 @@ func logTo(log *[]string) *fairlead.Trace {
 				line("saved %s", name)
 			}
 		},
-		Applied: func(name string, action any, err error) {
+		Applied: func(name string, action fairlead.Action, err error) {
 			line("applied %s %v", name, action)
 			if err != nil {
 				line("failed: %v", err)

@@ -20,6 +20,11 @@ var ErrNotFound = errors.New("key not found")
 // Match it with [errors.Is].
 var ErrConflict = errors.New("key changed since it was read")
 
+// ErrUnusable is wrapped by the errors of a Store of which no later call can
+// succeed: it was closed, or it does not know any more what it holds. It ends
+// [Runner.Run]. Match it with [errors.Is].
+var ErrUnusable = errors.New("the store cannot be used any more")
+
 // Limits of what a Store must hold, for all its keys and values alike. They
 // are those of a Kubernetes ConfigMap with one key, so that any store can
 // keep them.

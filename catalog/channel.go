@@ -1,10 +1,14 @@
 package catalog
 
+import "slices"
+
 // Channel is an olm.channel document: a line of updates of a package.
 type Channel struct {
-	doc  *Document
-	pkg  *Package
-	lazy lazyGraphs
+	doc     *Document
+	pkg     *Package
+	changed []Entry  // instead of those of doc, see WithEntries
+	origin  *Channel // the channel that this one stands for, see WithEntries
+	lazy    lazyGraphs
 }
 
 // Entry is a bundle's entry in a channel: its name, and what it updates from.
@@ -32,4 +36,20 @@ func (ch *Channel) Document() *Document { return ch.doc }
 
 // Entries returns the channel's entries in the order they are written. The
 // list is the catalog's own and must not be changed.
-func (ch *Channel) Entries() []Entry { return ch.doc.record.entries }
+func (ch *Channel) Entries() []Entry {
+	if ch.origin != nil {
+		return ch.changed
+	}
+	return ch.doc.record.entries
+}
+
+// WithEntries returns a channel as it would be with other entries, of which it keeps a copy,
+// in the same package with the same other channels. It is not a part of the catalog, and
+// its Document is that of the receiver.
+func (ch *Channel) WithEntries(entries []Entry) *Channel {
+	origin := ch
+	if ch.origin != nil {
+		origin = ch.origin
+	}
+	return &Channel{doc: ch.doc, pkg: ch.pkg, changed: slices.Clone(entries), origin: origin}
+}

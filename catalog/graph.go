@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/fairlead/fairlead/catalog/internal/names"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -45,13 +46,15 @@ type Edge struct {
 // other bundles of the package are also nodes, for the same reason. An edge leads from
 // one bundle to another if the rules allow the update.
 //
-// A Graph never changes and may be used by many goroutines.
+// A Graph never changes and may be used by many goroutines. Its size is proportional to what
+// the entries state, times a logarithm: edges by skipRange are not stored one by one.
 type Graph struct {
 	channel *Channel
 	rules   Rules
 	nodes   []node // entries first, as written; then bundles that are not in the channel
 	index   map[string]int
 	entries int // how many nodes are entries
+	ranges
 }
 
 type node struct {
@@ -60,20 +63,12 @@ type node struct {
 	written     string          // the version as it is in the catalog
 	skipped     bool            // some entry of the channel names it in skips
 	installable bool            // an update may lead to it
-	out, in     []link          // highest version first, then by name
-	stated      []statement     // of an entry: what it updates from
-}
-
-// statement is one entry of a node: there are several if the channels of a package are
-// combined.
-type statement struct {
-	Entry
-	span *semverx.Range
-	bad  error // why its skipRange cannot be read
+	out, in     []link          // by replaces and skips: highest version first, then by name
+	stated      []*statement    // of an entry: what it updates from
 }
 
 type link struct {
-	to   int // the node at the other end
+	to   int32 // the node at the other end
 	kind EdgeKind
 }
 
@@ -114,18 +109,16 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 	for i, may := range g.installable(first) {
 		g.nodes[i].installable = may
 	}
-	g.state(ch, first)
+	for i, e := range first {
+		g.state(i, newStatement(e))
+	}
 	for _, e := range first {
 		for _, s := range e.Skips {
-			g.nodes[g.node(s)].skipped = true
+			g.nodes[g.index[s]].skipped = true
 		}
 	}
 	if rules == OLMv1 {
-		for _, other := range ch.pkg.channels {
-			if other != ch {
-				g.state(other, other.Entries())
-			}
-		}
+		ch.others(g.index, g.state)
 	}
 	if rules != AsWritten {
 		for _, b := range ch.pkg.bundles {
@@ -134,40 +127,32 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 	}
 	for _, x := range installed {
 		n := &g.nodes[g.node(x.Name)]
-		n.written = x.Version
-		n.version = semverx.Tolerant(x.Version)
+		if n.written != x.Version {
+			n.written, n.version = x.Version, semverx.Tolerant(x.Version)
+		}
 	}
+	linked := make([]int, len(g.nodes))
 	for to := range g.entries {
 		if g.nodes[to].installable {
-			g.connect(to)
+			g.connect(to, linked)
 		}
 	}
 	for i := range g.nodes {
 		slices.SortFunc(g.nodes[i].out, g.compare)
 		slices.SortFunc(g.nodes[i].in, g.compare)
 	}
+	g.ranges = rangesOf(g)
 	return g
 }
 
-// state records what entries of a channel state about entries of this one, and adds
-// nodes for what they name.
-func (g *Graph) state(ch *Channel, entries []Entry) {
-	for _, e := range entries {
-		to, ok := g.index[e.Name]
-		if !ok || to >= g.entries {
-			continue
-		}
-		s := statement{Entry: e}
-		if e.SkipRange != "" {
-			s.span, s.bad = semverx.ParseRange(e.SkipRange)
-		}
-		g.nodes[to].stated = append(g.nodes[to].stated, s)
-		if e.Replaces != "" {
-			g.node(e.Replaces)
-		}
-		for _, skip := range e.Skips {
-			g.node(skip)
-		}
+// state records what is said of an entry, and adds nodes for what it names.
+func (g *Graph) state(to int, s *statement) {
+	g.nodes[to].stated = append(g.nodes[to].stated, s)
+	if s.Replaces != "" {
+		g.node(s.Replaces)
+	}
+	for _, skip := range s.Skips {
+		g.node(skip)
 	}
 }
 
@@ -179,21 +164,22 @@ func (g *Graph) node(name string) int {
 	n := node{name: name}
 	if b, ok := g.channel.pkg.Bundle(name); ok {
 		n.written = b.Version()
-		n.version = semverx.Tolerant(n.written)
+		n.version = g.channel.pkg.version(name)
 	}
 	g.index[name] = len(g.nodes)
 	g.nodes = append(g.nodes, n)
 	return len(g.nodes) - 1
 }
 
-// connect adds the edges into one entry.
-func (g *Graph) connect(to int) {
-	linked := map[int]bool{to: true}
+// connect adds the edges into one entry by replaces and skips. linked has, for each node,
+// one more than the entry that it was linked with last.
+func (g *Graph) connect(to int, linked []int) {
+	linked[to] = to + 1
 	add := func(from int, kind EdgeKind) {
-		if !linked[from] {
-			linked[from] = true
-			g.nodes[from].out = append(g.nodes[from].out, link{to, kind})
-			g.nodes[to].in = append(g.nodes[to].in, link{from, kind})
+		if linked[from] != to+1 {
+			linked[from] = to + 1
+			g.nodes[from].out = append(g.nodes[from].out, link{int32(to), kind})
+			g.nodes[to].in = append(g.nodes[to].in, link{int32(from), kind})
 		}
 	}
 	stated := g.nodes[to].stated
@@ -205,16 +191,6 @@ func (g *Graph) connect(to int) {
 	for _, s := range stated {
 		for _, skip := range s.Skips {
 			add(g.index[skip], EdgeSkips)
-		}
-	}
-	for _, s := range stated {
-		if s.span == nil {
-			continue
-		}
-		for from := range g.nodes {
-			if v := g.nodes[from].version; !v.IsZero() && s.span.Contains(v) {
-				add(from, EdgeSkipRange)
-			}
 		}
 	}
 }
@@ -229,7 +205,7 @@ func (g *Graph) compare(a, b link) int {
 func (g *Graph) Channel() *Channel { return g.channel }
 
 // Find returns the name of the node with that name or, failing that, of the first
-// entry with that version.
+// entry with that version, or of one that is named for that version and has no bundle.
 func (g *Graph) Find(nameOrVersion string) (name string, ok bool) {
 	if _, ok := g.index[nameOrVersion]; ok {
 		return nameOrVersion, true
@@ -244,7 +220,8 @@ func (g *Graph) Find(nameOrVersion string) (name string, ok bool) {
 			return n.name, true
 		}
 	}
-	return "", false
+	named := names.Meant(g.channel.pkg.Name(), nameOrVersion, func(name string) bool { _, ok := g.index[name]; return ok })
+	return named, named != ""
 }
 
 // Nodes returns the names of all nodes: the entries as they are written, then
@@ -286,7 +263,7 @@ func (g *Graph) Successors(name string) iter.Seq[Edge] {
 		if !ok {
 			return
 		}
-		for _, l := range g.nodes[i].out {
+		for _, l := range g.successors(i) {
 			if !yield(Edge{name, g.nodes[l.to].name, l.kind}) {
 				return
 			}
@@ -302,7 +279,7 @@ func (g *Graph) Predecessors(name string) iter.Seq[Edge] {
 		if !ok {
 			return
 		}
-		for _, l := range g.nodes[i].in {
+		for _, l := range g.predecessors(i) {
 			if !yield(Edge{g.nodes[l.to].name, name, l.kind}) {
 				return
 			}

@@ -32,6 +32,14 @@ func randomChannel(r *rand.Rand) ([]catalog.Entry, map[string]int) {
 		}
 		if r.IntN(4) == 0 {
 			e.SkipRange = fmt.Sprintf(">=1.%d.0 <1.%d.0", r.IntN(n), r.IntN(n+1))
+			switch r.IntN(4) {
+			case 0:
+				e.SkipRange += fmt.Sprintf(" !=1.%d.0", r.IntN(n))
+			case 1:
+				e.SkipRange += fmt.Sprintf(" || =1.%d.0 || >1.%d.0", r.IntN(n), r.IntN(n))
+			case 2:
+				e.SkipRange = fmt.Sprintf("<=1.%d.0", r.IntN(n))
+			}
 		}
 		entries = append(entries, e)
 	}
@@ -98,6 +106,23 @@ func dumbTargets(entries []catalog.Entry, versions map[string]int, rules catalog
 	return chain
 }
 
+// dumbRange reports whether the version 1.v.0 is in a range.
+func dumbRange(text string, v int) bool {
+	for alternative := range strings.SplitSeq(text, "||") {
+		holds := strings.TrimSpace(alternative) != ""
+		for c := range strings.FieldsSeq(alternative) {
+			var n int
+			op := c[:strings.Index(c, "1.")]
+			fmt.Sscanf(c[len(op):], "1.%d.0", &n)
+			holds = holds && map[string]bool{"=": v == n, "!=": v != n, "<": v < n, "<=": v <= n, ">": v > n, ">=": v >= n}[op]
+		}
+		if holds {
+			return true
+		}
+	}
+	return false
+}
+
 // dumbEdges is the definition of an edge, word for word.
 func dumbEdges(entries []catalog.Entry, versions map[string]int, rules catalog.Rules) map[[2]string]bool {
 	edges := map[[2]string]bool{}
@@ -115,9 +140,7 @@ func dumbEdges(entries []catalog.Entry, versions map[string]int, rules catalog.R
 	for _, e := range entries {
 		for from := range all {
 			v, known := versions[from]
-			var low, high int
-			ranged, _ := fmt.Sscanf(e.SkipRange, ">=1.%d.0 <1.%d.0", &low, &high)
-			if targets[e.Name] && from != "" && from != e.Name && (from == e.Replaces || slices.Contains(e.Skips, from) || ranged == 2 && known && low <= v && v < high) {
+			if targets[e.Name] && from != "" && from != e.Name && (from == e.Replaces || slices.Contains(e.Skips, from) || known && dumbRange(e.SkipRange, v)) {
 				edges[[2]string{from, e.Name}] = true
 			}
 		}
@@ -151,6 +174,15 @@ func TestGraphAgainstAllPairs(t *testing.T) {
 					dist[[2]string{a, b}] = min(dist[[2]string{a, b}], dist[[2]string{a, k}]+dist[[2]string{k, b}])
 				}
 			}
+		}
+		cycle := false
+		for _, a := range nodes {
+			for _, b := range nodes {
+				cycle = cycle || a != b && dist[[2]string{a, b}] < far && dist[[2]string{b, a}] < far
+			}
+		}
+		if g.Cyclic() != cycle {
+			t.Fatalf("seed %d: cyclic: %v", seed, g.Cyclic())
 		}
 		for _, a := range nodes {
 			reachable := slices.Collect(g.Reachable(a))

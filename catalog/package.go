@@ -3,6 +3,9 @@ package catalog
 import (
 	"iter"
 	"slices"
+	"sync"
+
+	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // Package is a package of a catalog: an olm.package document and the channels
@@ -12,6 +15,15 @@ type Package struct {
 	channels     []*Channel  // by name
 	bundles      []*Bundle   // by name
 	deprecations []*Document // by path and place
+
+	sayOnce sync.Once
+	say     map[string][]*statement // see statements
+
+	versionOnce sync.Once
+	versions    map[string]semverx.Version // of bundles, as far as they can be read
+
+	listOnce sync.Once
+	listed   map[string][]string // of each entry: the channels that have it
 }
 
 // Name returns the package's name.
@@ -43,4 +55,50 @@ func (p *Package) Version(bundle string) string {
 		return b.Version()
 	}
 	return ""
+}
+
+// listing returns the names of the channels, except one, that have an entry of that name,
+// in order.
+func (p *Package) listing(entry, except string) []string {
+	p.listOnce.Do(func() {
+		p.listed = map[string][]string{}
+		for _, ch := range p.channels {
+			for _, e := range ch.doc.record.entries {
+				if l := p.listed[e.Name]; len(l) == 0 || l[len(l)-1] != ch.Name() {
+					p.listed[e.Name] = append(l, ch.Name())
+				}
+			}
+		}
+	})
+	all := p.listed[entry]
+	if i := slices.Index(all, except); i >= 0 {
+		return slices.Concat(all[:i], all[i+1:])
+	}
+	return all
+}
+
+// meant returns the name of a bundle that is given by name or version, or what is given.
+func (p *Package) meant(nameOrVersion string) string {
+	v, err := semverx.ParseTolerant(nameOrVersion)
+	if _, ok := p.Bundle(nameOrVersion); ok || err != nil {
+		return nameOrVersion
+	}
+	for _, b := range p.bundles {
+		if semverx.Tolerant(b.Version()).Compare(v) == 0 {
+			return b.Name()
+		}
+	}
+	return nameOrVersion
+}
+
+// version returns the version of the bundle of that name; zero if it has none that can be
+// read, or there is no such bundle.
+func (p *Package) version(bundle string) semverx.Version {
+	p.versionOnce.Do(func() {
+		p.versions = make(map[string]semverx.Version, len(p.bundles))
+		for _, b := range p.bundles {
+			p.versions[b.Name()] = semverx.Tolerant(b.Version())
+		}
+	})
+	return p.versions[bundle]
 }

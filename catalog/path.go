@@ -21,10 +21,10 @@ func (g *Graph) Path(from, to string) ([]Edge, bool) {
 	}
 	var path []Edge
 	for at := source; at != target; {
-		for _, l := range g.nodes[at].out {
+		for _, l := range g.successors(at) {
 			if dist[l.to] == dist[at]-1 {
 				path = append(path, Edge{g.nodes[at].name, g.nodes[l.to].name, l.kind})
-				at = l.to
+				at = int(l.to)
 				break
 			}
 		}
@@ -40,16 +40,17 @@ func (g *Graph) distances(target int, blocked []bool) []int {
 		dist[i] = -1
 	}
 	dist[target] = 0
-	queue := []int{target}
+	u := g.unvisited()
+	queue := []int32{int32(target)}
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		for _, l := range g.nodes[at].in {
-			if dist[l.to] < 0 && (blocked == nil || !blocked[l.to]) {
-				dist[l.to] = dist[at] + 1
-				queue = append(queue, l.to)
+		g.behind(at, u, func(from int32) {
+			if dist[from] < 0 && (blocked == nil || !blocked[from]) {
+				dist[from] = dist[at] + 1
+				queue = append(queue, from)
 			}
-		}
+		})
 	}
 	return dist
 }
@@ -88,12 +89,12 @@ func (w *walk) from(at int) bool {
 	w.visited[at] = true
 	defer func() { w.visited[at] = false }()
 	dist := w.g.distances(w.target, w.visited)
-	for _, l := range w.g.nodes[at].out {
+	for _, l := range w.g.successors(at) {
 		if dist[l.to] < 0 {
 			continue
 		}
 		w.path = append(w.path, Edge{w.g.nodes[at].name, w.g.nodes[l.to].name, l.kind})
-		ok := w.from(l.to)
+		ok := w.from(int(l.to))
 		w.path = w.path[:len(w.path)-1]
 		if !ok {
 			return false
@@ -106,41 +107,53 @@ func (w *walk) from(at int) bool {
 // name, in any number of steps and without itself: highest version first, then
 // by name.
 func (g *Graph) Reachable(from string) iter.Seq[string] {
-	return g.closure(from, func(n *node) []link { return n.out })
-}
-
-// Reaching returns the bundles from which updates lead to the entry of that
-// name, in any number of steps and without itself: highest version first, then
-// by name.
-func (g *Graph) Reaching(to string) iter.Seq[string] {
-	return g.closure(to, func(n *node) []link { return n.in })
-}
-
-func (g *Graph) closure(name string, next func(*node) []link) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		start, ok := g.index[name]
-		if !ok {
+		passed := make([]bool, len(g.tree))
+		g.closure([]string{from}, func(at int32, visit func(int32)) {
+			for _, l := range g.nodes[at].out {
+				visit(l.to)
+			}
+			g.accepting(int(at), passed, visit)
+		}, yield)
+	}
+}
+
+// Reaching returns the bundles from which updates lead to one of the entries of those
+// names, in any number of steps and without these: highest version first, then by name.
+func (g *Graph) Reaching(to ...string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		u := g.unvisited()
+		g.closure(to, func(at int32, visit func(int32)) { g.behind(at, u, visit) }, yield)
+	}
+}
+
+// closure searches from nodes along the edges that next visits, each once, and yields what
+// it finds.
+func (g *Graph) closure(names []string, next func(at int32, visit func(int32)), yield func(string) bool) {
+	seen := make([]bool, len(g.nodes))
+	var stack []int32
+	for _, name := range names {
+		if i, ok := g.index[name]; ok && !seen[i] {
+			seen[i] = true
+			stack = append(stack, int32(i))
+		}
+	}
+	var found []link
+	for len(stack) > 0 {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		next(at, func(to int32) {
+			if !seen[to] {
+				seen[to] = true
+				found = append(found, link{to: to})
+				stack = append(stack, to)
+			}
+		})
+	}
+	slices.SortFunc(found, g.compare)
+	for _, l := range found {
+		if !yield(g.nodes[l.to].name) {
 			return
-		}
-		seen := make([]bool, len(g.nodes))
-		seen[start] = true
-		var found []link
-		for stack := []int{start}; len(stack) > 0; {
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			for _, l := range next(&g.nodes[at]) {
-				if !seen[l.to] {
-					seen[l.to] = true
-					found = append(found, l)
-					stack = append(stack, l.to)
-				}
-			}
-		}
-		slices.SortFunc(found, g.compare)
-		for _, l := range found {
-			if !yield(g.nodes[l.to].name) {
-				return
-			}
 		}
 	}
 }

@@ -3,6 +3,8 @@ package catalog
 import (
 	"fmt"
 	"slices"
+
+	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // Rules decide which of the updates that entries state are offered. All agree that an
@@ -55,6 +57,13 @@ func (r *Rules) UnmarshalText(text []byte) error {
 type Installed struct {
 	Name    string // of the bundle
 	Version string // its version; "" if it is not known
+}
+
+// IsVersion reports whether a text is a version as bundles have it: MAJOR.MINOR.PATCH, perhaps
+// with a prerelease and build metadata.
+func IsVersion(text string) bool {
+	_, err := semverx.Parse(text)
+	return err == nil
 }
 
 // installable returns which of the entries of a channel may be installed. The

@@ -1,10 +1,13 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/fairlead/fairlead/catalog/internal/names"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -26,12 +29,54 @@ const most = 8
 
 // WhyNot explains why updates do not lead from one bundle to another. Both may
 // be given by name or version. It returns nil when they do lead there, or when
-// both are the same.
-func (g *Graph) WhyNot(from, to string) *WhyNot {
-	w := &WhyNot{From: from, To: to}
+// both are the same. For many bundles, [Graph.Obstacles] is faster.
+func (g *Graph) WhyNot(from, to string) *WhyNot { return g.Obstacles(to).From(from) }
+
+// Obstacles are what keeps bundles from being updated to one entry of a channel. They may be
+// used by many goroutines.
+type Obstacles struct {
+	g      *Graph
+	asked  string
+	name   string // of the target
+	lacks  string // why there is no target, or ""
+	closed string // why the rules do not install the target, or ""
+	dist   []int  // from each node
+	order  []int  // entries that lead to the target, the nearest first
+
+	refuseOnce sync.Once
+	refuses    map[string]string // see refused
+
+	endOnce sync.Once
+	ends    []int    // entries from which nothing leads on, see end
+	endsAt  []uint64 // of each node: a bit for each of the ends that it leads to
+}
+
+// Obstacles returns what keeps bundles from being updated to an entry, given by name or
+// version. It costs as much as one [Graph.WhyNot].
+func (g *Graph) Obstacles(to string) *Obstacles {
+	o := &Obstacles{g: g, asked: to}
 	target, ok := g.Find(to)
 	if !ok || !g.Has(target) {
-		w.Reasons = append(w.Reasons, g.noEntry(to, target))
+		o.lacks = g.noEntry(to, target)
+		return o
+	}
+	o.name, o.closed = target, g.whyNotInstalled(target)
+	o.dist = g.distances(g.index[target], nil)
+	for i := range g.entries {
+		if o.dist[i] >= 0 && g.nodes[i].installable {
+			o.order = append(o.order, i)
+		}
+	}
+	slices.SortStableFunc(o.order, func(a, b int) int { return cmp.Compare(o.dist[a], o.dist[b]) })
+	return o
+}
+
+// From explains why updates do not lead from a bundle to the target. It returns nil when
+// they do, or when it is the target.
+func (o *Obstacles) From(from string) *WhyNot {
+	g, w := o.g, &WhyNot{From: from, To: o.asked}
+	if o.lacks != "" {
+		w.Reasons = append(w.Reasons, o.lacks)
 		return w
 	}
 	source, ok := g.Find(from)
@@ -39,47 +84,33 @@ func (g *Graph) WhyNot(from, to string) *WhyNot {
 		w.Reasons = append(w.Reasons, g.unknown(from))
 		return w
 	}
-	if source == target {
-		return nil
-	}
-	dist := g.distances(g.index[target], nil)
 	start := &g.nodes[g.index[source]]
-	if dist[g.index[source]] >= 0 {
+	if source == o.name || o.dist[g.index[source]] >= 0 {
 		return nil
 	}
-	if why := g.whyNotInstalled(target); why != "" {
-		w.Reasons = append(w.Reasons, fmt.Sprintf("OLM %s does not install %s, because %s", g.rules, target, why))
+	if o.closed != "" {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("OLM %s does not install %s, because %s", g.rules, o.name, o.closed))
 	} else {
-		w.refused(g, source, target)
-		w.accepted(g, dist, start)
+		if why := o.refused(source); why != "" {
+			w.Reasons = append(w.Reasons, why)
+		}
+		w.accepted(o, start)
 	}
-	w.offered(g, source)
-	if v := g.nodes[g.index[target]].version; !v.IsZero() && !start.version.IsZero() && v.Compare(start.version) < 0 {
-		w.Reasons = append(w.Reasons, fmt.Sprintf("%s is older than %s, and updates do not go back", target, source))
+	w.Reasons = append(w.Reasons, o.offered(source))
+	if v := g.nodes[g.index[o.name]].version; !v.IsZero() && !start.version.IsZero() && v.Compare(start.version) < 0 {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("%s is older than %s, and updates do not go back", o.name, source))
 	}
 	return w
 }
 
 // accepted says what each entry accepts that has a path to the target.
-func (w *WhyNot) accepted(g *Graph, dist []int, start *node) {
-	order := make([]int, 0, len(dist))
-	for d := 0; ; d++ {
-		before := len(order)
-		for i := range g.entries {
-			if dist[i] == d && g.nodes[i].installable {
-				order = append(order, i)
-			}
-		}
-		if len(order) == before {
-			break
-		}
-	}
-	for k, i := range order {
+func (w *WhyNot) accepted(o *Obstacles, start *node) {
+	for k, i := range o.order {
 		if k == most {
-			w.Reasons = append(w.Reasons, fmt.Sprintf("and %d more entries that lead there do not accept it either", len(order)-most))
+			w.Reasons = append(w.Reasons, fmt.Sprintf("and %d more entries that lead there do not accept it either", len(o.order)-most))
 			return
 		}
-		w.Reasons = append(w.Reasons, g.accepts(i, start))
+		w.Reasons = append(w.Reasons, o.g.accepts(i, start))
 	}
 }
 
@@ -118,71 +149,91 @@ func (g *Graph) accepts(i int, start *node) string {
 	return n.name + " " + words.List(parts, "and", len(parts))
 }
 
-// refused says where a path breaks off that entries state but the rules do not
-// count.
-func (w *WhyNot) refused(g *Graph, source, target string) {
-	if g.rules == AsWritten {
-		return
+// refused says where a path from a node breaks off that entries state but the rules do not
+// count, or returns "".
+func (o *Obstacles) refused(source string) string {
+	if o.g.rules == AsWritten {
+		return ""
 	}
-	start := g.nodes[g.index[source]]
-	stated := newGraph(g.channel, AsWritten, []Installed{{source, start.written}})
-	way, ok := stated.Path(source, target)
-	if !ok {
-		return
+	o.refuseOnce.Do(o.refuse)
+	at := o.refuses[source]
+	if at == "" {
+		return ""
 	}
-	for _, e := range way {
-		if why := g.whyNotInstalled(e.To); why != "" {
-			w.Reasons = append(w.Reasons, fmt.Sprintf("the path through %s does not count: OLM %s does not install it, because %s", e.To, g.rules, why))
-			return
+	return fmt.Sprintf("the path through %s does not count: OLM %s does not install it, because %s", at, o.g.rules, o.g.whyNotInstalled(at))
+}
+
+// refuse finds, for each node with a path to the target as entries are written, the first
+// bundle on it that the rules do not install.
+func (o *Obstacles) refuse() {
+	all := make([]Installed, len(o.g.nodes))
+	for i := range all {
+		all[i] = Installed{o.g.nodes[i].name, o.g.nodes[i].written}
+	}
+	stated := newGraph(o.g.channel, AsWritten, all)
+	dist := stated.distances(stated.index[o.name], nil)
+	near := make([]int, 0, len(dist))
+	for i := range dist {
+		if dist[i] > 0 {
+			near = append(near, i)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(dist[a], dist[b]) })
+	o.refuses = make(map[string]string, len(near))
+	for _, at := range near {
+		for _, l := range stated.successors(at) {
+			if dist[l.to] != dist[at]-1 {
+				continue
+			}
+			next := stated.nodes[l.to].name
+			if i, ok := o.g.index[next]; ok && i < o.g.entries && !o.g.nodes[i].installable {
+				o.refuses[stated.nodes[at].name] = next
+			} else {
+				o.refuses[stated.nodes[at].name] = o.refuses[next]
+			}
+			break
 		}
 	}
 }
 
-// offered says where updates from the source lead.
-func (w *WhyNot) offered(g *Graph, source string) {
-	var names []string
-	for name := range g.Reachable(source) {
-		names = append(names, name)
-	}
-	if len(names) == 0 {
-		w.Reasons = append(w.Reasons, "no entry accepts "+source)
-		return
-	}
-	w.Reasons = append(w.Reasons, "updates from "+source+" lead only to "+g.list(names))
-}
-
+// describe names a bundle that an entry names, and says where it is if not in the channel.
 func (g *Graph) describe(name string) string {
 	if g.Has(name) {
 		return name
+	}
+	if others := g.channel.pkg.listing(name, g.channel.Name()); len(others) > 0 {
+		return name + " (not in the channel, but in " + words.First(others, 3) + ")"
+	}
+	if _, ok := g.channel.pkg.Bundle(name); !ok {
+		if meant := names.Meant(g.channel.pkg.Name(), name, func(s string) bool { _, ok := g.channel.pkg.Bundle(s); return ok }); meant != "" {
+			return fmt.Sprintf("%s (which is no bundle; did you mean %s?)", name, meant)
+		}
 	}
 	return name + " (not in the channel)"
 }
 
 func (g *Graph) list(names []string) string {
 	parts := make([]string, len(names))
-	for i, name := range names {
-		parts[i] = g.describe(name)
+	for i := range parts {
+		parts[i] = names[i]
+		if i < most {
+			parts[i] = g.describe(names[i])
+		}
 	}
 	return words.First(parts, most)
 }
 
 // noEntry says why a target is not an entry.
 func (g *Graph) noEntry(asked, name string) string {
-	where := "the channel " + g.channel.Name() + " has no entry " + asked
+	where, pkg := "the channel "+g.channel.Name()+" has no entry "+asked, g.channel.pkg
 	if name == "" {
-		name = asked
+		name = pkg.meant(asked)
 	}
-	var others []string
-	for ch := range g.channel.pkg.Channels() {
-		if ch == g.channel {
-			continue
-		}
-		if found, ok := ch.Graph(AsWritten).Find(name); ok && ch.Graph(AsWritten).Has(found) {
-			others = append(others, ch.Name())
-		}
+	if others := pkg.listing(name, g.channel.Name()); len(others) > 0 {
+		return where + "; it is in " + words.First(others, most)
 	}
-	if len(others) > 0 {
-		return where + "; it is in " + strings.Join(others, ", ")
+	if meant := names.Meant(pkg.Name(), name, g.Has); meant != "" {
+		return fmt.Sprintf("%s; did you mean %s?", where, meant)
 	}
 	return where + ", nor does another channel of the package"
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Advice says which update to take.
@@ -24,6 +26,11 @@ type Advice struct {
 	// if there is none.
 	Take string `json:"take,omitempty"`
 	Why  string `json:"why"` // why that one, or why none
+	// Unknown is whether it is not known which updates there are: the ClusterVersion lists
+	// none, and does not say that the update service was asked.
+	Unknown bool `json:"unknown,omitempty"`
+	// Refused is the request that the cluster refuses; nil if there is none.
+	Refused *Refused `json:"refused,omitempty"`
 }
 
 // Choice is one update.
@@ -52,9 +59,10 @@ func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 		Concerns: []Finding{}, Choices: []Choice{}, Checked: []string{}, Unchecked: []string{},
 	}
 	accepted = slices.Concat(accepted, accepts(cv))
+	a.Refused, a.Unknown = RefusedUpdate(cv), cv.UpdatesUnknown()
 	a.concerns(cv, alerts, accepted)
 	for _, r := range cv.Status.AvailableUpdates {
-		a.Choices = append(a.Choices, choice(cv, Choice{Release: r, Recommended: True}))
+		a.Choices = append(a.Choices, a.choice(cv, Choice{Release: r, Recommended: True}))
 	}
 	for _, u := range cv.Status.ConditionalUpdates {
 		if slices.ContainsFunc(cv.Status.AvailableUpdates, func(r Release) bool { return r.Image == u.Release.Image }) {
@@ -65,7 +73,7 @@ func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 			c.Recommended, c.Reason, c.Message = r.Status, r.Reason, r.Message
 		}
 		c.accept(cv, &u, accepted)
-		a.Choices = append(a.Choices, choice(cv, c))
+		a.Choices = append(a.Choices, a.choice(cv, c))
 	}
 	slices.SortStableFunc(a.Choices, func(x, y Choice) int { return newest(x.Release, y.Release) })
 	a.take()
@@ -79,10 +87,8 @@ func (c *Choice) accept(cv *ClusterVersion, u *ConditionalUpdate, accepted []str
 		return
 	}
 	for _, r := range u.Risks {
-		if k := slices.IndexFunc(cv.Status.ConditionalUpdateRisks, func(o ConditionalUpdateRisk) bool { return o.Name == r.Name }); k >= 0 {
-			if applies := fairlead.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); applies != nil && applies.Status == False {
-				continue
-			}
+		if cv.RiskApplies(u, r.Name) == False {
+			continue
 		}
 		if slices.Contains(accepted, r.Name) {
 			c.Accepted = append(c.Accepted, r.Name)
@@ -98,9 +104,16 @@ func (c *Choice) accept(cv *ClusterVersion, u *ConditionalUpdate, accepted []str
 	}
 }
 
-// choice adds the findings of the preconditions.
-func choice(cv *ClusterVersion, c Choice) Choice {
+// choice adds the findings of the preconditions, and that the cluster has refused it.
+func (a *Advice) choice(cv *ClusterVersion, c Choice) Choice {
 	risky := c.Recommended != True
+	if r := a.Refused; r.Of(c.Release) && r.Check != "PreconditionChecks" {
+		c.Findings, c.Blocked = append(c.Findings, Precondition{Name: "ReleaseAccepted", Reason: r.Check, Message: r.Cause}), true
+		c.Reasons = append(c.Reasons, r.Cause)
+		if c.Reason = cmp.Or(c.Reason, r.Check); risky {
+			c.Reason = graph.ReasonMultiple
+		}
+	}
 	for _, p := range Preconditions(cv, c.Release) {
 		if p.Name == CheckRecommended {
 			continue
@@ -145,12 +158,17 @@ func (a *Advice) take() {
 		rest = " (others: " + strings.Join(others, ", ") + ")"
 	}
 	switch {
+	case a.Unknown:
+		a.Why = "the updates from " + a.Current + " are unknown: availableUpdates is null, and the ClusterVersion does not say that the update service answered"
 	case len(a.Choices) == 0:
 		a.Why = "there is no update from " + a.Current + " in channel " + cmp.Or(a.Channel, "none")
 	case a.Take == "":
 		a.Why = "nothing can be recommended" + rest
 	default:
 		a.Why = a.Take + " is the newest update without known issues" + rest
+	}
+	if r := a.Refused; r != nil {
+		a.Why = "the update to " + r.Name() + " was refused: " + r.Cause + "; " + a.Why
 	}
 	if len(a.Concerns) > 0 && a.Concerns[0].Severity == SeverityError {
 		a.Why += "; resolve the errors of the cluster first"
@@ -170,7 +188,7 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 	}{
 		{"Failing", []ConditionStatus{True, Unknown}, false, SeverityError, "the cluster version is not failing", "the cluster version is failing: ", "fix the cause before an update"},
 		{"Progressing", []ConditionStatus{True}, false, SeverityWarning, "no update is under way", "an update is under way: ", "wait until it ends"},
-		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", "make sure that the update service is reachable"},
+		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", ""},
 		{"Upgradeable", []ConditionStatus{False}, true, SeverityWarning, "nothing blocks an update to another minor version", "an update to another minor version is blocked: ", "do what it asks for, or choose an update within the minor version"},
 	} {
 		c := fairlead.FindCondition(cv.Status.Conditions, check.kind)
@@ -182,7 +200,7 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 		default:
 			a.concern(Finding{
 				Subject: "clusterversion version", Severity: check.severity, Reason: cmp.Or(c.Reason, c.Type), Since: c.LastTransitionTime,
-				Owner: "administrator", Message: check.failed + c.Message, Next: check.next,
+				Owner: "administrator", Message: check.failed + c.Message, Next: cmp.Or(check.next, noUpdates(cv, c)),
 			}, accepted)
 		}
 	}
@@ -204,6 +222,36 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 		order := []Severity{SeverityError, SeverityWarning, SeverityInfo}
 		return cmp.Or(cmp.Compare(slices.Index(order, x.Severity), slices.Index(order, y.Severity)), strings.Compare(x.Subject, y.Subject), strings.Compare(x.Message, y.Message))
 	})
+}
+
+// noUpdates is what helps against a list of updates that could not be retrieved.
+func noUpdates(cv *ClusterVersion, c *Condition) string {
+	channels := slices.DeleteFunc(slices.Clone(cv.Status.Desired.Channels), func(name string) bool { return name == cv.Spec.Channel })
+	switch graph.FetchFailure(c.Reason) {
+	case graph.VersionNotFound, graph.NoChannel:
+		if len(channels) == 0 {
+			v := cv.Status.Desired.Minor()
+			if strings.Contains(cv.Status.Desired.Version, "okd") {
+				return "set a channel that has " + cv.Status.Desired.Version + ": those of OKD are stable-scos-" + v + " and stable-4: " + shell.Command("oc adm upgrade channel stable-scos-%s", v)
+			}
+			return "set a channel that has " + cv.Status.Desired.Version + ", as in: " + shell.Command("oc adm upgrade channel stable-%s", v)
+		}
+		slices.SortStableFunc(channels, func(a, b string) int { return cmp.Compare(rankChannel(a), rankChannel(b)) })
+		return cv.Status.Desired.Version + " is in " + words.List(channels, "and", 6) + "; set one of them: " + shell.Command("oc adm upgrade channel %s", channels[0])
+	case graph.RemoteFailed, graph.ResponseFailed:
+		return "make sure that the update service is reachable, also through the proxy: " + cmp.Or(cv.Spec.Upstream, "https://api.openshift.com/api/upgrades_info/v1/graph")
+	}
+	return "fix what it reports; oc adm upgrade shows it"
+}
+
+// rankChannel puts channels for production first.
+func rankChannel(name string) int {
+	for i, prefix := range []string{"stable", "eus", "fast", "candidate"} {
+		if strings.HasPrefix(name, prefix) {
+			return i
+		}
+	}
+	return 4
 }
 
 // concern adds a finding, unless its reason is accepted.

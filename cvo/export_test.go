@@ -20,5 +20,5 @@ func Course(kind string) string {
 	return c.pending + "; " + c.end + "; cannot " + c.verb
 }
 
-// LastWords is what an error is shortened to.
-var LastWords = lastWords
+// OneLine is what a message is shortened to.
+func OneLine(text string) string { return clauseOf(text, most) }

@@ -23,6 +23,14 @@ type Dump struct {
 	// configuration.
 	Configs map[string]string
 	Alerts  []Alert // from the cluster's monitoring
+	// Pods and Budgets show which budget holds the drain of a node, and Gates what an
+	// administrator must acknowledge; nil if unknown.
+	Pods    []fairlead.Pod
+	Budgets []fairlead.PodDisruptionBudget // see Pods
+	Gates   *AdminGates                    // see Pods
+	// At is the latest time at which the server is known to have answered, such as a
+	// heartbeat; zero if unknown.
+	At time.Time
 }
 
 // Pool is a MachineConfigPool: the fields of rollout.Pool.
@@ -98,24 +106,26 @@ type OperatorReport struct {
 // PoolReport is the state of one pool.
 type PoolReport struct {
 	Name     string `json:"name"`     // of the pool
-	State    string `json:"state"`    // updated, updating, pending, paused, degraded or unknown
+	State    string `json:"state"`    // updated, updating, pending, paused, degraded, empty or unknown
 	Total    int    `json:"total"`    // nodes; -1 if unknown
 	Updated  int    `json:"updated"`  // nodes at the target
 	Draining int    `json:"draining"` // nodes that are being drained
 	Degraded int    `json:"degraded"` // nodes that are stuck
-	Down     int    `json:"down"`     // nodes that are not available, for any reason
+	Down     int    `json:"down"`     // nodes that are not available; those that are only cordoned do not count
+	Cordoned int    `json:"cordoned"` // nodes that are ready and take no pods, and are not being drained by the update
 	Unknown  int    `json:"unknown"`  // nodes whose release is not known, including those that are not in the dump
 }
 
 // NodeReport is the state of one node.
 type NodeReport struct {
-	Name    string    `json:"name"`              // of the node
-	Pool    string    `json:"pool"`              // whose configuration it runs; empty if no pool selects it
-	State   string    `json:"state"`             // updated, updating, draining, pending, paused, degraded or unknown
-	Version string    `json:"version,omitempty"` // of the release that its configuration is from, if known
-	Down    bool      `json:"down"`              // no pods are placed on it
-	Since   time.Time `json:"since,omitzero"`    // when it stopped being ready
-	Message string    `json:"message,omitempty"` // why it is down or stuck
+	Name     string    `json:"name"`              // of the node
+	Pool     string    `json:"pool"`              // whose configuration it runs; empty if no pool selects it
+	State    string    `json:"state"`             // updated, updating, draining, pending, paused, degraded or unknown
+	Version  string    `json:"version,omitempty"` // of the release that its configuration is from, if known
+	Down     bool      `json:"down"`              // no pods are placed on it, and not because it is merely cordoned
+	Cordoned bool      `json:"cordoned"`          // it is ready, and somebody has cordoned it
+	Since    time.Time `json:"since,omitzero"`    // when it stopped being ready
+	Message  string    `json:"message,omitempty"` // why it is down or stuck
 }
 
 // Severity says how urgent a finding is.
@@ -138,6 +148,7 @@ type Finding struct {
 	Message  string    `json:"message"`            // what is wrong
 	Owner    string    `json:"owner,omitempty"`    // who can do something about it
 	Next     string    `json:"next"`               // what to do, what is normal, or what comes next
+	Command  string    `json:"command,omitempty"`  // a command that does it, or shows what to do
 	Explains []Symptom `json:"explains,omitempty"` // its symptoms, in the order in which they would be reported on their own
 }
 
@@ -165,8 +176,8 @@ func (r *Report) Well() bool {
 }
 
 // Inspect says, from a dump, how far the update of a cluster is, and what delays it.
-// now is the reference for durations; zero means the latest time that the dump
-// mentions.
+// now is the reference for durations; zero means Dump.At, or if that is zero the latest
+// time that the objects mention.
 //
 //  1. What the dump does not contain is a gap, with the way to get it; it is never
 //     taken for good news. That includes nodes that a pool counts, and operators
@@ -191,9 +202,13 @@ func Inspect(d *Dump, now time.Time) *Report {
 	i.pools()
 	i.missing()
 	i.conditions()
+	if i.d.Version != nil {
+		i.refused()
+	}
 	i.alerts()
 	i.estimate()
 	i.assess()
+	i.stalled()
 	i.causes()
 	worst := func(f Finding) int {
 		return slices.Index([]Severity{SeverityError, SeverityWarning, SeverityInfo}, f.Severity)
@@ -205,10 +220,10 @@ func Inspect(d *Dump, now time.Time) *Report {
 	return i.out
 }
 
-// latest is the latest time that the ClusterVersion and the operators mention, or
-// else the pools.
+// latest is the latest time that the dump mentions: heartbeats of nodes count, because a
+// cluster that is stuck changes nothing else.
 func (d *Dump) latest() time.Time {
-	var last time.Time
+	last := d.At
 	see := func(t time.Time) {
 		if t.After(last) {
 			last = t
@@ -231,10 +246,14 @@ func (d *Dump) latest() time.Time {
 	for _, o := range d.Operators {
 		conditions(o.Status.Conditions)
 	}
-	if last.IsZero() {
-		for _, p := range d.Pools {
-			conditions(p.Status.Conditions)
+	for i := range d.Nodes {
+		for _, c := range d.Nodes[i].Status.Conditions {
+			see(c.LastTransitionTime)
+			see(c.LastHeartbeatTime)
 		}
+	}
+	for _, p := range d.Pools {
+		conditions(p.Status.Conditions)
 	}
 	return last
 }
@@ -295,21 +314,34 @@ func (i *inspection) conditions() {
 	for _, c := range list {
 		f := Finding{
 			Subject: "clusterversion version", Severity: SeverityWarning, Reason: cmp.Or(c.Reason, c.Type), Since: c.LastTransitionTime, Owner: "administrator",
-			Message: lastWords(c.Message), Next: "fix the cause, or revert spec.desiredUpdate",
+			Message: clauseOf(c.Message, most), Next: "fix the cause, or revert spec.desiredUpdate",
 		}
 		switch {
 		case c.Type == "Failing" && c.Status == Unknown:
 			f.Message, f.Next = "the update is slower than usual: "+f.Message, "check the operators that it waits for; nothing has failed"
 		case c.Type == "Failing" && c.Status != False:
 			f.Message, f.Next = "the cluster version fails: "+f.Message, "fix the reported cause; the update then continues by itself"
-		case c.Type == "ReleaseAccepted" && c.Status == False, c.Type == "Invalid" && c.Status == True:
 		case c.Type == "RetrievedUpdates" && c.Status != True:
-			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, "make sure that the update service is reachable"
+			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, noUpdates(i.d.Version, &c)
 		default:
 			continue
 		}
 		i.find(f)
 	}
+}
+
+// refused reports a requested update that the cluster does not begin.
+func (i *inspection) refused() {
+	r := RefusedUpdate(i.d.Version)
+	if r == nil {
+		return
+	}
+	f := Finding{
+		Subject: "clusterversion version", Severity: SeverityError, Reason: r.Check, Since: r.Since, Owner: "administrator",
+		Message: fmt.Sprintf("the update to %s was refused: %s", r.Name(), r.Cause),
+	}
+	f.Next, f.Command = r.Help(i.d.Version, i.d.Gates)
+	i.find(f)
 }
 
 // alerts reports alerts that fire and have begun since the update did, or are known

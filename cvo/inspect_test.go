@@ -98,8 +98,8 @@ func TestInspectFindings(t *testing.T) {
 			d.Nodes[0].ObjectMeta = fairlead.ObjectMeta{Name: "w-0"}
 			d.Nodes[0].Spec.Unschedulable, d.Pools[0].Status.MachineCount = true, 2
 		}, "info node w-0: marked unschedulable; kubectl uncordon w-0"},
-		{"a refused release", version(cvo.Condition{Type: "ReleaseAccepted", Status: cvo.False, Reason: "PreconditionChecks", Message: "no"}), "warning clusterversion version: no; fix the cause"},
-		{"a request without sense", version(cvo.Condition{Type: "Invalid", Status: cvo.True, Reason: "InvalidClusterVersion", Message: "odd"}), "warning clusterversion version: odd; fix the cause"},
+		{"a refused release", version(cvo.Condition{Type: "ReleaseAccepted", Status: cvo.False, Reason: "PreconditionChecks", Message: "no"}), "error clusterversion version: the update to the requested release was refused: no; fix the cause"},
+		{"a request without sense", version(cvo.Condition{Type: "Invalid", Status: cvo.True, Reason: "InvalidClusterVersion", Message: "odd"}), "error clusterversion version: the update to the requested release was refused: odd; correct the field"},
 		{"slow", func(d *cvo.Dump) {
 			d.Version.Status.Conditions = []cvo.Condition{{Type: "Failing", Status: cvo.Unknown, Reason: "SlowClusterOperator", Message: "waiting on dns"}}
 		}, "warning clusterversion version: slower than usual: waiting on dns; nothing has failed"},
@@ -113,7 +113,7 @@ func TestInspectFindings(t *testing.T) {
 		{"an alert since", func(d *cvo.Dump) {
 			d.Alerts = []cvo.Alert{{Labels: map[string]string{"alertname": "Odd", "severity": "critical"}, State: "firing", ActiveAt: noon.Add(time.Minute)}}
 		}, "error alert Odd: alert: Odd; "},
-		{"a paused pool", func(d *cvo.Dump) { d.Pools[0].Spec.Paused = true }, "warning pool worker: 3 outdated nodes in the paused pool worker; spec.paused"},
+		{"a paused pool", func(d *cvo.Dump) { d.Pools[0].Spec.Paused = true }, "warning pool worker: the pool worker is paused: 3 of its 3 nodes are not updated; unpause"},
 	} {
 		d := dumpOf()
 		c.change(d)

@@ -9,25 +9,6 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// lastWords returns the essence of an error, on one line: the last links of a long chain of
-// errors.
-func lastWords(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	const most = 200
-	if len([]rune(text)) <= most {
-		return text
-	}
-	links := strings.Split(text, ": ")
-	short := links[len(links)-1]
-	for k := len(links) - 2; k >= 0 && len([]rune(short))+len([]rune(links[k]))+2 <= most; k-- {
-		short = links[k] + ": " + short
-	}
-	if len([]rune(short)) > most {
-		return "…" + string([]rune(short)[len([]rune(short))-most:])
-	}
-	return "… " + short
-}
-
 // causes joins findings that have a common cause.
 func (i *inspection) causes() {
 	i.unreadyNodes()
@@ -92,7 +73,7 @@ func (i *inspection) unreadyNodes() {
 			if m := unready.FindStringSubmatch(line); m != nil && o.Health != "healthy" {
 				if _, known := nodes[m[1]]; !known {
 					names = append(names, m[1])
-					nodes[m[1]] = report{fmt.Sprintf("%s: %s", m[3], lastWords(strings.TrimSuffix(m[4], ")")))}
+					nodes[m[1]] = report{fmt.Sprintf("%s: %s", m[3], clauseOf(strings.TrimSuffix(m[4], ")"), most))}
 				}
 			}
 		}

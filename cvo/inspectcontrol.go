@@ -105,7 +105,7 @@ func (i *inspection) unhealthy(r *OperatorReport, what string, silent bool, pati
 		Subject: operatorSubject(r.Name), Severity: SeverityInfo, Reason: cmp.Or(r.Reason, "Unknown"), Since: r.Since,
 		Message: "cluster operator " + r.Name + " " + what, Owner: "operator " + r.Name,
 	}
-	if said := lastWords(r.Message); said != "" {
+	if said := clauseOf(r.Message, most); said != "" {
 		f.Message += ": " + said
 	}
 	if silent {
@@ -159,7 +159,13 @@ func passed(share float64) float64 {
 // is too early for that, by the duration of the last update.
 func (i *inspection) estimate() {
 	n := len(i.out.Operators)
-	if !i.out.Updating || !i.out.Completion.Known || i.out.Completion.Updated == n || i.out.MultiArch {
+	if !i.out.Updating || !i.out.Completion.Known || i.out.MultiArch || i.pausedMaster() != nil {
+		return
+	}
+	if i.out.Completion.Updated == n { // only the rest of the manifests is left
+		if left := i.usual() - i.out.Duration; left < -30*time.Minute {
+			i.out.Remaining = &left
+		}
 		return
 	}
 	var last, config time.Time
@@ -257,7 +263,7 @@ func (i *inspection) headline() {
 	switch {
 	case bad >= 0:
 		f := &r.Findings[bad]
-		what += "; " + words.Shorten(f.Message, 120)
+		what += "; " + words.Shorten(f.Message, 160)
 		if n := len(f.Explains); n > 1 {
 			what += fmt.Sprintf(" (this explains %d other reports)", n)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // pools evaluates the pools and their nodes.
@@ -91,6 +92,9 @@ func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 		if x.Down {
 			r.Down++
 		}
+		if x.Cordoned {
+			r.Cordoned++
+		}
 		reports = append(reports, x)
 	}
 	if i.d.Nodes == nil {
@@ -98,19 +102,21 @@ func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 		i.out.Pools = append(i.out.Pools, r)
 		return
 	}
+	pending := i.pending(p, nodes)
 	switch {
 	case r.Degraded > 0:
 		r.State = "degraded"
+	case r.Total == 0 && p.Status.MachineCount == 0:
+		r.State = "empty"
+	case p.Spec.Paused && pending > 0 && r.Unknown > 0: // which release it waits for is unknown, that it waits is not
+		r.State, r.Updated, r.Unknown = "paused", r.Total-pending, 0
+		i.paused(p, pending, r.Total)
 	case r.Updated == r.Total:
 	case r.Unknown > 0 && !p.Spec.Paused:
 		r.State = "unknown"
 	case p.Spec.Paused:
 		r.State = "paused"
-		i.find(Finding{
-			Subject: "pool " + p.Name, Severity: SeverityWarning, Reason: "Paused",
-			Message: fmt.Sprintf("%d outdated nodes in the paused pool %s are not updated", r.Total-r.Updated, p.Name),
-			Owner:   "administrator", Next: "set spec.paused of the pool to false when its nodes may restart",
-		})
+		i.paused(p, r.Total-r.Updated, r.Total)
 	case r.Draining > 0 || slices.ContainsFunc(reports, func(x NodeReport) bool { return x.State == "updating" }):
 		r.State = "updating"
 	default:
@@ -124,6 +130,29 @@ func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 	}
 	i.out.Pools = append(i.out.Pools, r)
 	i.out.Nodes = append(i.out.Nodes, reports...)
+}
+
+// paused reports the nodes that a paused pool holds back.
+func (i *inspection) paused(p *Pool, pending, total int) {
+	i.find(Finding{
+		Subject: "pool " + p.Name, Severity: SeverityWarning, Reason: "Paused",
+		Message: fmt.Sprintf("the pool %s is paused: %d of its %s %s not updated", p.Name, pending, words.Count(total, "node", "nodes"), words.Plural(pending, "is", "are")),
+		Owner:   "administrator", Next: "unpause it when its nodes may restart", Command: PauseCommand(p.Name, false),
+	})
+}
+
+// pending counts the nodes of a pool that do not run its configuration: as the nodes say, and
+// if there are others than the dump has, as the pool counts them.
+func (i *inspection) pending(p *Pool, nodes []*fairlead.Node) (n int) {
+	for _, x := range nodes {
+		if !rollout.Updated(p, x) {
+			n++
+		}
+	}
+	if p.Status.MachineCount > len(nodes) {
+		n = max(n, p.Status.MachineCount-p.Status.UpdatedMachineCount)
+	}
+	return n
 }
 
 // urgency orders nodes by how much they need attention.
@@ -162,7 +191,10 @@ func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	if r.Message == "" && state == rollout.StateWorking && r.State != "draining" {
 		r.Message = "the machine config daemon is working on it"
 	}
-	r.Down = down(n) != "" || current == ""
+	r.Down, r.Cordoned = down(n) != "" || current == "", false
+	if r.Down && current != "" && down(n) == unschedulable && !rollout.Draining(n) {
+		r.Down, r.Cordoned = false, true
+	}
 	return r
 }
 
@@ -215,7 +247,16 @@ func (i *inspection) nodeFinding(n NodeReport) {
 		f.Owner, f.Message = "whoever runs the node", fmt.Sprintf("node %s: %s", n.Name, n.Message)
 		back, waits = "a node that restarts", "; no pods are scheduled on it meanwhile"
 	}
+	why, next, command := "", "", ""
+	if n.State == "draining" || n.State == "degraded" && strings.Contains(n.Message, "drain") {
+		why, next, command = i.stuckDrain(&n)
+	}
 	switch {
+	case why != "":
+		f.Severity, f.Reason, f.Owner, f.Message, f.Next, f.Command = SeverityWarning, "DrainBlocked", "owner of the pods", fmt.Sprintf("node %s of pool %s: %s", n.Name, n.Pool, why), next, command
+		if n.State == "degraded" {
+			f.Severity = SeverityError
+		}
 	case n.State == "degraded":
 		f.Severity, f.Reason, f.Owner = SeverityError, "NodeDegraded", "machine-config operator"
 		f.Next = "its pool cannot complete until the node is healthy"
@@ -232,7 +273,7 @@ func (i *inspection) nodeFinding(n NodeReport) {
 		if i.now.Sub(n.Since) > 30*time.Minute {
 			f.Next = "more than 30 minutes is not normal: check the machine and its console" + waits
 		}
-	case n.Down && n.State != "draining" && n.State != "updating":
+	case (n.Down || n.Cordoned) && n.State != "draining" && n.State != "updating":
 		f.Severity, f.Reason = SeverityInfo, "NodeUnavailable"
 		f.Next = "it counts against maxUnavailable of its pool until it is schedulable again"
 		switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Precondition is a reason against an update before it begins.
@@ -31,8 +32,15 @@ const (
 )
 
 // Preconditions returns the reasons against an update to a release, in the order of the
-// checks, all of which are made. The current release is cv.Status.Desired.
+// checks, all of which are made. The current release is cv.Status.Desired, and its rules
+// decide; see [RulesOf]. Rollbacks and skipped minor versions are checked for every release:
+// those that do not check them begin such an update, and break.
 func Preconditions(cv *ClusterVersion, target Release) []Precondition {
+	return PreconditionsBy(RulesOf(cv.Status.Desired.Version), cv, target)
+}
+
+// PreconditionsBy is Preconditions by the rules of another release than the running one.
+func PreconditionsBy(rules Rules, cv *ClusterVersion, target Release) []Precondition {
 	var found []Precondition
 	current, err := semverx.Parse(cv.Status.Desired.Version)
 	to, errTo := semverx.Parse(target.Version)
@@ -50,9 +58,9 @@ func Preconditions(cv *ClusterVersion, target Release) []Precondition {
 		}
 	}
 	check(CheckRollback, func() []Precondition { return rollback(cv, current, to, target) })
-	check(CheckGiantHop, func() []Precondition { return giantHop(current, to) })
+	check(CheckGiantHop, func() []Precondition { return giantHop(rules, current, to) })
 	if c := fairlead.FindCondition(cv.Status.Conditions, "Upgradeable"); c != nil && c.Status == False {
-		check(CheckUpgradeable, func() []Precondition { return upgradeable(cv, current, to) })
+		check(CheckUpgradeable, func() []Precondition { return upgradeable(rules, cv, current, to) })
 	}
 	found = append(found, recommended(cv, target)...)
 	return found
@@ -84,9 +92,9 @@ func rollback(cv *ClusterVersion, current, to semverx.Version, target Release) [
 	return nil
 }
 
-func giantHop(current, to semverx.Version) []Precondition {
+func giantHop(rules Rules, current, to semverx.Version) []Precondition {
 	switch {
-	case to.Major() > current.Major() && !(current.Major() == 4 && to.Major() == 5 && to.Minor() == 0):
+	case to.Major() > current.Major() && !(rules.NextMajor && current.Major() == 4 && to.Major() == 5 && to.Minor() == 0):
 		return []Precondition{{Reason: "MajorVersionUpdate", Message: fmt.Sprintf("%s has another major version than the current release %s; updates stay within a major version, except for the step from 4 to 5.0", to, current)}}
 	case to.Major() == current.Major() && to.Minor() > current.Minor()+1:
 		return []Precondition{{Reason: "MultipleMinorVersionsUpdate", Message: fmt.Sprintf("%s is %d minor versions ahead of the current release %s; updates go one minor version at a time", to, to.Minor()-current.Minor(), current)}}
@@ -96,18 +104,36 @@ func giantHop(current, to semverx.Version) []Precondition {
 
 // upgradeable checks whether something prevents a change of the minor version. As in
 // the reference, it checks only if something is reported.
-func upgradeable(cv *ClusterVersion, current, to semverx.Version) []Precondition {
+func upgradeable(rules Rules, cv *ClusterVersion, current, to semverx.Version) []Precondition {
 	c := fairlead.FindCondition(cv.Status.Conditions, "Upgradeable")
 	patch := to.Major() == current.Major() && to.Minor() == current.Minor()
 	switch {
 	case to.Compare(current) > 0 && !patch:
 		return []Precondition{{Reason: c.Reason, Message: fmt.Sprintf("%s to %s changes the minor or major version, and the cluster is not ready for that: %s", current, to, c.Message)}}
+	case hasOverrides(cv) && rules.OverridesBlockAll:
+		return []Precondition{{Reason: ReasonOverrides, Message: fmt.Sprintf("spec.overrides leaves %s unmanaged, and releases of %s refuse every update while it does", Overridden(cv), rules.Minor)}}
 	case hasOverrides(cv):
-		return []Precondition{{Reason: "ClusterVersionOverridesSet", Message: "spec.overrides keeps resources from being updated; remove it before the next minor version", Warning: true}}
+		return []Precondition{{Reason: ReasonOverrides, Message: fmt.Sprintf("spec.overrides leaves %s unmanaged; remove it before the next minor version", Overridden(cv)), Warning: true}}
 	case patch:
 		return between(cv, current, to)
 	}
 	return nil
+}
+
+// ReasonOverrides is the reason of Upgradeable and of preconditions if spec.overrides leaves
+// something unmanaged.
+const ReasonOverrides = "ClusterVersionOverridesSet"
+
+// Overridden names what spec.overrides leaves unmanaged, three objects at most, as in
+// "Deployment openshift-dns/dns-operator"; "" if it leaves nothing.
+func Overridden(cv *ClusterVersion) string {
+	var names []string
+	for _, o := range cv.Spec.Overrides {
+		if o.Unmanaged {
+			names = append(names, o.Kind+" "+strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"))
+		}
+	}
+	return words.List(names, "and", 3)
 }
 
 func hasOverrides(cv *ClusterVersion) bool {

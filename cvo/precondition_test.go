@@ -1,6 +1,7 @@
 package cvo_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,7 +35,11 @@ func TestPreconditions(t *testing.T) {
 		{"a minor version, upgradeable", "4.1.0", "4.2.0", "4.1.0", cvo.True, false, ""},
 		{"a minor version, not known", "4.1.0", "4.2.0", "4.1.0", cvo.Unknown, false, ""},
 		{"a patch, not upgradeable", "4.1.0", "4.1.1", "4.1.0", cvo.False, false, ""},
-		{"a patch, overrides", "4.1.0", "4.1.1", "4.1.0", cvo.False, true, "[ClusterVersionOverridesSet]"},
+		{"a patch, overrides, before 4.12", "4.1.0", "4.1.1", "4.1.0", cvo.False, true, "ClusterVersionOverridesSet"},
+		{"a patch, overrides, 4.21", "4.21.9", "4.21.10", "4.21.9", cvo.False, true, "ClusterVersionOverridesSet"},
+		{"a patch, overrides, 4.22", "4.22.0", "4.22.1", "4.22.0", cvo.False, true, "[ClusterVersionOverridesSet]"},
+		{"a patch, overrides, OKD", "4.20.0-okd-scos.1", "4.20.0-okd-scos.2", "4.20.0-okd-scos.1", cvo.False, true, "ClusterVersionOverridesSet"},
+		{"from 4.21 to 5.0", "4.21.0", "5.0.0", "4.21.0", "", false, "MajorVersionUpdate"},
 		{"a minor version, overrides", "4.1.0", "4.2.0", "4.1.0", cvo.False, true, "Because"},
 		{"a major version, not upgradeable", "4.22.0", "5.0.0", "4.22.0", cvo.False, false, "Because"},
 		{"another patch on the way to a minor version", "4.2.0", "4.2.1", "4.2.0p 4.1.0", cvo.False, false, "[MinorVersionClusterUpdateInProgress]"},
@@ -221,5 +226,27 @@ func TestSameImage(t *testing.T) {
 	v := cvo.Digests{"sha256:one"}
 	if v.Verify(t.Context(), "sha256:one") != nil || v.Verify(t.Context(), "sha256:two") == nil || v.Verify(t.Context(), "tag") == nil {
 		t.Error("the wrong digests are trusted")
+	}
+}
+
+// The table of rules: what is newer or older than it has the rules of the nearest release,
+// and says so. The kubelets may be behind as the kube-apiserver operator allows.
+func TestRulesOf(t *testing.T) {
+	for version, want := range map[string]string{
+		"4.18.3": "4.18 true true", "4.18.0-0.okd-2025-01-01-000000": "4.18 true true", "4.11.9": "4.12 false true", "4.22.0": "4.22 true false",
+		"4.24.0": "4.23 false false", "5.9.1": "5.1 false false", "four": "5.1 false false",
+	} {
+		r := cvo.RulesOf(version)
+		if got := fmt.Sprint(r.Minor, " ", r.Known, " ", r.OverridesBlockAll); got != want {
+			t.Errorf("%s: %s, not %s", version, got, want)
+		}
+		if r.Branch != "release-"+r.Minor || r.Commit == "" || r.Skew == "" || r.Since != r.Minor+".0" {
+			t.Errorf("%s: %+v", version, r)
+		}
+	}
+	for _, c := range [][3]int{{4, 18, 2}, {4, 19, 1}, {4, 20, 2}, {4, 23, 1}, {5, 0, 1}, {5, 1, 2}, {5, 2, 3}, {5, 3, 1}} {
+		if got := cvo.KubeletSkew(uint64(c[0]), uint64(c[1])); got != c[2] {
+			t.Errorf("%d.%d: %d behind, not %d", c[0], c[1], got, c[2])
+		}
 	}
 }

@@ -94,10 +94,16 @@ func newAsked(r *rand.Rand) asked {
 	return asked{cv, target}
 }
 
+// newestRules are those of the reference as it was asked.
+func newestRules() cvo.Rules {
+	list := cvo.Branches()
+	return list[len(list)-1]
+}
+
 // answer is what our preconditions say, as the reference's are written.
 func (a asked) answer() []string {
 	var words []string
-	for _, p := range cvo.Preconditions(a.cv, a.target) {
+	for _, p := range cvo.PreconditionsBy(newestRules(), a.cv, a.target) {
 		word := strings.TrimPrefix(p.Name, "ClusterVersion") + ":" + p.Reason
 		if p.Warning {
 			word = "[" + word + "]"

@@ -22,6 +22,7 @@ type smallWorld struct {
 	Evicted  []string // UIDs of pods that were asked to end
 	Versions int
 	Stuck    bool               // nobody releases hooks
+	Keeper   bool               // a person may remove the finalizer, because the instance is to stay
 	Joins    int                // how often a node may join, under a new UID each time
 	Nodes    int                // how many have joined
 	Hooks    int                // how many hooks may be added late
@@ -179,6 +180,13 @@ func (w *smallWorld) deleteInstance() error {
 // broken returns the rule that is broken by deciding to delete the instance, given
 // what is there.
 func (w *smallWorld) broken(actions []lifecycle.Action) string {
+	if w.released() {
+		for _, a := range actions {
+			if _, told := a.(lifecycle.RecordEvent); !told {
+				return "a person has removed the finalizer, and the engine is to " + fmt.Sprint(a)
+			}
+		}
+	}
 	if !slices.ContainsFunc(actions, func(a lifecycle.Action) bool {
 		o, object := a.(lifecycle.DeleteObject)
 		_, is := a.(lifecycle.DeleteInstance)
@@ -195,6 +203,11 @@ func (w *smallWorld) broken(actions []lifecycle.Action) string {
 		return "the instance is to be deleted, and a preDrain hook is there"
 	}
 	return ""
+}
+
+// released reports whether the machine is no longer the engine's.
+func (w *smallWorld) released() bool {
+	return w.Machine != nil && w.Keeper && !slices.Contains(w.Machine.Finalizers, lifecycle.Finalizer)
 }
 
 func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
@@ -220,6 +233,9 @@ func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
 	}
 	if w.Joins > 0 && w.Instance == lifecycle.InstanceExists && !w.Asked && w.Machine != nil {
 		add("node joins", false, func(w *smallWorld) { w.Joins--; w.join() })
+	}
+	if w.Keeper && w.Machine != nil && !w.released() {
+		add("finalizer is removed", false, func(w *smallWorld) { w.Machine.Finalizers = []string{"example.com/other"}; w.changed() })
 	}
 	if w.Hooks > 0 && w.Machine != nil && !w.drained() {
 		add("hook is added", false, func(w *smallWorld) {
@@ -274,10 +290,13 @@ func exploreModels() []*lifecycleModel {
 	stuck := newSmallWorld(true, 0, 0, both)
 	stuck.Stuck = true
 	worlds = append(worlds, []*smallWorld{stuck}, []*smallWorld{newProviderWorld(1, both), newProviderWorld(0, lifecycle.LifecycleHooks{PreTerminate: hook})})
+	keeper := newSmallWorld(true, 0, 0, both)
+	keeper.Keeper = true
+	worlds = append(worlds, []*smallWorld{keeper})
 	var models []*lifecycleModel
 	for i, list := range worlds {
 		models = append(models, &lifecycleModel{
-			Name: []string{"plain", "hooks", "joins", "again", "stuck", "provider"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
+			Name: []string{"plain", "hooks", "joins", "again", "stuck", "provider", "released"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
 			Step: func(s lifecycle.State, w *smallWorld, now time.Time) explore.Decision[lifecycle.State, lifecycle.Action] {
 				policy := &lifecycle.Policy{}
 				if list[0].Stuck {
@@ -290,7 +309,7 @@ func exploreModels() []*lifecycleModel {
 				d := lifecycle.Step(s, world, now, policy)
 				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocks(), Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},
-			Rest:     func(w *smallWorld) bool { return w.Machine == nil },
+			Rest:     func(w *smallWorld) bool { return w.Machine == nil || w.released() },
 			Told:     func(*smallWorld, []fairlead.Block) bool { return false }, // what others do is sure to happen
 			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
 			Patience: 20 * time.Minute, Horizon: 40 * time.Minute, Max: 1_500,

@@ -43,7 +43,8 @@ const FinalizerClusterAPI = "machine.cluster.x-k8s.io"
 
 // Annotations on machines and nodes that the engine reads.
 const (
-	// ExcludeDrainAnnotation, with any value, skips the drain of a machine.
+	// ExcludeDrainAnnotation, with any value, skips the drain of a machine of the
+	// Machine API.
 	ExcludeDrainAnnotation = "machine.openshift.io/exclude-node-draining"
 	// excludeDrainCAPI is the same in the Cluster API.
 	excludeDrainCAPI = "machine.cluster.x-k8s.io/exclude-node-draining"
@@ -136,10 +137,24 @@ func (m *Machine) Deleting() bool { return m.DeletionTimestamp != nil }
 // clusterAPI reports whether the machine is from the Cluster API.
 func (m *Machine) clusterAPI() bool { return strings.HasPrefix(m.APIVersion, groupClusterAPI) }
 
-// DrainExcluded reports whether the machine is excluded from draining by an
-// annotation of the Machine API or of the Cluster API.
+// machineAPI reports whether the machine is from the Machine API.
+func (m *Machine) machineAPI() bool { return strings.HasPrefix(m.APIVersion, groupMachineAPI) }
+
+// excludeDrain returns the annotation that excludes the machine from draining, by its
+// API.
+func (m *Machine) excludeDrain() string {
+	if m.clusterAPI() {
+		return excludeDrainCAPI
+	}
+	return ExcludeDrainAnnotation
+}
+
+// DrainExcluded reports whether the machine is excluded from draining by the
+// annotation of its API. One of neither API is by either.
 func (m *Machine) DrainExcluded() bool {
-	_, a := m.Annotations[ExcludeDrainAnnotation]
-	_, b := m.Annotations[excludeDrainCAPI]
-	return a || b
+	_, is := m.Annotations[m.excludeDrain()]
+	if !is && !m.machineAPI() && !m.clusterAPI() {
+		_, is = m.Annotations[excludeDrainCAPI]
+	}
+	return is
 }

@@ -39,7 +39,7 @@ type Policy struct {
 	// machine says otherwise. Zero means no limit.
 	DrainTimeout time.Duration `json:"drainTimeout,omitempty"`
 	// WaitForVolumes waits until volumes are detached from the node before
-	// preTerminate hooks, as the Cluster API does.
+	// preTerminate hooks. For machines of the Cluster API that is so in any case.
 	WaitForVolumes bool `json:"waitForVolumes,omitempty"`
 	// VolumeDetachTimeout is how long to wait for volumes, unless the machine says
 	// otherwise. Zero means no limit.

@@ -1,6 +1,10 @@
 package lifecycle
 
-import "github.com/fairlead/fairlead/lifecycle/drain"
+import (
+	"cmp"
+
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
 
 // Reasons of Waits, and of the Blocks that they become.
 const (
@@ -41,10 +45,10 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonStatusPending:
 		return "its conditions are being written", "wait until the machine is seen with them"
 	case ReasonForeignNode:
-		return "node " + w.Name + ", which status.nodeRef names, belongs to another machine", "correct status.nodeRef, or set annotation " + ExcludeDrainAnnotation + " to go on without a drain"
+		return "node " + w.Name + ", which status.nodeRef names, belongs to another machine", "correct status.nodeRef, or set annotation " + cmp.Or(w.Field, ExcludeDrainAnnotation) + " to go on without a drain"
 	case ReasonDoubtfulNode:
 		return "node " + w.Name + " is not the one that status.nodeRef names, but has its name, and nothing says on which instance it runs",
-			"set spec.providerID of the node, or write its UID to status.nodeRef; or set annotation " + ExcludeDrainAnnotation + " to go on without a drain"
+			"set spec.providerID of the node, or write its UID to status.nodeRef; or set annotation " + cmp.Or(w.Field, ExcludeDrainAnnotation) + " to go on without a drain"
 	case ReasonSlotTaken:
 		return "it must wait for a slot of limit " + w.Name + " to be drained", "wait until the holder of the slot is back in service, or gone"
 	case ReasonVolumeAttached:

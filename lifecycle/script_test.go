@@ -323,7 +323,7 @@ func (s *script) user(c *golden.Command, words []string) error {
 	case "edit":
 		return s.backend.Edit(words[0], func(m *lifecycle.Machine) {
 			if c.Has("finalizers") {
-				m.Finalizers = nil
+				m.Finalizers = c.Values("finalizers")
 			}
 			if c.Has("undelete") {
 				m.DeletionTimestamp = nil

@@ -16,6 +16,10 @@ const (
 // delete advances a deletion as far as possible now.
 func (s *stepper) delete() {
 	s.lookUp()
+	if !slices.Contains(s.Machine.Finalizers, s.policy.finalizer(s.Machine)) {
+		s.released()
+		return
+	}
 	if s.State.Stage == "" {
 		s.begin()
 	}
@@ -26,6 +30,27 @@ func (s *stepper) delete() {
 	for s.stage() {
 		s.enter(stages[s.State.Stage.rank()+1])
 	}
+}
+
+// released ends a deletion whose finalizer is gone: the engine has removed it, or
+// somebody else has, who wants to keep what is left. Nothing more is done about the
+// machine.
+func (s *stepper) released() {
+	if stage := s.State.Stage; stage != "" && stage != StageFinalize && stage != StageDone {
+		s.note("FinalizerRemoved", "somebody has removed the finalizer in stage "+string(stage)+": nothing more is done, and what is left of the machine stays")
+	}
+	if s.State.Stage != StageDone {
+		s.enter(StageDone)
+	}
+	s.others()
+}
+
+// foreignNode says on which instance the node runs that the machine names.
+func (s *stepper) foreignNode() string {
+	if w := s.waits.Old; s.waited < len(w) && w[s.waited].Reason == ReasonForeignNode && w[s.waited].Name == s.Node.Name && w[s.waited].Detail != "" {
+		return w[s.waited].Detail // as it was built before
+	}
+	return "it runs on instance " + s.Node.Spec.ProviderID + ", and the machine is " + s.Machine.Spec.ProviderID
 }
 
 // begin enters the first stage. If the machine reports that it is drained,
@@ -159,7 +184,7 @@ func (s *stepper) bypassed() string {
 	switch {
 	case !s.policy.ExcludedSkipsHooks:
 	case s.Machine.DrainExcluded():
-		return "the machine has annotation " + ExcludeDrainAnnotation
+		return "the machine has annotation " + s.Machine.excludeDrain()
 	case s.node == absent && s.Machine.Status.NodeRef == nil:
 		return "the machine has no node"
 	}
@@ -207,10 +232,10 @@ func (s *stepper) drain() bool {
 	}
 	switch s.node {
 	case foreign:
-		s.wait(&Wait{Reason: ReasonForeignNode, Name: s.Node.Name})
+		s.wait(&Wait{Reason: ReasonForeignNode, Name: s.Node.Name, Field: s.Machine.excludeDrain(), Detail: s.foreignNode()})
 		return false
 	case doubtful:
-		s.wait(&Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name})
+		s.wait(&Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name, Field: s.Machine.excludeDrain()})
 		return false
 	}
 	if !s.told() {

@@ -61,7 +61,7 @@ const csiPrefix = "kubernetes.io/csi/"
 // volumes waits until no volume is attached to the node except those of pods
 // that the drain leaves there.
 func (s *stepper) volumes() bool {
-	if !s.policy.WaitForVolumes {
+	if !s.policy.WaitForVolumes && !s.Machine.clusterAPI() {
 		return true
 	}
 	if _, excluded := s.Machine.Annotations[excludeVolumesCAPI]; excluded {

@@ -15,7 +15,7 @@ type Wait struct {
 	Name    string    `json:"name,omitempty"`   // of the hook, pod (namespace/name), volume or node that it is about
 	Owner   string    `json:"owner,omitempty"`  // who can end it
 	Detail  string    `json:"detail,omitempty"` // more, for people
-	Field   string    `json:"field,omitempty"`  // of a hook, its field if not spec.lifecycleHooks
+	Field   string    `json:"field,omitempty"`  // of a hook, its field if not spec.lifecycleHooks; else the annotation that ends it
 	Since   time.Time `json:"since"`            // when it began
 }
 

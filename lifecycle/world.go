@@ -27,7 +27,7 @@ type World struct {
 	// Owners are those of hooks, as far as their heartbeats are known.
 	Owners []Owner `json:"owners,omitempty"`
 	// Attachments are those of volumes to the node; they matter with
-	// Policy.WaitForVolumes.
+	// Policy.WaitForVolumes, and for machines of the Cluster API.
 	Attachments []VolumeAttachment `json:"attachments,omitempty"`
 	// PersistentVolumes are the volumes that Attachments and the node's status
 	// name.

@@ -27,9 +27,15 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	case 1:
 	default:
 		names := slices.Sorted(slices.Values(heads))
-		v.add(CodeMultipleHeads, ch.doc, at("entries", ch.index(heads[1])), subject,
-			fmt.Sprintf("it has %d heads, entries that no other replaces or skips: %s", len(names), words.First(names, listed)),
-			ch.joinHint(p, heads), opmLeaf(place, "multiple channel heads found in graph: %s", strings.Join(names, ", ")))
+		message, hint, path := fmt.Sprintf("it has %d heads, entries that no other replaces or skips: %s", len(names), words.First(names, listed)), ch.joinHint(p, heads), at("entries", ch.index(heads[1]))
+		bad := ch.misnamed(p, func(entry string) bool { return ch.above(p, entry, heads) })
+		if bad != nil {
+			message, hint, path = message+"; "+bad.why, bad.hint, bad.path
+		}
+		v.add(CodeMultipleHeads, ch.doc, path, subject, message, hint, opmLeaf(place, "multiple channel heads found in graph: %s", strings.Join(names, ", ")))
+		if bad != nil && bad.meant != "" {
+			v.fix(bad.path, bad.meant)
+		}
 		return
 	}
 	chain, cycle := catalog.Chain(entries, heads[0])
@@ -55,9 +61,35 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	}
 	slices.Sort(stranded)
 	message, hint := ch.strandedWhy(chain, skipped)
-	v.add(CodeStrandedBundle, ch.doc, at("entries", first), subject,
+	path := at("entries", first)
+	bad := ch.misnamed(p, func(entry string) bool {
+		return entry == chain[len(chain)-1] || len(chain) > 1 && entry == chain[len(chain)-2] && ch.byName[chain[len(chain)-1]] == nil
+	})
+	if bad != nil {
+		message, hint, path = bad.why, bad.hint, bad.path
+	}
+	v.add(CodeStrandedBundle, ch.doc, path, subject,
 		fmt.Sprintf("no chain of updates to the head %q includes %s: %s", heads[0], words.First(stranded, listed), message), hint,
 		opmLeaf(place, "channel contains one or more stranded bundles: %s", strings.Join(stranded, ", ")))
+	if bad != nil && bad.meant != "" {
+		v.fix(bad.path, bad.meant)
+	}
+}
+
+// above reports whether an entry has a higher version than a head other than itself, so that
+// it should lead on to that.
+func (ch *channelState) above(p *packageState, entry string, heads []string) bool {
+	version := func(name string) (v semverx.Version) {
+		if b := p.bundles[name]; b != nil {
+			v = semverx.Tolerant(b.version)
+		}
+		return v
+	}
+	own := version(entry)
+	return slices.ContainsFunc(heads, func(head string) bool {
+		v := version(head)
+		return head != entry && !v.IsZero() && v.Compare(own) < 0
+	})
 }
 
 // distinct returns the entries that count: the first of each name.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,20 +15,48 @@ import (
 
 // channel lints the entries of a channel and the updates that they offer.
 func (l *linter) channel(ch *catalog.Channel) {
-	g := ch.Graph(catalog.AsWritten)
+	versions := versionsOf(ch)
 	for i, e := range ch.Entries() {
 		l.redundantSkips(ch, e, i)
-		l.skipRange(ch, e, i)
+		if l.on[LintSkipRange] {
+			l.skipRange(ch, e, i, versions)
+		}
 		if l.on[LintDowngrade] {
-			l.downgrades(ch, g, e, i)
+			l.downgrades(ch, e, i, versions)
 		}
 	}
 	if l.on[LintStuck] {
 		l.stuck(ch)
 	}
-	if l.on[LintUpdateCycle] {
+	if g := ch.Graph(catalog.AsWritten); l.on[LintUpdateCycle] && g.Cyclic() {
 		l.updateCycle(ch, g)
 	}
+}
+
+// versions are those of the bundles that entries of a channel have or name.
+type versions struct {
+	of      map[string]semverx.Version
+	entries []int // indexes of entries with a version, by version
+	sorted  []semverx.Version
+}
+
+func versionsOf(ch *catalog.Channel) *versions {
+	v := &versions{of: map[string]semverx.Version{}}
+	for b := range ch.Package().Bundles() {
+		if version := semverx.Tolerant(b.Version()); !version.IsZero() {
+			v.of[b.Name()] = version
+		}
+	}
+	for i, e := range ch.Entries() {
+		if _, ok := v.of[e.Name]; ok {
+			v.entries = append(v.entries, i)
+		}
+	}
+	slices.SortStableFunc(v.entries, func(a, b int) int { return v.of[ch.Entries()[a].Name].Compare(v.of[ch.Entries()[b].Name]) })
+	for _, i := range v.entries {
+		v.sorted = append(v.sorted, v.of[ch.Entries()[i].Name])
+	}
+	return v
 }
 
 func (l *linter) redundantSkips(ch *catalog.Channel, e catalog.Entry, i int) {
@@ -47,7 +76,7 @@ func (l *linter) redundantSkips(ch *catalog.Channel, e catalog.Entry, i int) {
 }
 
 // skipRange reports ranges that include too much, or nothing.
-func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
+func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int, all *versions) {
 	r, err := semverx.ParseRange(e.SkipRange)
 	if e.SkipRange == "" || err != nil {
 		return
@@ -58,15 +87,21 @@ func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
 	for _, text := range r.Lints() {
 		add("is suspicious: "+text, "correct the range")
 	}
-	own := semverx.Tolerant(ch.Package().Version(e.Name))
-	if own.IsZero() {
+	own, ok := all.of[e.Name]
+	if !ok {
 		return
 	}
-	var later []string
-	for _, other := range ch.Entries() {
-		if v := semverx.Tolerant(ch.Package().Version(other.Name)); !v.IsZero() && v.Compare(own) > 0 && r.Contains(v) {
-			later = append(later, other.Name)
+	var at []int // of later entries
+	r.Spans(len(all.sorted), func(i int) semverx.Version { return all.sorted[i] }, func(lo, hi int) {
+		for hi > lo && all.sorted[hi-1].Compare(own) > 0 {
+			hi--
+			at = append(at, all.entries[hi])
 		}
+	})
+	slices.Sort(at)
+	var later []string
+	for _, i := range at {
+		later = append(later, ch.Entries()[i].Name)
 	}
 	switch {
 	case len(later) > 0:
@@ -88,6 +123,7 @@ func (l *linter) stuck(ch *catalog.Channel) {
 	if !g.Installable(heads[0]) {
 		return
 	}
+	obstacles := g.Obstacles(heads[0])
 	leads := map[string]bool{heads[0]: true}
 	for name := range g.Reaching(heads[0]) {
 		leads[name] = true
@@ -100,7 +136,7 @@ func (l *linter) stuck(ch *catalog.Channel) {
 		}
 		leads[e.Name] = true // once
 		why := "no entry accepts it"
-		if w := g.WhyNot(e.Name, heads[0]); w != nil {
+		if w := obstacles.From(e.Name); w != nil {
 			why = strings.Join(w.Reasons, "; ")
 		}
 		users, entries = append(users, cause.User{Bundle: e.Name, Version: ch.Package().Version(e.Name), Why: why}), append(entries, i)
@@ -120,14 +156,24 @@ func (l *linter) stuck(ch *catalog.Channel) {
 }
 
 // downgrades reports updates by replaces and skips to a lower version.
-func (l *linter) downgrades(ch *catalog.Channel, g *catalog.Graph, e catalog.Entry, i int) {
-	to := semverx.Tolerant(ch.Package().Version(e.Name))
-	for edge := range g.Predecessors(e.Name) {
-		from := semverx.Tolerant(ch.Package().Version(edge.From))
-		if edge.Kind != catalog.EdgeSkipRange && !to.IsZero() && !from.IsZero() && from.Compare(to) > 0 {
-			l.add(LintDowngrade, ch.Document(), at("entries", i), fmt.Sprintf("it leads from %q down to %q, by %s", edge.From, e.Name, edge.Kind),
-				"reverse the edge, or remove it")
+func (l *linter) downgrades(ch *catalog.Channel, e catalog.Entry, i int, all *versions) {
+	to, ok := all.of[e.Name]
+	if !ok {
+		return
+	}
+	names := append([]string{e.Replaces}, e.Skips...)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		from, known := all.of[name]
+		return !known || from.Compare(to) <= 0
+	})
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Or(all.of[b].Compare(all.of[a]), cmp.Compare(a, b)) })
+	for _, from := range slices.Compact(names) {
+		kind := catalog.EdgeSkips
+		if from == e.Replaces {
+			kind = catalog.EdgeReplaces
 		}
+		l.add(LintDowngrade, ch.Document(), at("entries", i), fmt.Sprintf("it leads from %q down to %q, by %s", from, e.Name, kind),
+			"reverse the edge, or remove it")
 	}
 }
 

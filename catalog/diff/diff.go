@@ -3,7 +3,6 @@ package diff
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -144,7 +143,7 @@ func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		p, err := diffPackage(before, after, name, rules)
+		p, err := diffPackage(ctx, before, after, name, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -153,11 +152,11 @@ func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options)
 		}
 	}
 	var err error
-	d.Others, err = diffOthers(before, after)
+	d.Others, err = diffOthers(ctx, before, after)
 	return d, err
 }
 
-func diffPackage(before, after *catalog.Catalog, name string, rules []catalog.Rules) (*PackageDiff, error) {
+func diffPackage(ctx context.Context, before, after *catalog.Catalog, name string, rules []catalog.Rules) (*PackageDiff, error) {
 	a, wasThere := before.Package(name)
 	b, isThere := after.Package(name)
 	d := &PackageDiff{Name: name, Added: !wasThere, Removed: !isThere}
@@ -174,14 +173,16 @@ func diffPackage(before, after *catalog.Catalog, name string, rules []catalog.Ru
 	if err := d.diffDeprecations(a, b); err != nil {
 		return nil, err
 	}
-	if err := d.diffChannels(a, b); err != nil {
+	if err := d.diffChannels(ctx, a, b); err != nil {
 		return nil, err
 	}
-	if err := d.diffBundles(a, b); err != nil {
+	if err := d.diffBundles(ctx, a, b); err != nil {
 		return nil, err
 	}
 	if wasThere {
-		d.findStranded(a, b, rules)
+		if err := d.findStranded(ctx, a, b, rules); err != nil {
+			return nil, err
+		}
 	}
 	if !d.Added && !d.Removed && d.DefaultChannel == nil && !d.Described && !d.Deprecations && len(d.Channels)+len(d.Bundles) == 0 {
 		return nil, nil
@@ -211,13 +212,17 @@ func (d *PackageDiff) diffDeprecations(a, b *catalog.Package) error {
 }
 
 // pairs calls visit for the elements of two lists by name: with both if the
-// name is in both lists, otherwise with zero for the one that is missing.
+// name is in both lists, otherwise with zero for the one that is missing. The error is that
+// of visit, or of ctx.
 func pairs[T interface {
 	comparable
 	Name() string
-}](old, now []T, visit func(name string, a, b T) error) error {
+}](ctx context.Context, old, now []T, visit func(name string, a, b T) error) error {
 	var zero T
 	for len(old)+len(now) > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		a, b := zero, zero
 		switch {
 		case len(now) == 0 || len(old) > 0 && old[0].Name() < now[0].Name():
@@ -254,8 +259,8 @@ func bundles(p *catalog.Package) []*catalog.Bundle {
 	return slices.Collect(p.Bundles())
 }
 
-func (d *PackageDiff) diffChannels(a, b *catalog.Package) error {
-	return pairs(channels(a), channels(b), func(name string, x, y *catalog.Channel) error {
+func (d *PackageDiff) diffChannels(ctx context.Context, a, b *catalog.Package) error {
+	return pairs(ctx, channels(a), channels(b), func(name string, x, y *catalog.Channel) error {
 		c := ChannelDiff{Name: name, Added: x == nil, Removed: y == nil}
 		if x != nil && y != nil {
 			var err error
@@ -263,46 +268,84 @@ func (d *PackageDiff) diffChannels(a, b *catalog.Package) error {
 				return err
 			}
 		}
-		old, now := facetsOf(x), facetsOf(y)
-		if old.heads != now.heads {
-			c.Heads = &Values{old.heads, now.heads}
+		if old, now := headsOf(x), headsOf(y); old != now {
+			c.Heads = &Values{old, now}
 		}
-		if added, removed := changes(old.entries, now.entries); len(added)+len(removed) > 0 {
-			c.Entries = &Lists{added, removed}
-		}
-		if added, removed := changes(old.edges, now.edges); len(added)+len(removed) > 0 {
-			c.Edges = &Lists{added, removed}
-		}
+		c.Entries, c.Edges = diffEntries(x, y)
 		d.Channels = append(d.Channels, c)
 		return nil
 	})
 }
 
-// facets are what a channel is compared by.
-type facets struct {
-	heads          string
-	entries, edges map[string]bool
+func headsOf(ch *catalog.Channel) string {
+	if ch == nil {
+		return ""
+	}
+	return strings.Join(slices.Sorted(slices.Values(ch.Heads())), ", ")
 }
 
-func facetsOf(ch *catalog.Channel) facets {
-	f := facets{entries: map[string]bool{}, edges: map[string]bool{}}
-	if ch == nil {
-		return f
+// diffEntries returns the entries and the updates in which two channels differ, each nil if
+// there are none. Either channel may be nil.
+func diffEntries(x, y *catalog.Channel) (names, edges *Lists) {
+	old, now := entriesOf(x), entriesOf(y)
+	names, edges = &Lists{}, &Lists{}
+	for name, list := range now {
+		was, ok := old[name]
+		if !ok {
+			names.Added = append(names.Added, name)
+		}
+		if !slices.EqualFunc(was, list, sameEntry) {
+			added, removed := changes(edgesTo(was), edgesTo(list))
+			edges.Added, edges.Removed = append(edges.Added, added...), append(edges.Removed, removed...)
+		}
 	}
-	f.heads = strings.Join(slices.Sorted(slices.Values(ch.Heads())), ", ")
-	for _, e := range ch.Entries() {
-		f.entries[e.Name] = true
+	for name, was := range old {
+		if _, ok := now[name]; !ok {
+			names.Removed = append(names.Removed, name)
+			edges.Removed = slices.AppendSeq(edges.Removed, maps.Keys(edgesTo(was)))
+		}
+	}
+	sorted := func(l *Lists) *Lists {
+		slices.Sort(l.Added)
+		slices.Sort(l.Removed)
+		if len(l.Added)+len(l.Removed) == 0 {
+			return nil
+		}
+		return l
+	}
+	return sorted(names), sorted(edges)
+}
+
+// entriesOf returns the entries of a channel by name: several in an invalid one.
+func entriesOf(ch *catalog.Channel) map[string][]catalog.Entry {
+	entries := map[string][]catalog.Entry{}
+	if ch != nil {
+		for _, e := range ch.Entries() {
+			entries[e.Name] = append(entries[e.Name], e)
+		}
+	}
+	return entries
+}
+
+func sameEntry(a, b catalog.Entry) bool {
+	return a.Replaces == b.Replaces && a.SkipRange == b.SkipRange && slices.Equal(a.Skips, b.Skips)
+}
+
+// edgesTo returns the updates that entries of one name state, in words.
+func edgesTo(entries []catalog.Entry) map[string]bool {
+	edges := map[string]bool{}
+	for _, e := range entries {
 		if e.Replaces != "" {
-			f.edges[fmt.Sprintf("%s -> %s (replaces)", e.Replaces, e.Name)] = true
+			edges[e.Replaces+" -> "+e.Name+" (replaces)"] = true
 		}
 		for _, s := range e.Skips {
-			f.edges[fmt.Sprintf("%s -> %s (skips)", s, e.Name)] = true
+			edges[s+" -> "+e.Name+" (skips)"] = true
 		}
 		if e.SkipRange != "" {
-			f.edges[fmt.Sprintf("%s -> %s (skipRange)", e.SkipRange, e.Name)] = true
+			edges[e.SkipRange+" -> "+e.Name+" (skipRange)"] = true
 		}
 	}
-	return f
+	return edges
 }
 
 // changes returns what only the second set has, and what only the first has.
@@ -322,8 +365,8 @@ func changes(old, now map[string]bool) (added, removed []string) {
 	return added, removed
 }
 
-func (d *PackageDiff) diffBundles(a, b *catalog.Package) error {
-	return pairs(bundles(a), bundles(b), func(name string, x, y *catalog.Bundle) error {
+func (d *PackageDiff) diffBundles(ctx context.Context, a, b *catalog.Package) error {
+	return pairs(ctx, bundles(a), bundles(b), func(name string, x, y *catalog.Bundle) error {
 		c := BundleDiff{Name: name, Added: x == nil, Removed: y == nil}
 		if x != nil && y != nil {
 			var err error

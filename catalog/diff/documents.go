@@ -3,6 +3,7 @@ package diff
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -74,12 +75,15 @@ func appendSet(out []byte, list *doc.Value) []byte {
 
 // diffOthers compares the documents of other schemas. Those of one schema,
 // package and name are compared in the order they are written.
-func diffOthers(before, after *catalog.Catalog) ([]DocumentDiff, error) {
+func diffOthers(ctx context.Context, before, after *catalog.Catalog) ([]DocumentDiff, error) {
 	type key struct{ schema, pkg, name string }
 	texts := [2]map[key][]byte{{}, {}}
 	keys := map[key]bool{}
 	for i, c := range []*catalog.Catalog{before, after} {
 		for d := range c.Others() {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			text, err := d.JSON()
 			if err != nil {
 				return nil, err

@@ -383,8 +383,12 @@ func (k *change) same(d, now *catalog.Document) error {
 			return fmt.Errorf("catalog: the entry %q cannot be removed from %s: put each of its fields on its own line", e.Name, d.Subject())
 		}
 	}
+	made := map[string][]catalog.Entry{}
+	for _, e := range now.Entries() {
+		made[e.Name] = append(made[e.Name], e)
+	}
 	for _, e := range want {
-		if !slices.Contains(k.dropped[d], e.Name) && !slices.ContainsFunc(now.Entries(), func(x catalog.Entry) bool { return sameEntry(e, x) }) {
+		if !slices.Contains(k.dropped[d], e.Name) && !slices.ContainsFunc(made[e.Name], func(x catalog.Entry) bool { return sameEntry(e, x) }) {
 			return fmt.Errorf("catalog: the entry %q cannot be edited in %s: put each of its fields on its own line", e.Name, d.Subject())
 		}
 	}
@@ -394,8 +398,14 @@ func (k *change) same(d, now *catalog.Document) error {
 // sameEntry reports whether two entries are equal. The order of skips does not
 // matter.
 func sameEntry(a, b catalog.Entry) bool {
+	if a.Name != b.Name || a.Replaces != b.Replaces || a.SkipRange != b.SkipRange {
+		return false
+	}
+	if slices.Equal(a.Skips, b.Skips) {
+		return true
+	}
 	x, y := slices.Clone(a.Skips), slices.Clone(b.Skips)
 	slices.Sort(x)
 	slices.Sort(y)
-	return a.Name == b.Name && a.Replaces == b.Replaces && a.SkipRange == b.SkipRange && slices.Equal(slices.Compact(x), slices.Compact(y))
+	return slices.Equal(slices.Compact(x), slices.Compact(y))
 }

@@ -96,13 +96,27 @@ func (e *Editor) AddBundle(ctx context.Context, bundle []byte, places ...Placeme
 // SetEntry adds an entry to a channel, or changes the one of that name; its
 // other fields stay.
 func (e *Editor) SetEntry(ctx context.Context, pkg, channel string, entry catalog.Entry) (*Patch, error) {
-	p, err := e.pkg(pkg)
-	if err != nil {
-		return nil, err
-	}
+	return e.SetEntries(ctx, EntryEdit{pkg, channel, entry})
+}
+
+// EntryEdit is an entry of a channel as it shall be.
+type EntryEdit struct {
+	Package string        // whose
+	Channel string        // of the package, which must exist
+	Entry   catalog.Entry // what it becomes
+}
+
+// SetEntries does for several entries at once what [Editor.SetEntry] does for one.
+func (e *Editor) SetEntries(ctx context.Context, edits ...EntryEdit) (*Patch, error) {
 	k := &change{e: e}
-	if err := k.setEntry(p, channel, entry); err != nil {
-		return nil, err
+	for _, x := range edits {
+		p, err := e.pkg(x.Package)
+		if err == nil {
+			err = k.setEntry(p, x.Channel, x.Entry)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return k.patch(ctx)
 }

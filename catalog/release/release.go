@@ -19,22 +19,32 @@ import (
 const (
 	CodeStranded   catalog.Code = "stranded-users"   // installations from the old catalog would lose their upgrade path
 	CodeUnresolved catalog.Code = "unresolved-users" // the new catalog lacks what their updates require
+	CodeOld        catalog.Code = "old-unread"       // a part of the old catalog cannot be read, so some of its users are not known
+	CodeNext       catalog.Code = "next-channel"     // users of a new head can no longer move to the channel that users of the head before it can move to
+	CodeBreaks     catalog.Code = "breaking-crd"     // a new bundle changes a CustomResourceDefinition so that objects may become invalid
 )
 
 // Report is the effect of a new version of a catalog on the users of the old one.
 type Report struct {
 	// Diff is what changed, with all stranded users.
 	Diff *diff.Diff `json:"diff"`
-	// Users counts the users that were checked: the entries of each channel of the
-	// old catalog from which updates led to the head, by rules.
+	// Users counts the users that were checked: the bundles of each package of the
+	// old catalog from which updates led to the head of a channel. A bundle counts
+	// once, though its users may follow several channels.
 	Users int `json:"users"`
 	// Resolved counts the calls of Options.Resolver.
 	Resolved int `json:"resolved,omitempty"`
 	// Unresolved are users whose updates newly fail because of requirements between
 	// operators, by package, channel and bundle.
 	Unresolved []Unresolved `json:"unresolved,omitempty"`
-	// Findings are the faults of the new catalog itself, and who is stranded by it,
-	// sorted by position.
+	// Old are the parts of the old catalog that cannot be read, at their positions in it:
+	// whether their users are stranded is not known, so the release does not pass.
+	Old catalog.Diagnostics `json:"old,omitempty"`
+	// Elsewhere counts the requirements that nothing met in the old catalog either, and
+	// that are therefore taken as met from elsewhere.
+	Elsewhere int `json:"elsewhere,omitempty"`
+	// Findings are the faults of the new catalog itself, who is stranded by it, and what
+	// else must not be released, sorted by position.
 	Findings catalog.Diagnostics `json:"findings,omitempty"`
 	// Fixes are the edits in Patch, by package and channel.
 	Fixes []Fix `json:"fixes,omitempty"`
@@ -49,16 +59,26 @@ type Report struct {
 
 // Left is a group of users whom no edit of an entry helps, with one cause.
 type Left struct {
-	Package string   `json:"package"` // of the bundles
-	Channel string   `json:"channel"` // that the users follow; "" if the package is gone
-	Bundles []string `json:"bundles"` // that they have
-	Why     string   `json:"why"`     // the cause; for several users, "it" stands for each bundle
+	Package string          `json:"package"` // of the bundles
+	Channel string          `json:"channel"` // that the users follow; "" if the package is gone
+	Bundles []string        `json:"bundles"` // that they have
+	Rules   []catalog.Rules `json:"rules"`   // by which nothing helps them; by others the patch may
+	Why     string          `json:"why"`     // the cause; for several users, "it" stands for each bundle
 }
 
 // String names the users, at most the first three, and says why they are left.
 func (l Left) String() string {
 	where := (&diff.Group{Channel: l.Channel}).Where()
-	return fmt.Sprintf("package %s, %s: users of %s: %s", l.Package, where, words.List(l.Bundles, "and", 3), l.Why)
+	return fmt.Sprintf("package %s, %s, OLM %s: users of %s: %s", l.Package, where, joined(l.Rules), words.List(l.Bundles, "and", 3), l.Why)
+}
+
+// joined returns the names of rules in words.
+func joined(rules []catalog.Rules) string {
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = r.String()
+	}
+	return strings.Join(names, " and ")
 }
 
 // Fix is an edit of an entry that gives users an update path: the head of a channel
@@ -115,6 +135,9 @@ type Options struct {
 	// Resolver checks whether updates succeed given the requirements between
 	// operators; nil skips that check. The package solver/olm/reach has one.
 	Resolver Resolver
+	// Breaks returns what an update from one bundle to another changes so that objects of
+	// users may become invalid; nil skips that check. The package solver/olm/reach has one.
+	Breaks func(ctx context.Context, from, to *catalog.Bundle) ([]string, error)
 }
 
 // Resolver checks whether a user gets updates if operators require others.
@@ -124,6 +147,8 @@ type Resolver interface {
 	// "" if there are any, and otherwise why there are none. The error is that of
 	// ctx or of reading.
 	Reach(ctx context.Context, c *catalog.Catalog, pkg, channel string, from catalog.Installed) (why string, err error)
+	// Unmet returns the requirements of bundles of a catalog that nothing provides.
+	Unmet(ctx context.Context, c *catalog.Catalog) ([]catalog.Property, error)
 }
 
 func (o *Options) resolver() Resolver {
@@ -133,16 +158,18 @@ func (o *Options) resolver() Resolver {
 	return o.Resolver
 }
 
-// Passes reports whether the new catalog may be released: it is valid, and
-// nobody is stranded.
-func (r *Report) Passes() bool { return len(r.Findings) == 0 }
+// Passes reports whether the new catalog may be released: all of the old one is known, the
+// new one is valid, nobody is stranded, and nothing else was found.
+func (r *Report) Passes() bool { return len(r.Findings)+len(r.Old) == 0 }
 
 // Evaluate compares the catalog in after with the one before. The users are the
 // entries of every channel of the old catalog from which updates lead to the head;
 // each must reach the head of its channel in the new one, by the rules of OLM v0
 // and by those of v1. With a resolver, users of packages whose bundles require
 // something are also checked, by the rules of v0: OLM v1 installs nothing that a
-// bundle requires.
+// bundle requires. What nothing provided in the old catalog either is taken as provided
+// from elsewhere. Users who could move to a channel with later versions must still be able
+// to after their update.
 //
 // The error is that of ctx or of reading. If documents of a catalog cannot be read,
 // the rest is evaluated, and the catalog does not pass.
@@ -151,7 +178,7 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Findings: judged.Findings(), Users: users(before)}
+	r := &Report{Findings: judged.Findings(), Users: users(before), Old: unread(before)}
 	if r.Diff, err = diff.Compare(ctx, before, now, nil); err != nil {
 		return nil, err
 	}
@@ -159,15 +186,28 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 		for _, g := range diff.Groups(p.Stranded) {
 			r.Findings = append(r.Findings, finding(now, p.Name, &g))
 		}
+		if err := r.next(ctx, before, now, p.Name); err != nil {
+			return nil, err
+		}
 	}
-	if resolver := opts.resolver(); resolver != nil {
-		if err := r.resolve(ctx, before, now, resolver); err != nil {
+	if opts != nil && opts.Breaks != nil {
+		if err := r.breaks(ctx, before, now, opts.Breaks); err != nil {
+			return nil, err
+		}
+	}
+	met := &elsewhere{resolver: opts.resolver(), made: map[*catalog.Catalog]*catalog.Catalog{}}
+	if met.resolver != nil {
+		if err := met.assume(ctx, before); err != nil {
+			return nil, err
+		}
+		r.Elsewhere = len(met.unmet)
+		if err := r.resolve(ctx, before, now, met); err != nil {
 			return nil, err
 		}
 	}
 	r.Findings = r.Findings.Sorted()
 	if r.Diff.Stranded() > 0 && len(now.Faults()) == 0 {
-		h := &helper{r, before, now, after, opts.resolver()}
+		h := &helper{r, before, now, after, met}
 		if err := h.help(ctx, len(judged.Findings())); err != nil {
 			return nil, err
 		}
@@ -175,43 +215,37 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 	return r, nil
 }
 
+// unread returns what cannot be read of the old catalog.
+func unread(before *catalog.Catalog) catalog.Diagnostics {
+	var list catalog.Diagnostics
+	for _, d := range before.Faults() {
+		u := *d
+		u.Code, u.Message = CodeOld, "in the old catalog: "+d.Message
+		list = append(list, &u)
+	}
+	return list
+}
+
 // users counts the users that are checked.
 func users(c *catalog.Catalog) (n int) {
 	for p := range c.Packages() {
+		known := map[string]bool{}
 		for ch := range p.Channels() {
 			for _, rules := range []catalog.Rules{catalog.OLMv0, catalog.OLMv1} {
-				n += len(following(ch, rules))
+				for _, name := range diff.Users(ch, rules) {
+					known[name] = true
+				}
 			}
 		}
+		n += len(known)
 	}
 	return n
 }
 
-// following returns the entries of a channel from which updates lead to a head.
-func following(ch *catalog.Channel, rules catalog.Rules) (names []string) {
-	g, leading := ch.Graph(rules), map[string]bool{}
-	for _, head := range ch.Heads() {
-		leading[head] = true
-		for name := range g.Reaching(head) {
-			leading[name] = true
-		}
-	}
-	for _, e := range ch.Entries() {
-		if leading[e.Name] {
-			names = append(names, e.Name)
-		}
-	}
-	return names
-}
-
 // finding reports users at the place to edit.
 func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnostic {
-	rules := make([]string, len(g.Rules))
-	for i, r := range g.Rules {
-		rules[i] = r.String()
-	}
 	f := &catalog.Diagnostic{Pos: place(now, pkg, g.Channel), Code: CodeStranded, Subject: fmt.Sprintf("package %q, channel %q", pkg, g.Channel)}
-	by := strings.Join(rules, " and ")
+	by := joined(g.Rules)
 	if len(g.Bundles) == 1 {
 		f.Message = fmt.Sprintf("users of %q no longer get updates from OLM %s: %s", g.Bundles[0], by, g.Why)
 		f.Hint = fmt.Sprintf("make the head skip %q, or keep the update that was there", g.Bundles[0])

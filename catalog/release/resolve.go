@@ -11,7 +11,7 @@ import (
 
 // resolve checks the users of packages whose bundles require something, and
 // whom the graph alone does not strand.
-func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, resolver Resolver) error {
+func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, resolver *elsewhere) error {
 	stranded := map[string][]diff.Stranded{}
 	for _, p := range r.Diff.Packages {
 		stranded[p.Name] = p.Stranded
@@ -26,7 +26,7 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 			continue
 		}
 		for ch := range p.Channels() {
-			for _, name := range following(ch, catalog.OLMv0) {
+			for _, name := range diff.Users(ch, catalog.OLMv0) {
 				is := func(s diff.Stranded) bool { return s.Channel == ch.Name() && s.Bundle == name }
 				if _, there := q.Channel(ch.Name()); !there || slices.ContainsFunc(stranded[p.Name()], is) {
 					continue
@@ -42,7 +42,7 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 				r.Findings = append(r.Findings, &catalog.Diagnostic{
 					Pos: place(now, p.Name(), ch.Name()), Code: CodeUnresolved, Subject: fmt.Sprintf("package %q, channel %q", p.Name(), ch.Name()),
 					Message: fmt.Sprintf("users of %q no longer reach the head, because a requirement is missing: %s", name, why),
-					Hint:    "provide what is required, or remove the requirement",
+					Hint:    "provide what is required, name the catalog that does (-with), or remove the requirement",
 				})
 			}
 		}
@@ -51,14 +51,14 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 }
 
 // lost says why a user no longer reaches the head, or returns "".
-func (r *Report) lost(ctx context.Context, before, now *catalog.Catalog, resolver Resolver, pkg, channel string, from catalog.Installed) (string, error) {
+func (r *Report) lost(ctx context.Context, before, now *catalog.Catalog, resolver *elsewhere, pkg, channel string, from catalog.Installed) (string, error) {
 	r.Resolved++
-	why, err := resolver.Reach(ctx, now, pkg, channel, from)
+	why, err := resolver.reach(ctx, before, now, pkg, channel, from)
 	if err != nil || why == "" {
 		return "", err
 	}
 	r.Resolved++
-	was, err := resolver.Reach(ctx, before, pkg, channel, from)
+	was, err := resolver.reach(ctx, before, before, pkg, channel, from)
 	if err != nil || was != "" {
 		return "", err
 	}

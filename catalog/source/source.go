@@ -109,15 +109,10 @@ func (c *content) open(ctx context.Context, path string, o *Options) (*Source, e
 		return nil, err
 	}
 	if info.IsDir() {
-		root, err := os.OpenRoot(path) // links do not lead out of it
-		if err != nil {
-			return nil, err
+		if isLayout(os.DirFS(path)) {
+			return openLayout(os.DirFS(path), o, c.kind)
 		}
-		if !isLayout(root.FS()) {
-			return &Source{FS: root.FS(), root: root}, nil
-		}
-		defer root.Close()
-		return openLayout(root.FS(), o, c.kind)
+		return &Source{FS: os.DirFS(path)}, nil
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is neither a directory nor a regular file")

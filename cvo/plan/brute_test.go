@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/internal/long"
 )
@@ -275,7 +276,7 @@ func (w *world) blocked(x spot, e worldEdge) bool {
 		if x.at[i] >= 0 {
 			at = minorOf(w.Releases[x.at[i]])
 		}
-		if to-at > plan.MaxSkew {
+		if to-at > cvo.KubeletSkew(4, uint64(to)) {
 			return true
 		}
 	}
@@ -332,6 +333,9 @@ func TestBruteForce(t *testing.T) {
 		}
 		if err := w.walk(p); err != nil {
 			t.Fatalf("seed %d: %v\n%v%+v", seed, err, p, w)
+		}
+		if err := plan.CheckCommands(s, p); err != nil {
+			t.Fatalf("seed %d: %v\n%v", seed, err, p)
 		}
 		if seed%5 == 0 {
 			if err := plan.Check(t.Context(), s, goal, policy, p); err != nil {

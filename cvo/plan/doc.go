@@ -28,8 +28,8 @@
 //     the minor version that runs at the time, each time to the newest version that can
 //     be reached in one hop, because there is no install plan for another.
 //   - The control plane is never paused, and restarts at each release. Other pools
-//     restart at each release, or are paused; paused pools are at most [MaxSkew] minor
-//     versions behind.
+//     restart at each release, or are paused; paused pools are behind by at most what
+//     [cvo.KubeletSkew] allows.
 //   - Gates and conditions are known for the current minor version only. A plan that
 //     passes through two says that it has not seen those of the second.
 //

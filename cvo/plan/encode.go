@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -31,7 +32,7 @@ import (
 //	roll(p,v)               ->  at(v), and what its drains need: budgets, room, members of etcd
 //	roll(p,v) or not paused(p,v), having come paused     ->  unpause(p,v)
 //	paused(p,v), having come otherwise or having rolled  ->  pause(p,v)
-//	at(v), MaxSkew+1 minor versions beyond where p is    ->  a roll of p at most MaxSkew behind v, before it
+//	at(v), more than the skew beyond where p is    ->  a roll of p at most the skew behind v, before it
 //
 // An operator. For each minor version s that the cluster passes, each version k:
 //
@@ -159,6 +160,7 @@ type wayPart struct {
 	budgets       []solver.Var
 	members       []solver.Var
 	rooms         map[string]solver.Var
+	leaves        solver.Var // the cluster leaves its minor version; 0 if it does not, or is on its way
 }
 
 // crossings forbid what prevents leaving a minor version. Gates are acknowledged before that. An update in progress has
@@ -174,6 +176,9 @@ func (w *wayPart) crossings() {
 		v := w.p.NewVars(1)
 		w.p.Require(v, w.m.goal)
 		w.forbid(v, w.m.crossings[s])
+		if s == 0 {
+			w.leaves = v
+		}
 		for i, g := range w.m.gates {
 			if g.stage == s {
 				w.imply(v, w.step(choice{kind: Acknowledge, subject: g.name, index: i, stage: s, release: -1}))
@@ -283,7 +288,13 @@ func (w *wayPart) pool(i int) {
 		}
 		w.p.Any([]solver.Lit{paused[v].No(), roll[v].No(), pause[v].Yes()}, nil)
 	}
-	// Its previous state decides whether it must be paused or unpaused.
+	w.paused(p, roll, paused, pause, unpause)
+	w.skew(p, roll)
+	w.rollFirst(p, roll)
+}
+
+// paused encodes when a pool must be paused or unpaused: its previous state decides.
+func (w *wayPart) paused(p *pool, roll, paused, pause, unpause []solver.Var) {
 	arrive := func(v int, given []solver.Lit, was solver.Lit) {
 		// was: it came paused
 		w.p.Any(append(slices.Clone(given), not(was), paused[v].Yes(), unpause[v].Yes()), nil)
@@ -297,26 +308,40 @@ func (w *wayPart) pool(i int) {
 		w.p.Forbid(now, nil)
 	}
 	arrive(w.start, nil, now.Yes())
-	for k, e := range m.moves {
+	for k, e := range w.m.moves {
 		arrive(e.to, []solver.Lit{w.edges[k].No()}, paused[e.from].Yes())
 	}
-	w.skew(p, roll)
+}
+
+// rollFirst makes a pool restart before the minor version changes, if an operator asks for that.
+func (w *wayPart) rollFirst(p *pool, roll []solver.Var) {
+	if !p.first || w.leaves == 0 {
+		return
+	}
+	lits := []solver.Lit{w.leaves.No()}
+	for v, r := range w.m.releases {
+		if r.stage == 0 {
+			lits = append(lits, roll[v].Yes())
+		}
+	}
+	w.p.Any(lits, w.m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s must restart into %s before the minor version changes", p.name, w.m.stages[0])))
 }
 
 // skew prevents the nodes of a paused pool from falling too far behind.
 func (w *wayPart) skew(p *pool, roll []solver.Var) {
 	m := w.m
 	for v, r := range m.releases {
-		if r.stage-p.stage <= MaxSkew {
+		limit := m.stages[r.stage].skew()
+		if r.stage == 0 || r.stage-p.stage <= limit { // the cluster is there already
 			continue
 		}
 		lits := []solver.Lit{w.at[v].No()}
 		for u, q := range m.releases {
-			if q.stage < r.stage && q.stage >= r.stage-MaxSkew {
+			if q.stage < r.stage && q.stage >= r.stage-limit {
 				lits = append(lits, roll[u].Yes())
 			}
 		}
-		w.p.Any(lits, m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s may be at most %d minor versions behind the control plane", p.name, MaxSkew)))
+		w.p.Any(lits, m.once(FactSkew, p.name, fmt.Sprintf("the nodes of pool %s may be at most %s behind the control plane of %s", p.name, words.Count(limit, "minor version", "minor versions"), m.stages[r.stage])))
 	}
 }
 

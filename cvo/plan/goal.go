@@ -52,6 +52,8 @@ type Policy struct {
 	Accept []string `json:"accept,omitempty"`
 	// Prefer is which plan is better.
 	Prefer Preference `json:"prefer,omitempty"`
+	// Direct asks for the fewest steps even if another way leaves fewer risks unevaluated.
+	Direct bool `json:"direct,omitempty"`
 	// KeepOperators are the packages of operators that must not move.
 	KeepOperators []string `json:"keepOperators,omitempty"`
 	// KeepBudgets, KeepNodes and KeepMembers forbid changing disruption budgets, adding

@@ -37,6 +37,9 @@ func TestImpossible(t *testing.T) {
 				}
 				return refusal(w, err)
 			}
+			if err := plan.CheckCommands(q.s, p); err != nil {
+				t.Error(err)
+			}
 			var b strings.Builder
 			for _, s := range p.Steps {
 				fmt.Fprintln(&b, step(w, &s))

@@ -14,7 +14,8 @@ import (
 
 // Make returns the best plan that brings the cluster to the goal, with a proof that none is better.
 //
-// The best plan takes as few unevaluated risks as possible; a risk that is known to apply is taken only if the
+// The best plan takes as few unevaluated risks as possible, unless the policy asks for the direct way, which
+// Plan.Detour compares it with; a risk that is known to apply is taken only if the
 // policy accepts it. Among those it has the fewest steps, and then the fewest restarts of nodes; with
 // LeastDisruption it is the other way round. Ties are broken by the newest releases. Steps are in an order in
 // which each may begin when those before it are done:
@@ -45,7 +46,33 @@ func Make(ctx context.Context, s *Situation, goal *Goal, policy *Policy) (*Plan,
 	case no != nil:
 		return nil, in.refuse(ctx, no)
 	}
-	return p, nil
+	return p, in.detour(ctx, p)
+}
+
+// detour notes in a plan what the direct way would be, if that has fewer updates and more
+// risks that were not evaluated.
+func (in *input) detour(ctx context.Context, p *Plan) error {
+	count := func(p *Plan) (n int) {
+		for i := range p.Steps {
+			if p.Steps[i].Kind == MoveCluster {
+				n++
+			}
+		}
+		return n
+	}
+	from, ok := parseMinor(p.From)
+	to, ok2 := parseMinor(p.To)
+	if in.Policy.Direct || !ok || !ok2 || count(p) <= max(to.minor-from.minor, 1) {
+		return nil // there is no shorter way
+	}
+	policy := *in.Policy
+	policy.Direct = true
+	q, no, err := newInput(in.Situation, in.Goal, &policy).planTo(ctx, p.To)
+	if err != nil || no != nil || count(q) >= count(p) {
+		return err
+	}
+	p.Detour = &Detour{Unknown: q.Cost.Unknown, Updates: count(p) - count(q), Restarts: p.Cost.Restarts - q.Cost.Restarts}
+	return nil
 }
 
 // check completes the question, and reports what is wrong with it.
@@ -216,9 +243,29 @@ func (in *input) planTo(ctx context.Context, target string) (*Plan, *noPlan, err
 	return p, nil, nil
 }
 
-// criteria are what is minimised, the first one first: unknown risks, then steps
-// and restarts as the policy prefers it.
+// The criteria, see Policy.order.
+const (
+	byUnknown = iota
+	bySteps
+	byRestarts
+)
+
+// order is the order of the criteria: unknown risks first, unless the direct way is asked
+// for, and steps before restarts, unless the least disruption is preferred.
+func (p *Policy) order() []int {
+	list := []int{byUnknown, bySteps, byRestarts}
+	if p.Prefer == LeastDisruption {
+		list = []int{byUnknown, byRestarts, bySteps}
+	}
+	if p.Direct {
+		list = append(list[1:], byUnknown)
+	}
+	return list
+}
+
+// criteria are what is minimised, the first one first.
 func (x *part) criteria(policy *Policy) []solver.Criterion {
+	list := make([]solver.Criterion, 3)
 	unknown, steps, restarts := solver.Criterion{Name: "unknown risks"}, solver.Criterion{Name: "steps"}, solver.Criterion{Name: "restarts"}
 	for _, v := range x.unknown {
 		unknown.Terms = append(unknown.Terms, solver.Term{Lit: v.Yes(), Weight: 1})
@@ -229,10 +276,10 @@ func (x *part) criteria(policy *Policy) []solver.Criterion {
 			restarts.Terms = append(restarts.Terms, solver.Term{Lit: c.v.Yes(), Weight: int64(c.restarts)})
 		}
 	}
-	if policy.Prefer == LeastDisruption {
-		return []solver.Criterion{unknown, restarts, steps}
+	for i, k := range policy.order() {
+		list[i] = []solver.Criterion{unknown, steps, restarts}[k]
 	}
-	return []solver.Criterion{unknown, steps, restarts}
+	return list
 }
 
 // solve finds the best choices of a part, or the facts that leave none.

@@ -111,5 +111,37 @@ func replaceCommand(s *Situation, member string) string {
 			}
 		}
 	}
-	return "oc -n openshift-machine-api delete machine NAME, that of its node, and wait for its replacement; without machines, replace the member manually"
+	return "oc -n openshift-machine-api get machines -l machine.openshift.io/cluster-api-machine-role=master -o wide"
+}
+
+// growCommand adds a node like those of a pool, or like a node, as "pool worker" or "node w-1".
+func (m *model) growCommand(c choice) string {
+	like := m.example(c.subject)
+	const list = "oc -n openshift-machine-api get machinesets"
+	if like == nil {
+		return list
+	}
+	own := machineOf(m.Situation, like.Name)
+	if own == nil {
+		return list
+	}
+	set := func(x *lifecycle.Machine) string {
+		for _, o := range x.OwnerReferences {
+			if o.Kind == "MachineSet" {
+				return x.Namespace + "/" + o.Name
+			}
+		}
+		return ""
+	}
+	name, n := set(own), 0
+	if name == "" {
+		return list
+	}
+	for i := range m.Situation.Machines {
+		if set(&m.Situation.Machines[i]) == name {
+			n++
+		}
+	}
+	namespace, short, _ := strings.Cut(name, "/")
+	return shell.Command("oc -n %s scale machineset %s --replicas=%s", namespace, short, fmt.Sprint(n+1))
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// MaxSkew is how many minor versions the nodes of a paused pool may be behind the control plane.
-const MaxSkew = 2
-
 // minor is a minor version, such as 4.19.
 type minor struct{ major, minor int }
 
@@ -24,6 +21,9 @@ func (m minor) String() string { return fmt.Sprintf("%d.%d", m.major, m.minor) }
 func (m minor) compare(n minor) int {
 	return cmp.Or(cmp.Compare(m.major, n.major), cmp.Compare(m.minor, n.minor))
 }
+
+// skew is how many minor versions the nodes may be behind a control plane of m.
+func (m minor) skew() int { return cvo.KubeletSkew(uint64(m.major), uint64(m.minor)) }
 
 // kube is the minor version of Kubernetes in it: 4.19 has 1.32. It is zero if unknown.
 func (m minor) kube() minor {
@@ -53,7 +53,7 @@ type model struct {
 	stages        []minor // the minor versions that the cluster passes, from the one that runs
 	releases      []release
 	moves         []move
-	gates         []gate
+	gates         []adminGate
 	crossings     map[int][]*fact // what forbids leaving a stage
 	broken        []*fact         // what forbids every move
 	pools         []pool
@@ -76,13 +76,15 @@ type release struct {
 
 // move is an update of the cluster between two releases, by their index.
 type move struct {
-	from, to int
-	unknown  []string // unevaluated risks
-	risky    []*fact  // risks that apply and are not accepted
+	from, to  int
+	unknown   []string // unevaluated risks
+	taken     []string // risks that apply and are accepted
+	risky     []*fact  // risks that apply and are not accepted
+	signature string   // the digest of the release whose signature the cluster lacks
 }
 
-// gate must be acknowledged before a stage is left.
-type gate struct {
+// adminGate must be acknowledged before a stage is left.
+type adminGate struct {
 	name, text string
 	stage      int
 }
@@ -100,6 +102,7 @@ type pool struct {
 	rounds  int
 	size    int  // how many may be down at a time
 	unknown bool // it is unknown which release its nodes run
+	first   bool // it must restart before the minor version changes
 }
 
 // runs reports whether the nodes of a pool need not restart for a release: they run it, or, if the
@@ -162,6 +165,9 @@ func newModel(in *input, target string) (*model, []*fact) {
 	if m.target == "" {
 		m.target = m.start
 	}
+	if m.hosted() && m.start != m.target {
+		return nil, []*fact{notHosted(m.target)}
+	}
 	m.goal = &fact{reason: FactGoal, subject: m.target, text: "the goal is " + m.target, plain: true}
 	first, ok := parseMinor(m.start)
 	last, ok2 := parseMinor(m.target)
@@ -182,7 +188,6 @@ func newModel(in *input, target string) (*model, []*fact) {
 	if m.start != m.target {
 		bad = append(bad, m.readMoves()...)
 		m.readGates()
-		m.readClusterOperators()
 	} else {
 		m.releases = []release{{name: m.start, v: semverx.Tolerant(m.start)}}
 	}
@@ -196,6 +201,9 @@ func newModel(in *input, target string) (*model, []*fact) {
 	m.readMembers()
 	if len(bad) > 0 {
 		return nil, bad
+	}
+	if m.start != m.target {
+		m.readReports()
 	}
 	return m, nil
 }
@@ -220,48 +228,10 @@ func (m *model) readGates() {
 		x, ok2 := parseMinor(rest)
 		stage := slices.Index(m.stages[:len(m.stages)-1], x)
 		if ok && ok2 && stage >= 0 && m.Situation.Gates.Acks[name] != "true" {
-			m.gates = append(m.gates, gate{name, text, stage})
+			m.gates = append(m.gates, adminGate{name, text, stage})
 		}
 	}
-	slices.SortFunc(m.gates, func(a, b gate) int { return strings.Compare(a.name, b.name) })
-}
-
-// cured reports whether an operator's reason against a change of the minor version ends by what
-// the plan does anyway.
-func cured(operator, reason string) bool {
-	switch reason {
-	case "IncompatibleOperatorsInstalled", "AdminAckRequired", "PoolUpdating", "KubeletMinorVersionUnsupportedNextUpgrade", "KubeletSkewUnsupportedNextUpgrade":
-		return true
-	}
-	return operator == "machine-config" && reason == "One or more machine config pools are updating, please see `oc get mcp` for further details"
-}
-
-// readClusterOperators finds what forbids moves.
-func (m *model) readClusterOperators() {
-	cv := m.Situation.Cluster
-	if c := fairlead.FindCondition(cv.Status.Conditions, "Failing"); c != nil && c.Status == fairlead.ConditionTrue {
-		m.broken = append(m.broken, m.once(FactFailing, c.Reason, "the cluster is already failing: "+clip(c.Message, 140), fix{"RepairCluster", "", "fix what the ClusterVersion reports as failing", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
-	}
-	for i := range m.Situation.ClusterOperators {
-		o := &m.Situation.ClusterOperators[i]
-		change := func(kind string, to fairlead.ConditionStatus) func(*input) {
-			return func(in *input) { set(in.Situation.ClusterOperators[i].Status.Conditions, kind, to) }
-		}
-		if c := fairlead.FindCondition(o.Status.Conditions, "Available"); c != nil && c.Status == fairlead.ConditionFalse {
-			m.broken = append(m.broken, m.once(FactNotAvailable, o.Name, fmt.Sprintf("the operator %s is not available: %s", o.Name, clip(cmp.Or(c.Message, c.Reason), 140)), fix{"RepairOperator", o.Name, "repair the operator " + o.Name, change("Available", fairlead.ConditionTrue), costWork}))
-		}
-		if c := fairlead.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == fairlead.ConditionFalse && !cured(o.Name, c.Reason) && len(m.stages) > 1 {
-			m.crossings[0] = append(m.crossings[0], m.once(FactNotUpgradeable, o.Name, fmt.Sprintf("the operator %s blocks minor updates (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"FixUpgradeable", o.Name, "fix what the operator " + o.Name + " reports, until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
-		}
-	}
-	if len(cv.Spec.Overrides) > 0 {
-		for _, x := range cv.Spec.Overrides {
-			if x.Unmanaged && len(m.stages) > 1 {
-				m.crossings[0] = append(m.crossings[0], m.once(FactOverrides, x.Name, fmt.Sprintf("spec.overrides leaves %s %s unmanaged, which blocks minor updates", x.Kind, x.Name), fix{"RemoveOverrides", "", "remove spec.overrides", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
-				break
-			}
-		}
-	}
+	slices.SortFunc(m.gates, func(a, b adminGate) int { return strings.Compare(a.name, b.name) })
 }
 
 // set changes the status of a condition.

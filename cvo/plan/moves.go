@@ -73,7 +73,9 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 	for _, name := range x.Risks {
 		r := applies[name]
 		switch {
-		case slices.Contains(m.Policy.Accept, name) || r.Applies == fairlead.ConditionFalse:
+		case r.Applies == fairlead.ConditionFalse:
+		case slices.Contains(m.Policy.Accept, name):
+			e.taken = append(e.taken, name)
 		case r.Applies == fairlead.ConditionTrue:
 			text := "the risk " + name + " applies to this cluster and is not accepted"
 			if r.Message != "" {
@@ -84,6 +86,7 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 			e.unknown = append(e.unknown, name)
 		}
 	}
+	m.readRefusal(x, &e)
 	m.moves = append(m.moves, e)
 }
 

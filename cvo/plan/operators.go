@@ -63,6 +63,12 @@ func (m *model) operatorStage(x *part, i, s int, before []solver.Var) (solver.Va
 		if o.kept {
 			x.p.Forbid(v, m.keptOperator(o))
 		}
+		if o.Held != "" && h.from == o.installed {
+			x.p.Forbid(v, m.heldOperator(o))
+		}
+		if o.Trouble != "" {
+			x.p.Forbid(v, m.trouble(o))
+		}
 	}
 	for k := range o.max {
 		if s == 0 && k == o.installed {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -28,7 +29,7 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 				rest = append(rest, c)
 			}
 		}
-		p.Cost.Unknown += int(x.best.Costs[0])
+		p.Cost.Unknown += int(x.best.Costs[slices.Index(m.Policy.order(), byUnknown)])
 	}
 	before := []Kind{ReplaceMember, FixBudget, FreeRoom}
 	slices.SortFunc(early, func(a, b choice) int {
@@ -54,8 +55,29 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 		w.add(c)
 	}
 	p.Cost.Steps = len(p.Steps)
+	w.prepare()
+	if r := cvo.RulesOf(m.start); !r.Known && len(moves) > 0 {
+		p.Rules = r.Minor
+	}
+	if len(p.Steps) == 0 && m.Goal.moves() {
+		w.overlooked()
+	}
 	w.times()
 	return p, w.late
+}
+
+// overlooked marks what was not observed of nodes that may still have to restart.
+func (w *writer) overlooked() {
+	mark := func(is bool, what, command string) {
+		if is {
+			w.p.Unseen = append(w.p.Unseen, Unseen{what, command})
+		}
+	}
+	sit := w.m.Situation
+	mark(sit.Pools == nil, "which pools there are, and whether their nodes run "+w.m.target, "oc get machineconfigpools -o yaml")
+	for i := range w.m.pools {
+		mark(w.m.pools[i].unknown, "which release the nodes of pool "+w.m.pools[i].name+" run", "oc get machineconfigs -o yaml")
+	}
 }
 
 // writer writes the steps of a plan.

@@ -37,6 +37,17 @@ type Plan struct {
 	Ends   time.Time     `json:"ends,omitzero"`    // when the last step ends, if the first begins at the time of the observation
 	Unseen []Unseen      `json:"unseen,omitempty"` // what was not observed and steps depend on, each once
 	Proof  []Bound       `json:"proof,omitempty"`  // proof that there is no better plan; see Check
+	Detour *Detour       `json:"detour,omitempty"` // how the direct way compares; nil if this is it
+	// Rules are those by which releases judge the first update, if the running release is not
+	// in the table of [cvo.Branches]; empty otherwise.
+	Rules string `json:"rules,omitempty"`
+}
+
+// Detour is what a plan pays to leave fewer risks unevaluated than the direct way.
+type Detour struct {
+	Unknown  int `json:"unknown"`  // unevaluated risks of the direct way
+	Updates  int `json:"updates"`  // how many updates of the cluster the direct way saves
+	Restarts int `json:"restarts"` // how many restarts of nodes it saves
 }
 
 // Cost is what plans are compared by; see Preference.
@@ -76,6 +87,9 @@ type PlanStep struct {
 	// Restarts are the nodes that restart, and Rounds the rounds of their drains.
 	Restarts int `json:"restarts,omitempty"`
 	Rounds   int `json:"rounds,omitempty"` // see Restarts
+	// First are tasks before the step, and Then tasks after it.
+	First []Task `json:"first,omitempty"`
+	Then  []Task `json:"then,omitempty"` // see First
 	// Unseen is what it depends on that was not observed.
 	Unseen []Unseen `json:"unseen,omitempty"`
 }
@@ -99,6 +113,12 @@ type Bound struct {
 func (p *Plan) String() string {
 	var b strings.Builder
 	switch {
+	case len(p.Steps) == 0 && len(p.Unseen) > 0:
+		b.WriteString("nothing to do, as far as is known\n")
+		for _, u := range p.Unseen {
+			fmt.Fprintf(&b, "unknown: %s; to find out: %s\n", u.What, u.Command)
+		}
+		return b.String()
 	case len(p.Steps) == 0:
 		return "nothing to do: the cluster already meets the goal\n"
 	case p.From == p.To:
@@ -110,17 +130,36 @@ func (p *Plan) String() string {
 		fmt.Fprintf(&b, ", %s", count(p.Cost.Restarts, "node restart"))
 	}
 	b.WriteString("; no plan is better\n")
+	if d := p.Detour; d != nil {
+		fmt.Fprintf(&b, "this is a detour: it leaves %s unevaluated, and the direct way %d, with %s and %s fewer; ask for that with -direct\n", words.Count(p.Cost.Unknown, "risk", "risks"), d.Unknown, words.Count(d.Updates, "update", "updates"), words.Count(d.Restarts, "node restart", "node restarts"))
+	}
+	if p.Rules != "" {
+		fmt.Fprintf(&b, "%s is not in the table of rules: those of %s are assumed\n", p.From, p.Rules)
+	}
 	for i, s := range p.Steps {
 		takes := words.Span(s.Takes)
 		if first := firstBeside(p.Steps, i); first < i {
 			takes += fmt.Sprintf(", at the same time as step %d", first+1)
 		}
-		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n     do: %s\n     done when: %s\n     undo: %s\n", i+1, s, takes, s.Why, s.Command, s.After, s.Back)
+		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n", i+1, s, takes, s.Why)
+		writeTasks(&b, "first", s.First)
+		fmt.Fprintf(&b, "     do: %s\n     done when: %s\n     undo: %s\n", s.Command, s.After, s.Back)
+		writeTasks(&b, "then", s.Then)
 		for _, u := range s.Unseen {
 			fmt.Fprintf(&b, "     unknown: %s; to find out: %s\n", u.What, u.Command)
 		}
 	}
 	return b.String()
+}
+
+// writeTasks writes what to do before or after a step.
+func writeTasks(b *strings.Builder, when string, tasks []Task) {
+	for _, t := range tasks {
+		fmt.Fprintf(b, "     %s: %s\n       %s\n", when, t.What, t.Command)
+		if t.After != "" {
+			fmt.Fprintf(b, "       done when: %s\n", t.After)
+		}
+	}
 }
 
 // firstBeside returns the first of the steps that begin at the same time as one, which may be

@@ -48,9 +48,9 @@ func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Pla
 			sum[k] += int(cost)
 		}
 	}
-	cost := []int{p.Cost.Unknown, p.Cost.Steps, p.Cost.Restarts}
-	if in.Policy.Prefer == LeastDisruption {
-		cost[1], cost[2] = cost[2], cost[1]
+	all, cost := []int{p.Cost.Unknown, p.Cost.Steps, p.Cost.Restarts}, []int{}
+	for _, k := range in.Policy.order() {
+		cost = append(cost, all[k])
 	}
 	if used != len(p.Steps) || sum[0] != cost[0] || sum[1] != cost[1] || sum[2] != cost[2] {
 		return fmt.Errorf("the costs of the plan are %v, but those of its parts are %v, with %d of %d steps", cost, sum, used, len(p.Steps))
@@ -74,7 +74,7 @@ func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, costs []int6
 	}
 	for k, cost := range costs {
 		c := x.criteria(policy)[k]
-		if k == 0 { // this criterion does not count steps
+		if policy.order()[k] == byUnknown { // this criterion does not count steps
 			x.p.Limit(int(cost), x.unknown, nil)
 			continue
 		}

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/gate"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // FromGraph returns what a Situation has from an update graph: the updates from
@@ -57,28 +60,45 @@ func FromGraph(g *graph.Graph, from string, channels []string, known graph.Evalu
 	return moves, list, nil
 }
 
-// ReadOperators returns the operators that subscriptions have installed, with the
-// versions that they can be updated to, by package. Catalogs are those of each minor
-// version of the cluster, such as 4.19, because each has its own; one under "" serves
-// all. A subscription without a CSV is left out, and so are copies. A subscription
-// names a CSV as installed as soon as it exists; as long as that has not succeeded and
-// the one that it replaces still exists, the operator counts as not updated yet. The
-// error says what cannot be read.
-func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Subscription, csvs []olm.ClusterServiceVersion) ([]Operator, error) {
+// Installed is what is observed of OLM's objects. Nil lists are unknown.
+type Installed struct {
+	Subscriptions []olm.Subscription          // of all namespaces
+	CSVs          []olm.ClusterServiceVersion // likewise, copies included or not
+	Conditions    []gate.OperatorCondition    // likewise
+	InstallPlans  []resource.InstallPlan      // likewise
+}
+
+// ReadOperators returns the installed operators, with the versions that they can be updated
+// to, by package. Catalogs are those of each minor version of the cluster, such as 4.19,
+// because each has its own; one under "" serves all. Without any, the updates are unknown.
+//
+//  1. A subscription without a CSV is left out, and so are copies of CSVs. A subscription
+//     names a CSV as installed as soon as it exists; as long as that has not succeeded and
+//     the one that it replaces still exists, the operator counts as not updated yet.
+//  2. A CSV that no subscription has installed is an operator without updates, which is
+//     called as the CSV is. That of OLM's own package server belongs to the release.
+//
+// The error says what cannot be read.
+func ReadOperators(catalogs map[string]*catalog.Catalog, in *Installed) ([]Operator, error) {
 	installed := map[string]*olm.ClusterServiceVersion{}
-	for i := range csvs {
-		if c := &csvs[i]; !c.Copied() {
+	for i := range in.CSVs {
+		if c := &in.CSVs[i]; !c.Copied() {
 			installed[c.Namespace+"/"+c.Name] = c
 		}
 	}
 	list := []Operator{}
-	for i := range subscriptions {
-		s := &subscriptions[i]
+	subscribed := map[string]bool{}
+	for i := range in.Subscriptions {
+		s := &in.Subscriptions[i]
+		subscribed[s.Namespace+"/"+s.Status.InstalledCSV], subscribed[s.Namespace+"/"+s.Status.CurrentCSV] = true, true
 		csv := standing(s.Status.InstalledCSV, func(name string) *olm.ClusterServiceVersion { return installed[s.Namespace+"/"+name] })
 		if csv == nil {
 			continue
 		}
+		subscribed[csv.Namespace+"/"+csv.Name] = true
 		o := Operator{Package: s.Spec.Package, Namespace: s.Namespace, Subscription: s.Name, Channel: s.Spec.Channel, Installed: csv.Name}
+		o.Automatic, o.UpdatesUnknown = s.Spec.InstallPlanApproval != olm.ApprovalManual, len(catalogs) == 0
+		o.Held, o.Trouble = in.held(csv), in.trouble(s)
 		own, err := csvVersion(csv)
 		if err != nil {
 			return nil, err
@@ -92,10 +112,64 @@ func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Sub
 		r.done()
 		list = append(list, o)
 	}
+	for i := range in.CSVs {
+		csv := &in.CSVs[i]
+		if csv.Copied() || subscribed[csv.Namespace+"/"+csv.Name] || csv.Name == "packageserver" || csv.Status.Phase == "Replacing" || csv.Status.Phase == "Deleting" ||
+			slices.ContainsFunc(in.CSVs, func(c olm.ClusterServiceVersion) bool {
+				return c.Namespace == csv.Namespace && c.Spec.Replaces == csv.Name && !c.Copied()
+			}) {
+			continue
+		}
+		own, err := csvVersion(csv)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Operator{Package: csv.Name, Namespace: csv.Namespace, Installed: csv.Name, Versions: []OperatorVersion{own}})
+	}
 	slices.SortFunc(list, func(a, b Operator) int {
 		return cmp.Or(strings.Compare(a.Package, b.Package), strings.Compare(a.Namespace, b.Namespace))
 	})
 	return list, nil
+}
+
+// held is why OLM does not replace a CSV.
+func (in *Installed) held(csv *olm.ClusterServiceVersion) string {
+	for i := range in.Conditions {
+		c := &in.Conditions[i]
+		if c.Namespace != csv.Namespace || c.Name != csv.Name {
+			continue
+		}
+		find := func(list []fairlead.Condition) *fairlead.Condition {
+			return fairlead.FindCondition(list, gate.UpgradeableCondition)
+		}
+		x := cmp.Or(find(c.Spec.Overrides), find(c.Spec.Conditions), find(c.Status.Conditions))
+		if x != nil && x.Status == fairlead.ConditionFalse {
+			return cmp.Or(strings.TrimSpace(x.Reason+": "+x.Message), "it does not say why")
+		}
+	}
+	return ""
+}
+
+// trouble is what else keeps OLM from updating a subscription.
+func (in *Installed) trouble(s *olm.Subscription) string {
+	for _, kind := range []string{"InstallPlanFailed", "ResolutionFailed", "CatalogSourcesUnhealthy", "BundleUnpackFailed"} {
+		if c := fairlead.FindCondition(s.Status.Conditions, kind); c != nil && c.Status == fairlead.ConditionTrue {
+			return kind + ": " + cmp.Or(c.Message, c.Reason)
+		}
+	}
+	if ref := s.Status.InstallPlanRef; ref != nil {
+		for i := range in.InstallPlans {
+			p := &in.InstallPlans[i]
+			if p.Namespace == s.Namespace && p.Name == ref.Name && p.Status.Phase == resource.PlanFailed {
+				text := "the InstallPlan " + p.Namespace + "/" + p.Name + " has failed"
+				if c := fairlead.FindCondition(p.Status.Conditions, resource.PlanInstalled); c != nil && c.Message != "" {
+					text += ": " + c.Message
+				}
+				return text
+			}
+		}
+	}
+	return ""
 }
 
 // standing returns the CSV that an operator is at, given the newest one, which the
@@ -211,7 +285,7 @@ func bundleVersion(b *catalog.Bundle) (OperatorVersion, error) {
 			}
 			v.MinKube = meta.MinKubeVersion
 			for _, api := range meta.NativeAPIs {
-				v.Uses = append(v.Uses, resource(api))
+				v.Uses = append(v.Uses, resourceOf(api))
 			}
 		}
 	}

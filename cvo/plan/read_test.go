@@ -48,7 +48,7 @@ func TestReadOperatorsUnreadable(t *testing.T) {
 `)
 		sub := olm.Subscription{ObjectMeta: olm.ObjectMeta{Namespace: "ops", Name: "a"}, Spec: olm.SubscriptionSpec{Package: "a"}, Status: olm.SubscriptionStatus{InstalledCSV: "a.v1"}}
 		v1 := olm.ClusterServiceVersion{ObjectMeta: olm.ObjectMeta{Namespace: "ops", Name: "a.v1"}, Status: olm.CSVStatus{Phase: olm.PhaseSucceeded}}
-		if got, err := plan.ReadOperators(map[string]*catalog.Catalog{"": c}, []olm.Subscription{sub}, []olm.ClusterServiceVersion{v1}); err == nil || !strings.Contains(err.Error(), "a.v2") {
+		if got, err := plan.ReadOperators(map[string]*catalog.Catalog{"": c}, &plan.Installed{Subscriptions: []olm.Subscription{sub}, CSVs: []olm.ClusterServiceVersion{v1}}); err == nil || !strings.Contains(err.Error(), "a.v2") {
 			t.Errorf("%s: %+v, %v", property, got, err)
 		}
 	}

@@ -97,8 +97,8 @@ func requirementOf(value json.RawMessage) (Requirement, error) {
 	return Requirement{API: x.GVK.String()}, err
 }
 
-// resource is the resource name of a Kubernetes API, if it follows from the kind.
-func resource(api catalog.GVK) string {
+// resourceOf is the resource name of a Kubernetes API, if it follows from the kind.
+func resourceOf(api catalog.GVK) string {
 	name := strings.ToLower(api.Kind)
 	switch {
 	case strings.HasSuffix(name, "y"):

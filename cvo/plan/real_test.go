@@ -123,7 +123,7 @@ func operatorsOf(tb testing.TB, r *rand.Rand, n int) []plan.Operator {
 		sub.Spec.Package, sub.Status.InstalledCSV = p.Name(), csv.Name
 		subs, csvs = append(subs, sub), append(csvs, csv)
 	}
-	ops, err := plan.ReadOperators(map[string]*catalog.Catalog{"": c}, subs, csvs)
+	ops, err := plan.ReadOperators(map[string]*catalog.Catalog{"": c}, &plan.Installed{Subscriptions: subs, CSVs: csvs})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -143,7 +143,8 @@ func TestReal(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d nodes, %d pods, %d budgets, %d operators, %d updates: %d steps to %s, %d restarts, %s", len(s.Nodes), len(s.Pods), len(s.Budgets), len(s.Operators), len(s.Moves), p.Cost.Steps, p.To, p.Cost.Restarts, p.Takes)
-	if len(s.Operators) != operators || p.Cost.Restarts != 6+197 {
+	// The workers restart twice although they are paused: 4.9 takes kubelets of 4.8 at least.
+	if len(s.Operators) != operators || p.Cost.Restarts != 6+2*197 {
 		t.Errorf("%d operators, %d restarts", len(s.Operators), p.Cost.Restarts)
 	}
 }

@@ -268,6 +268,9 @@ func (m *model) removal(o *Operator) fix {
 		}
 	}
 	what := "remove the operator " + o.Package
+	if o.Package == o.Installed {
+		what = "delete the CSV " + o.Namespace + "/" + o.Installed
+	}
 	if o.Subscription != "" {
 		what = "remove the subscription " + o.Namespace + "/" + o.Subscription + " and its operator " + o.Package
 	}

@@ -89,6 +89,9 @@ func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 	}
 	all := words.List(names, "and", 3)
 	why := m.Situation.Nodes[at[0]].Annotations[rollout.AnnotationReason]
+	if why := m.Situation.Nodes[at[0]].Annotations[rollout.AnnotationReason]; len(at) == 1 && strings.Contains(why, "drain") && m.Situation.Pods != nil && m.Situation.Budgets != nil {
+		return nil // what holds its drain is found by computing it, and it is tried again and again
+	}
 	text := fmt.Sprintf("node %s of pool %s failed to update: %s", all, p.Name, clip(why, 120))
 	if len(at) > 1 {
 		text = fmt.Sprintf("nodes %s of pool %s failed to update; %s reports: %s", all, p.Name, names[0], clip(why, 120))
@@ -217,6 +220,7 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 		return need, []*fact{{reason: FactDrainInvalid, text: "the drain cannot be planned: " + err.Error()}}, 0
 	}
 	told := map[string]bool{}
+	dark := map[string][]string{} // budgets, by the node that they wait for
 	for _, n := range plan.Nodes {
 		for _, p := range n.Pods {
 			if p.Why == "" {
@@ -248,14 +252,34 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 				}
 				continue
 			}
+			if node := d.darkNode(p.Budgets[0], nodes); node != "" {
+				if !slices.Contains(dark[node], p.Budgets[0]) {
+					dark[node] = append(dark[node], p.Budgets[0])
+				}
+				continue
+			}
 			if i := d.budget(p.Budgets[0], plan); i >= 0 && !slices.Contains(need.budgets, i) {
 				need.budgets = append(need.budgets, i)
 			}
 		}
 	}
+	for _, node := range slices.Sorted(maps.Keys(dark)) {
+		slices.Sort(dark[node])
+		broken = append(broken, d.m.dark(node, dark[node]))
+	}
 	slices.Sort(need.budgets)
 	need.room = d.lacksRoom(nodes, atOnce)
 	return need, broken, plan.Rounds
+}
+
+// darkNode is the node that a budget waits for, other than those that are drained.
+func (d *drains) darkNode(budget string, but []string) string {
+	for i := range d.m.Situation.Budgets {
+		if b := &d.m.Situation.Budgets[i]; b.Namespace+"/"+b.Name == budget {
+			return darkNode(d.m.Situation, b, but)
+		}
+	}
+	return ""
 }
 
 // lacksRoom reports whether pods of the nodes do not fit elsewhere. That costs more than
@@ -315,14 +339,26 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	}
 	namespace, short, _ := strings.Cut(name, "/")
 	b := budget{name: name, advice: "make the budget " + name + " allow one disruption"}
-	b.command = shell.Command("oc -n %s patch pdb %s --type merge -p %s", namespace, short, shell.JSON(map[string]any{"spec": map[string]any{"minAvailable": nil, "maxUnavailable": 1}}))
+	for i := range d.m.Situation.Budgets {
+		if x := &d.m.Situation.Budgets[i]; x.Namespace == namespace && x.Name == short {
+			own := *x
+			for _, y := range plan.Budgets {
+				if y.Namespace+"/"+y.Name == name {
+					own.Status.ExpectedPods, own.Status.CurrentHealthy = y.Expected, y.Healthy
+				}
+			}
+			b.command = cvo.LoosenCommand(&own)
+		}
+	}
 	text := "the budget " + name + " allows no disruptions"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
 			text = fmt.Sprintf("the budget %s allows no disruptions (%d of %s healthy, %d required)", name, x.Healthy, words.Count(x.Expected, "pod", "pods"), x.Desired)
 			if x.Expected == 1 {
 				b.advice = "run 2 replicas of the pod that the budget " + name + " selects"
-				b.command = shell.Command("oc -n %s scale --replicas=2 %s", namespace, d.owner(name))
+				if owner := d.owner(name); owner != "" {
+					b.command = shell.Command("oc -n %s scale --replicas=2 %s", namespace, owner)
+				}
 			}
 		}
 	}
@@ -352,7 +388,7 @@ func (d *drains) owner(budget string) string {
 			}
 		}
 	}
-	return "TYPE/NAME"
+	return ""
 }
 
 // loosen makes a budget allow one disruption.

@@ -115,7 +115,7 @@ func TestOperatorOnItsWay(t *testing.T) {
 		{[]olm.ClusterServiceVersion{v2}, olm.PhaseFailed, "a.v2"}, // it had succeeded
 	} {
 		c.csvs[len(c.csvs)-1].Status.Phase = c.phase
-		got, err := plan.ReadOperators(catalogs, []olm.Subscription{sub}, c.csvs)
+		got, err := plan.ReadOperators(catalogs, &plan.Installed{Subscriptions: []olm.Subscription{sub}, CSVs: c.csvs})
 		if err != nil || len(got) != 1 || got[0].Installed != c.want {
 			t.Errorf("%d CSVs, the newest %s: %+v, %v; want %s", len(c.csvs), c.phase, got, err, c.want)
 		}

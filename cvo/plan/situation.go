@@ -30,6 +30,14 @@ type Situation struct {
 	// Risks say which risks of updates apply to the cluster. For a risk that is not
 	// listed, that is unknown.
 	Risks []Risk `json:"risks"`
+	// Channels are the channels of releases, by version. A release that is not there has
+	// unknown ones.
+	Channels map[string][]string `json:"channels,omitempty"`
+	// HealthChecks are the MachineHealthChecks that are not paused, as namespace/name.
+	HealthChecks []string `json:"healthChecks,omitempty"`
+	// Topology is that of the control plane, as the Infrastructure reports it, such as
+	// External; empty if unknown.
+	Topology string `json:"topology,omitempty"`
 	// Pools are the pools of nodes, and Nodes the nodes.
 	Pools []cvo.Pool      `json:"pools"`
 	Nodes []fairlead.Node `json:"nodes"` // see Pools
@@ -98,6 +106,15 @@ type Operator struct {
 	Versions []OperatorVersion `json:"versions"`
 	// Updates are the hops between them, each of one install plan.
 	Updates []OperatorUpdate `json:"updates,omitempty"`
+	// UpdatesUnknown says that no catalog was read: which updates it has is unknown.
+	UpdatesUnknown bool `json:"updatesUnknown,omitempty"`
+	// Automatic says that OLM approves install plans by itself, as soon as a catalog offers
+	// an update.
+	Automatic bool `json:"automatic,omitempty"`
+	// Held is why OLM does not replace what is installed: its OperatorCondition says so.
+	Held string `json:"held,omitempty"`
+	// Trouble is what else keeps OLM from updating it, such as a failed install plan.
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // OperatorVersion is one version of an operator, and where it may run.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // The facts about operators, members and room. Each is made once, so
@@ -23,14 +24,47 @@ func (m *model) once(reason FactReason, subject, text string, fixes ...fix) *fac
 }
 
 func (m *model) supports(o *operator, k, stage int) *fact {
-	return m.once(FactUnsupported, o.Versions[k].Name, fmt.Sprintf("%s supports OpenShift up to %s, and the cluster will be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), m.removal(o.Operator))
+	text := fmt.Sprintf("%s supports OpenShift up to %s, and the cluster will be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage])
+	if o.UpdatesUnknown { // removing what may have an update is no advice
+		return m.once(FactUnsupported, o.Versions[k].Name, text)
+	}
+	return m.once(FactUnsupported, o.Versions[k].Name, text, m.removal(o.Operator))
 }
 
 func (m *model) keptOperator(o *operator) *fact {
 	return m.once(FactKeptOperator, o.Package, "the policy forbids updating the operator "+o.Package, moveOperator(o.Package), m.removal(o.Operator))
 }
 
+// heldOperator is why OLM does not replace an operator.
+func (m *model) heldOperator(o *operator) *fact {
+	override := shell.Command("oc -n %s patch operatorcondition %s --type merge -p %s", o.Namespace, o.Installed, shell.JSON(map[string]any{"spec": map[string]any{"overrides": []any{map[string]any{"type": "Upgradeable", "status": "True", "reason": "Overridden", "message": "by the administrator"}}}}))
+	return m.once(FactHeld, o.Package, fmt.Sprintf("OLM does not replace %s: its OperatorCondition has Upgradeable=False: %s", o.Installed, clip(o.Held, 140)),
+		fix{"WaitForOperator", o.Package, "wait until the operator " + o.Package + " reports that it is upgradeable, or override it: " + override, func(in *input) { own(in, o.Package).Held = "" }, costWork})
+}
+
+// trouble is why OLM cannot update an operator.
+func (m *model) trouble(o *operator) *fact {
+	return m.once(FactTrouble, o.Package, fmt.Sprintf("OLM cannot update the operator %s: %s", o.Package, clip(o.Trouble, 160)),
+		fix{"RepairSubscription", o.Package, "fix what the Subscription " + o.Namespace + "/" + o.Subscription + " reports", func(in *input) { own(in, o.Package).Trouble = "" }, costWork})
+}
+
+// own is an operator of a question, by its package.
+func own(in *input, name string) *Operator {
+	for i := range in.Situation.Operators {
+		if o := &in.Situation.Operators[i]; o.Package == name {
+			return o
+		}
+	}
+	return &Operator{}
+}
+
 func (m *model) offers(o *operator) *fact {
+	if o.UpdatesUnknown {
+		return m.once(FactCatalogUnknown, o.Package, fmt.Sprintf("which updates the operator %s has is unknown: give the catalog of each minor version, as in -catalog %s=PATH", o.Package, m.stages[0]))
+	}
+	if o.Subscription == "" && len(o.Updates) == 0 {
+		return m.once(FactNoHop, o.Package, fmt.Sprintf("no Subscription updates the CSV %s/%s", o.Namespace, o.Installed), m.removal(o.Operator))
+	}
 	channel := "the channel"
 	if o.Channel != "" {
 		channel = "the channel " + o.Channel
@@ -49,7 +83,10 @@ func (m *model) wanted(o *operator) *fact {
 }
 
 func (m *model) runs(o *operator) *fact {
-	f := m.once(FactInstalled, o.Package, fmt.Sprintf("the operator %s is installed at %s", o.Package, o.Installed), m.removal(o.Operator))
+	f := m.once(FactInstalled, o.Package, fmt.Sprintf("the operator %s is installed at %s", o.Package, o.Installed))
+	if f.fixes == nil && !o.UpdatesUnknown {
+		f.fixes = []fix{m.removal(o.Operator)}
+	}
 	f.plain = true
 	return f
 }

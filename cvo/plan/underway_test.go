@@ -50,7 +50,7 @@ func TestUnderWay(t *testing.T) {
 		for _, x := range p.Steps {
 			if x.Kind == plan.MoveCluster {
 				got = append(got, x.To)
-				if first := len(got) == 1; first != strings.Contains(x.Why, "under way") || first != strings.Contains(x.Command, "status") {
+				if first := len(got) == 1; first != strings.Contains(x.Why, "under way") || first != strings.Contains(x.Command, "oc wait clusterversion") {
 					t.Errorf("%s: %s; %s", x, x.Why, x.Command)
 				}
 			}

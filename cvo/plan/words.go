@@ -31,7 +31,7 @@ func (w *writer) add(c choice) {
 	switch c.kind {
 	case ReplaceMember:
 		s.Why = "it is unhealthy, and etcd needs every other member while a control plane node restarts"
-		s.After = "oc get etcd cluster -o yaml reports all members as available"
+		s.After = "the replacement has joined: oc get etcd cluster -o yaml reports all members as available"
 		s.Command = replaceCommand(w.m.Situation, c.subject)
 		s.Back = "not needed: the new member replaces the old one"
 		s.Takes, s.Basis = w.e.Owner, "default for manual work"
@@ -45,7 +45,7 @@ func (w *writer) add(c choice) {
 	case FreeRoom:
 		s.Why = "the pods to be evicted do not fit on the other nodes"
 		s.After = "a new node is Ready and empty"
-		s.Command = "oc -n openshift-machine-api scale machineset NAME --replicas=N+1"
+		s.Command = w.m.growCommand(c)
 		s.Back = "scale the MachineSet back down after the last step"
 		s.Takes, s.Basis = w.e.Owner, "default for manual work"
 	case OutOfService:
@@ -71,14 +71,13 @@ func (w *writer) fill(c choice, s *PlanStep) {
 	case Pause:
 		s.Why = "its nodes then restart only once, instead of into every release on the way"
 		s.After = "the pool's spec.paused is true"
-		s.Command = pausing(c.subject, true)
-		s.Back = pausing(c.subject, false)
+		s.Command, s.Back = cvo.PauseCommand(c.subject, true), cvo.PauseCommand(c.subject, false)
 		s.Takes, s.Basis = time.Minute, quick
 	case Unpause:
 		s.Why = "its nodes must restart into " + w.release
 		s.After = "the pool's spec.paused is false, and the pool is Updating"
-		s.Command = pausing(c.subject, false)
-		s.Back = pausing(c.subject, true) + "; nodes that are already updating finish"
+		s.Command = cvo.PauseCommand(c.subject, false)
+		s.Back = cvo.PauseCommand(c.subject, true) + "; nodes that are already updating finish"
 		s.Takes, s.Basis = time.Minute, quick
 	case MoveOperator:
 		o := w.m.operators[c.index]
@@ -87,7 +86,11 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		if len(c.with) > 0 {
 			s.Before = "the same InstallPlan also installs " + words.List(c.with, "and", 3)
 		}
-		s.Command = shell.Command("oc -n %s patch installplan NAME --type merge -p %s", o.Namespace, shell.JSON(spec("approved", true))) + "; NAME is the InstallPlan for " + shell.Quote(c.to)
+		s.Command = approveCommand(o.Operator)
+		if o.Automatic {
+			s.Command = "nothing: the Subscription approves by itself, and OLM updates it as soon as its catalog offers " + c.to
+			s.Owner = "OLM"
+		}
 		s.Back = "not possible: OLM does not downgrade operators"
 		s.Takes, s.Basis = w.e.Operator, "default for one InstallPlan"
 	case ChangeClients:
@@ -100,7 +103,7 @@ func (w *writer) fill(c choice, s *PlanStep) {
 	case Acknowledge:
 		s.Why = clip(w.m.gates[c.index].text, 200)
 		s.After = "the ConfigMap openshift-config/admin-acks sets it to \"true\""
-		s.Command = shell.Command("oc -n openshift-config patch cm admin-acks --type merge -p %s", shell.JSON(map[string]any{"data": map[string]any{c.subject: "true"}}))
+		s.Command = cvo.AcknowledgeCommand(c.subject)
 		s.Back = "set it to \"false\", which blocks the minor update again"
 		s.Takes, s.Basis = w.e.Owner, "default for manual work"
 	case MoveCluster:
@@ -112,22 +115,15 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		s.Before = "all pools that are not paused run " + c.from + ", the installed operators support " + c.to + ", and all admin gates are acknowledged"
 		s.After = "the latest entry in the history of the ClusterVersion is " + c.to + ", Completed"
 		s.Command = shell.Command("oc adm upgrade --to=%s", c.to)
+		if e := &w.m.moves[c.index]; len(e.taken)+len(e.unknown) > 0 {
+			s.Command = shell.Command("oc adm upgrade --allow-not-recommended --to=%s", c.to)
+		}
 		s.Back = "not supported: OpenShift does not downgrade clusters"
 		s.Takes, s.Basis = w.moves()
 		if to, moving := onItsWay(w.m.Situation); moving && to == c.to {
-			s.Why, s.Before, s.Command = "it is already under way", "", "wait for the cluster-version operator; oc adm upgrade status shows the progress"
+			s.Why, s.Before, s.Command = "it is already under way", "", "oc wait clusterversion version --for=condition=Progressing=false --timeout=6h"
 		}
 	}
-}
-
-// pausing returns the command that pauses a pool, or unpauses it.
-func pausing(pool string, paused bool) string {
-	return shell.Command("oc patch mcp %s --type merge -p %s", pool, shell.JSON(spec("paused", paused)))
-}
-
-// spec returns a patch of one field of an object's spec.
-func spec(field string, value any) map[string]any {
-	return map[string]any{"spec": map[string]any{field: value}}
 }
 
 // roll writes that the nodes of a pool restart.
@@ -140,8 +136,8 @@ func (w *writer) roll(c choice, s *PlanStep) {
 	}
 	s.Before = "the pool is not paused, and the pods of its nodes can be evicted and fit on other nodes"
 	s.After = "the pool " + c.subject + " is Updated: all its nodes run " + c.to
-	s.Command = "wait for the machine-config operator; " + shell.Command("oc get mcp %s", c.subject) + " shows the progress"
-	s.Back = pausing(c.subject, true) + "; nodes that are already updating finish"
+	s.Command = shell.Command("oc wait machineconfigpool %s --for=condition=Updated --timeout=%s", c.subject, words.Span(max(2*s.Takes, time.Hour).Round(time.Hour)))
+	s.Back = cvo.PauseCommand(c.subject, true) + "; nodes that are already updating finish"
 	if p.control {
 		s.Back = "not possible"
 	}

@@ -71,7 +71,6 @@ func Rules() []Rule {
 		{"plain-words", plainWords},
 		{"one-domain", oneDomain},
 		{"commands", commands},
-		{"directories", directories},
 		{"readme-size", readmeSize},
 		{"snippets", snippets},
 		{"links", links},

@@ -79,7 +79,7 @@ var lattice = map[string][]string{
 		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/words",
 		"internal/semverx",
 	},
-	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc", "internal/words"},
+	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc", "internal/semverx", "internal/words"},
 	"catalog/bundle":   {".", "catalog", "catalog/internal/regular", "internal/doc", "internal/words", "internal/semverx"},
 	"catalog/packages": {".", "catalog", "catalog/internal/csv", "internal/doc", "internal/semverx", "internal/words"},
 	"catalog/serve":    {".", "catalog", "catalog/packages"},
@@ -95,7 +95,7 @@ var lattice = map[string][]string{
 		"solver/rule",
 	},
 	"solver/olm/crd":               {".", "internal/object", "internal/words"},
-	"solver/olm/reach":             {"catalog", "solver/olm"},
+	"solver/olm/reach":             {"catalog", "internal/semverx", "solver/olm", "solver/olm/crd", "solver/rule"},
 	"solver/olm/lock":              {"catalog", "internal/doc", "solver/olm", "internal/words"},
 	"solver/olm/gate":              {".", "internal/object", "internal/semverx", "solver/olm/resource"},
 	"solver/olm/removal":           {".", "internal/object", "solver/olm/resource", "solver/rule"},
@@ -133,7 +133,7 @@ var lattice = map[string][]string{
 	},
 	"lifecycle/eviction": {"."},
 	"cvo": {
-		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/shell", "internal/words",
+		".", "cvo/diagnosis/failure", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/shell", "internal/words",
 	},
 
 	"cvo/snapshot": {
@@ -141,7 +141,7 @@ var lattice = map[string][]string{
 		"solver/olm/resource", "solver/olm/source",
 	},
 	"cvo/plan": {
-		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "taints/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
+		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "taints/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/gate", "solver/olm/group", "solver/olm/install", "solver/olm/resource",
 	},
 	"cvo/plan/fleet":        {".", "cvo/plan", "internal/words"},
 	"cvo/diagnosis/failure": {},

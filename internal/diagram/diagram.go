@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/fairlead/fairlead/internal/words"
 )
 
 // A Graph is a directed graph. The zero Graph is empty.
@@ -169,7 +167,7 @@ func dotEdge(e Edge) string {
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`, "\x00", "\uFFFD")
 
 func dotQuote(s string) string {
-	return `"` + dotEscapes.Replace(words.Visible(s)) + `"`
+	return `"` + dotEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) + `"`
 }
 
 // WriteMermaid writes the graph as a Mermaid flowchart. The nodes are called
@@ -241,5 +239,5 @@ var mermaidEscapes = strings.NewReplacer(
 	"\r\n", "<br>", "\n", "<br>", "\r", "<br>", "\x00", "\uFFFD")
 
 func mermaidQuote(s string) string {
-	return `"` + mermaidEscapes.Replace(words.Visible(s)) + `"`
+	return `"` + mermaidEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) + `"`
 }

@@ -2,6 +2,8 @@ package semverx
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 	"strings"
 )
 
@@ -189,3 +191,33 @@ func (e *RangeError) Error() string {
 
 // Unwrap returns the error that caused this one, or nil.
 func (e *RangeError) Unwrap() error { return e.Err }
+
+// Spans calls visit for the intervals [lo, hi) of a list of n versions in ascending order
+// that are in the range, in order. The cost is that of a few binary searches.
+func (r *Range) Spans(n int, at func(i int) Version, visit func(lo, hi int)) {
+	from := 0
+	upTo := func(end int) { // all from from to end are in the range, or none
+		if from < end && r.Contains(at(from)) {
+			visit(from, end)
+		}
+		from = max(from, end)
+	}
+	for _, bound := range r.bounds() {
+		upTo(sort.Search(n, func(i int) bool { return at(i).Compare(bound) >= 0 }))
+		upTo(sort.Search(n, func(i int) bool { return at(i).Compare(bound) > 0 }))
+	}
+	upTo(n)
+}
+
+// bounds returns the versions that the range compares with, in ascending order: between two
+// of them that follow each other, either all versions are in the range or none.
+func (r *Range) bounds() []Version {
+	var all []Version
+	for _, a := range r.alternatives {
+		for _, c := range a.comparisons {
+			all = append(all, c.version)
+		}
+	}
+	slices.SortFunc(all, Version.Compare)
+	return all
+}

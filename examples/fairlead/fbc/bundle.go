@@ -127,19 +127,14 @@ func generateBundle(c *call) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir) // links do not lead out of it
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := root.MkdirAll("metadata", 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "metadata"), 0o755); err != nil {
 		return err
 	}
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{"metadata/annotations.yaml", made.Annotations}, {"bundle.Dockerfile", made.Dockerfile}} {
-		out, err := root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}{{filepath.Join(dir, "metadata", "annotations.yaml"), made.Annotations}, {filepath.Join(dir, "bundle.Dockerfile"), made.Dockerfile}} {
+		out, err := os.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
 			return err
 		}
@@ -150,7 +145,7 @@ func generateBundle(c *call) error {
 		if err := out.Close(); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.Stdout, filepath.Join(dir, filepath.FromSlash(f.name)))
+		fmt.Fprintln(c.Stdout, f.name)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func inspecting() []*args.Command {
 		{
 			Name: "validate", Usage: "PATH [-o text|json|yaml|sarif|opm] [-lint all|CODE,...] [-v] [-fix] [-n]",
 			About: "check a catalog against the rules that its readers rely on",
-			Help: `  -lint all|CODE,...  also report lints; their codes are in docs/diagnostics.md
+			Help: `  -lint all|CODE,...  also report lints (default: stuck-bundle); their codes are in docs/diagnostics.md
   -v                  list all warnings; by default, ten of a kind
   -fix                first apply the unambiguous fixes to the catalog
   -n                  show these fixes without applying them

@@ -1,9 +1,11 @@
 package fbc
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/diff"
@@ -44,12 +46,19 @@ func path(c *call) error {
 	if len(channels) == 0 {
 		return fmt.Errorf("package %s has no channel %q", p.Name(), *only)
 	}
+	user, unlisted := installed(p, c.Arg(2))
+	graph := func(ch *catalog.Channel) *catalog.Graph {
+		if unlisted {
+			return ch.GraphWith(rules(), user)
+		}
+		return ch.Graph(rules())
+	}
 	for _, ch := range channels {
-		g := ch.Graph(rules())
-		from, ok1 := g.Find(c.Arg(2))
+		g := graph(ch)
+		from, ok1 := g.Find(user.Name)
 		to, ok2 := g.Find(c.Arg(3))
 		if way, ok := g.Path(from, to); ok && ok1 && ok2 {
-			fmt.Fprintf(c.Stdout, "in channel %s:\n  %s\n", ch.Name(), from)
+			fmt.Fprintf(c.Stdout, "in channel %s:\n  %s%s\n", ch.Name(), from, map[bool]string{true: " (not in the catalog)"}[unlisted])
 			for _, e := range way {
 				fmt.Fprintf(c.Stdout, "  -> %s (%s)\n", e.To, e.Kind)
 			}
@@ -65,7 +74,7 @@ func path(c *call) error {
 	}
 	// Do not report that a channel lacks the goal if another one has it.
 	lacks := func(ch *catalog.Channel) bool {
-		g := ch.Graph(rules())
+		g := graph(ch)
 		name, ok := g.Find(c.Arg(3))
 		return !ok || !g.Has(name)
 	}
@@ -73,9 +82,35 @@ func path(c *call) error {
 		channels = near
 	}
 	for _, ch := range channels {
-		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), ch.Graph(rules()).WhyNot(c.Arg(2), c.Arg(3)))
+		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), graph(ch).WhyNot(user.Name, c.Arg(3)))
 	}
 	return args.ErrFindings
+}
+
+// installed returns what a user has who names a bundle or version, and whether that is in no
+// channel and no bundle of the package: it may have been removed, or never been listed, and
+// skipRanges may reach it nevertheless.
+func installed(p *catalog.Package, named string) (user catalog.Installed, unlisted bool) {
+	for ch := range p.Channels() {
+		if name, ok := ch.Graph(catalog.OLMv1).Find(named); ok {
+			user.Name = name
+			if p.Version(name) != "" {
+				return catalog.Installed{Name: named}, false
+			}
+		}
+	}
+	version := named
+	for _, prefix := range []string{p.Name(), ".", "-", "v"} {
+		version = strings.TrimPrefix(version, prefix)
+	}
+	if !catalog.IsVersion(version) {
+		return catalog.Installed{Name: named}, false
+	}
+	name := cmp.Or(user.Name, named)
+	if name == version {
+		name = p.Name() + ".v" + version
+	}
+	return catalog.Installed{Name: name, Version: version}, true
 }
 
 // across prints the path with the fewest channel changes, if there is one.

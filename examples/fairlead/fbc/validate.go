@@ -35,18 +35,20 @@ func validate(c *call) error {
 	if err != nil {
 		return err
 	}
+	codes := []catalog.Code{check.LintStuck} // users without a way to the head are told of anyway
 	if *lint != "" {
-		c.Doing("linting")
-		codes, err := lintCodes(*lint)
+		more, err := lintCodes(*lint)
 		if err != nil {
 			return err
 		}
-		lints, err := check.Lint(c.Context, cat, codes...)
-		if err != nil {
-			return err
-		}
-		report = report.WithWarnings(lints)
+		codes = append(codes, more...)
 	}
+	c.Doing("linting")
+	lints, err := check.Lint(c.Context, cat, codes...)
+	if err != nil {
+		return err
+	}
+	report = report.WithWarnings(lints)
 	valid := report.Valid()
 	if valid && *format != "opm" && !holdsAny(cat) {
 		return emptyCatalog(c.Arg(0))

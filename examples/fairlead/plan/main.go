@@ -14,7 +14,7 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "plan",
-		Usage: "FILE|DIR " + situation.Usage + " [-play] [-faults SEED] [-o text|json|yaml|mermaid]",
+		Usage: "FILE|DIR " + situation.Usage + " [-play] [-faults SEED] [-o text|json|yaml|sh|mermaid]",
 		About: "plan the update of a whole cluster to a release, with a proof that no plan is better, or explain what prevents it",
 		Help: `FILE is the output of ` + situation.DumpCommand + `;
 DIR is a directory of such files. FILE may be - for standard input. A kind that is missing counts as unknown, and the steps
@@ -22,8 +22,9 @@ that depend on it say so, unless -none says that there are none.
 ` + situation.Help + `
   -play                  run the plan on a cluster in memory, with the real engines, and compare the result with the plan,
                          including workloads that had fewer pods ready; -o mermaid draws it
+  -o sh                  write a script that runs the commands, and stops at each "done when" until it is answered
   -faults SEED           with -play: inject random faults from this seed: calls fail, processes die, states are lost
-exit status: 0 there is a plan (and -play completed it), 1 there is none, 2 bad input`,
+exit status: 0 there is a plan (and -play completed it), 1 there is none, or it is unknown whether something is to do, 2 bad input`,
 		Examples: `fairlead plan all.yaml -to 4.20 -graph GRAPH.json
 			fairlead plan all.yaml -to newest -graph GRAPH.json -pause-workers -play`,
 		Configured: []string{"graph"},
@@ -44,7 +45,7 @@ func run(c *args.Call) error {
 // Run plans for the situation that read returns. The call must have the given number of
 // arguments.
 func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Situation, error)) error {
-	form := c.Choice("o", "text", "json", "mermaid")
+	form := c.Choice("o", "text", "json", "sh", "mermaid")
 	play := c.Flags.Bool("play", false, "")
 	faults := c.Flags.Uint64("faults", 0, "")
 	flags := situation.Declare(c)
@@ -54,6 +55,9 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	goal, policy, err := flags.Question()
 	if err != nil {
 		return err
+	}
+	if *play && *form == "sh" {
+		return &args.UsageError{Text: "-o sh writes a plan, not how it was played: leave out -play"}
 	}
 	if !*play && (*faults > 0 || *form == "mermaid") {
 		return &args.UsageError{Text: "-faults and -o mermaid need -play"}
@@ -76,10 +80,17 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	if *play {
 		return playOut(c, &s.Situation, goal, policy, p, &plan.PlayOptions{Faults: *faults > 0, Seed: *faults}, *form)
 	}
-	if *form == "json" {
-		return c.JSON(p)
+	switch *form {
+	case "json":
+		err = c.JSON(p)
+	case "sh":
+		return p.WriteScript(c.Stdout)
+	default:
+		_, err = fmt.Fprint(c.Painted(args.Leading(tones)), p)
 	}
-	_, err = fmt.Fprint(c.Painted(args.Leading(tones)), p)
+	if err == nil && len(p.Steps) == 0 && len(p.Unseen) > 0 {
+		return args.ErrFindings // the goal may not be met
+	}
 	return err
 }
 

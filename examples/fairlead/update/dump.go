@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,8 @@ type gathering struct {
 	out   cvo.Dump
 	seen  map[string]origin // objects, by kind and name
 	parts []part
+	acks  map[string]string
+	found bool // something that says how far an update is
 
 	mentions *regexp.Regexp // finds the kinds of a dump in a text
 }
@@ -63,6 +66,9 @@ func newGathering() *gathering {
 		listOf("co", "ClusterOperator", &d.Operators),
 		listOf("mcp", "MachineConfigPool", &d.Pools),
 		listOf("node", "Node", &d.Nodes),
+		listOf("pod", "Pod", &d.Pods),
+		listOf("pdb", "PodDisruptionBudget", &d.Budgets),
+		{"cm", "ConfigMap", g.gates, func() int { return 0 }, func() {}},
 		{"mc", "MachineConfig", func(o dump.Object, _ int) error {
 			d.Configs[o.Meta.Name] = o.Meta.Annotations["machineconfiguration.openshift.io/release-image-version"]
 			return nil
@@ -78,6 +84,25 @@ func newGathering() *gathering {
 	}
 	g.mentions = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + strings.Join(kinds, "|") + `)(List)?\b`)
 	return g
+}
+
+// gates reads the ConfigMaps of what administrators must acknowledge.
+func (g *gathering) gates(o dump.Object, _ int) error {
+	var x struct {
+		Data map[string]string `json:"data"`
+	}
+	if err := json.Unmarshal(o.JSON, &x); err != nil {
+		return err
+	}
+	switch o.Meta.Name {
+	case "admin-gates":
+		g.out.Gates = &cvo.AdminGates{Gates: x.Data, Acks: g.acks}
+	case "admin-acks":
+		if g.acks = x.Data; g.out.Gates != nil {
+			g.out.Gates.Acks = x.Data
+		}
+	}
+	return nil
 }
 
 // listOf returns the part for a list.
@@ -141,7 +166,7 @@ func (g *gathering) files(open func(string) (io.ReadCloser, error), name string)
 		Alerts: g.alerts,
 		Skip:   func(dir string) bool { return dir == "namespaces" },
 	}.In(name)
-	if err != nil || len(g.seen) > 0 {
+	if err != nil || g.found {
 		return err
 	}
 	const wanted = "ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node"
@@ -160,6 +185,9 @@ func (g *gathering) files(open func(string) (io.ReadCloser, error), name string)
 func (g *gathering) read(text []byte, file, only string) error {
 	return dump.Read(bytes.NewReader(text), file, func(o dump.Object) error {
 		o.Kind = cmp.Or(o.Kind, only) // items of a List may lack it
+		if at := dump.Latest(o.JSON); at.After(g.out.At) {
+			g.out.At = at
+		}
 		kind := strings.TrimSuffix(o.Kind, "List")
 		for _, p := range g.parts {
 			if p.kind == kind && (only == "" || only == kind) {
@@ -180,7 +208,7 @@ func (g *gathering) read(text []byte, file, only string) error {
 // take adds an object, or keeps the newer one if it was read before.
 func (g *gathering) take(p *part, o dump.Object, file string) error {
 	is := origin{file, o.Meta.UID, o.Meta.ResourceVersion, p.length()}
-	key := p.kind + "/" + o.Meta.Name
+	key := p.kind + "/" + o.Meta.Namespace + "/" + o.Meta.Name
 	before, known := g.seen[key]
 	if known {
 		if before.uid != is.uid && before.uid != "" && is.uid != "" {
@@ -191,6 +219,7 @@ func (g *gathering) take(p *part, o dump.Object, file string) error {
 		}
 	}
 	g.seen[key] = is
+	g.found = g.found || !slices.Contains([]string{"pod", "pdb", "cm"}, p.suffix) // those say nothing alone
 	return p.put(o, is.at)
 }
 

@@ -280,12 +280,7 @@ func (r *scenarioReader) release(f *scene.Release, key string) *payload.Payload 
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(r.dir, dir)
 		}
-		var p *payload.Payload
-		root, err := os.OpenRoot(dir)
-		if err == nil {
-			defer root.Close()
-			p, err = payload.Load(root.FS(), nil)
-		}
+		p, err := payload.Load(os.DirFS(dir), nil)
 		if err != nil {
 			r.Fault("spec.%s.payload: %s: %w", append(at, "payload"), key, dir, err)
 		}

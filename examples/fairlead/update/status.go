@@ -156,6 +156,10 @@ func duration(r *cvo.Report) string {
 }
 
 func printPool(w io.Writer, p *cvo.PoolReport) {
+	if p.State == "empty" {
+		fmt.Fprintf(w, "Pool %s: empty\n", p.Name)
+		return
+	}
 	if p.Total < 0 {
 		fmt.Fprintf(w, "Pool %s: unknown\n", p.Name)
 		return
@@ -164,7 +168,7 @@ func printPool(w io.Writer, p *cvo.PoolReport) {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{p.Draining, "draining"}, {p.Degraded, "degraded"}, {p.Down, "down"}, {p.Unknown, "of an unknown release"}} {
+	}{{p.Draining, "draining"}, {p.Degraded, "degraded"}, {p.Down, "down"}, {p.Cordoned, "cordoned"}, {p.Unknown, "of an unknown release"}} {
 		if n.n > 0 {
 			fmt.Fprintf(w, ", %d %s", n.n, n.what)
 		}
@@ -203,6 +207,9 @@ func printFinding(w io.Writer, f *cvo.Finding, all bool) {
 			next = fmt.Sprintf("it explains %d reports; %s", n, next)
 		}
 		fmt.Fprintf(w, "  next: %s\n", words.Shorten(next, 180))
+		if f.Command != "" {
+			fmt.Fprintf(w, "  run: %s\n", f.Command)
+		}
 		return
 	}
 	page.Fold(w, string(f.Severity)+": ", f.Message+since)
@@ -210,6 +217,9 @@ func printFinding(w io.Writer, f *cvo.Finding, all bool) {
 		page.Fold(w, "  owner: ", f.Owner)
 	}
 	page.Fold(w, "  next: ", f.Next)
+	if f.Command != "" {
+		fmt.Fprintf(w, "  run: %s\n", f.Command)
+	}
 	for _, s := range f.Explains {
 		page.Fold(w, "  explains: ", words.Shorten(s.Message, 200))
 	}

@@ -165,7 +165,7 @@ func (in *Input) subscribe(ctx context.Context, names []string) ([]Said, error) 
 	if in.Situation.Operators == nil {
 		return says, nil // the installed operators are not known
 	}
-	more, err := plan.ReadOperators(map[string]*catalog.Catalog{"": c}, subscriptions, csvs)
+	more, err := plan.ReadOperators(map[string]*catalog.Catalog{"": c}, &plan.Installed{Subscriptions: subscriptions, CSVs: csvs})
 	if err != nil {
 		return nil, err
 	}

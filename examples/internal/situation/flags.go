@@ -14,7 +14,7 @@ import (
 
 // Usage and Help describe the flags that Declare declares.
 const (
-	Usage = "[-to V] [-pause-workers] [-operator PACKAGE=VERSION]... [-out NODE]... [-graph FILE] [-catalog [MINOR=]PATH]... [-none KIND]... [-accept RISK]... [-keep THING]... [-least-disruption] [-at TIME]"
+	Usage = "[-to V] [-pause-workers] [-operator PACKAGE=VERSION]... [-out NODE]... [-graph FILE] [-catalog [MINOR=]PATH]... [-none KIND]... [-accept RISK]... [-keep THING]... [-least-disruption] [-direct] [-at TIME]"
 	Help  = `  -to V                  a release (4.20.3), a minor version (4.20: its newest release), or newest
   -pause-workers         restart pools other than the control plane only once, at the end
   -operator P=V          also update an installed operator to a version
@@ -28,13 +28,14 @@ const (
   -accept RISK           accept this risk
   -keep THING            do not change: budgets, nodes, members, data, or the package of an operator
   -least-disruption      prefer fewer node restarts to fewer steps
+  -direct                take the direct way, even if another leaves fewer risks unevaluated
   -at TIME               when the dump was made, such as 2026-01-02T15:04:05Z`
 )
 
 // Flags are the flags of a question about a situation.
 type Flags struct {
 	to, graph, at                                *string
-	pause, least                                 *bool
+	pause, least, direct                         *bool
 	operators, out, none, accept, keep, catalogs *[]string
 }
 
@@ -42,7 +43,7 @@ type Flags struct {
 func Declare(c *args.Call) *Flags {
 	return &Flags{
 		to: c.Flags.String("to", "", ""), graph: c.Flags.String("graph", "", ""), at: c.Flags.String("at", "", ""),
-		pause: c.Flags.Bool("pause-workers", false, ""), least: c.Flags.Bool("least-disruption", false, ""),
+		pause: c.Flags.Bool("pause-workers", false, ""), least: c.Flags.Bool("least-disruption", false, ""), direct: c.Flags.Bool("direct", false, ""),
 		operators: c.Words("operator"), out: c.Words("out"), none: c.Words("none"),
 		accept: c.Words("accept"), keep: c.Words("keep"), catalogs: c.Words("catalog"),
 	}
@@ -82,7 +83,7 @@ func (f *Flags) Question() (*plan.Goal, *plan.Policy, error) {
 		}
 		goal.Operators = append(goal.Operators, plan.OperatorGoal{Package: name, Version: version})
 	}
-	policy := &plan.Policy{Accept: *f.accept}
+	policy := &plan.Policy{Accept: *f.accept, Direct: *f.direct}
 	if *f.least {
 		policy.Prefer = plan.LeastDisruption
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/gate"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // DumpCommand prints the objects that a situation is read from.
@@ -35,6 +37,8 @@ type Situation struct {
 	Around     machines.Around             // objects related to machines
 
 	subscriptions []olm.Subscription
+	conditions    []gate.OperatorCondition
+	installPlans  []resource.InstallPlan
 	requests      []plan.APIRequestCount
 	acks          map[string]string // of the administrator
 }
@@ -48,11 +52,11 @@ func (s *Situation) Complete(catalogs map[string]*catalog.Catalog) (err error) {
 	}
 	s.members()
 	if s.Cluster != nil {
-		s.offered()
-		s.risks()
+		s.Moves, s.Risks = plan.ReadUpdates(s.Cluster)
+		s.Channels = plan.ReadChannels(s.Cluster)
 	}
 	if s.subscriptions != nil || s.Installed != nil {
-		s.Operators, err = plan.ReadOperators(catalogs, s.subscriptions, s.Installed)
+		s.Operators, err = plan.ReadOperators(catalogs, &plan.Installed{Subscriptions: s.subscriptions, CSVs: s.Installed, Conditions: s.conditions, InstallPlans: s.installPlans})
 	}
 	return err
 }
@@ -131,8 +135,6 @@ func (s *Situation) Add(o dump.Object) error {
 		return dump.Append(o, &s.Nodes)
 	case "Machine":
 		return s.machine(o)
-	case "MachineList":
-		s.Machines = looked(s.Machines)
 	case "Pod":
 		return dump.Append(o, &s.Pods)
 	case "PodDisruptionBudget":
@@ -143,6 +145,41 @@ func (s *Situation) Add(o dump.Object) error {
 			return err
 		}
 		s.Replicas = append(s.Replicas, r)
+	case "DaemonSet":
+		s.DaemonSets, s.Listed = append(s.DaemonSets, o.Meta), true
+	case "DaemonSetList":
+		s.Listed = true
+	case "Subscription":
+		return dump.Append(o, &s.subscriptions)
+	case "OperatorCondition":
+		return dump.Append(o, &s.conditions)
+	case "InstallPlan":
+		return dump.Append(o, &s.installPlans)
+	case "Infrastructure":
+		return s.infrastructure(o)
+	case "MachineHealthCheck":
+		if _, paused := o.Meta.Annotations["cluster.x-k8s.io/paused"]; !paused {
+			s.HealthChecks = append(s.HealthChecks, o.Meta.Namespace+"/"+o.Meta.Name)
+		}
+		return s.Around.Add(o)
+	case "ClusterServiceVersion":
+		return dump.Append(o, &s.Installed)
+	case "APIRequestCount":
+		return dump.Append(o, &s.requests)
+	case "ConfigMap":
+		return s.gates(o)
+	default:
+		s.lists(o.Kind)
+		return s.Around.Add(o)
+	}
+	return nil
+}
+
+// lists notes that a kind was dumped, though there may be none of it.
+func (s *Situation) lists(kind string) {
+	switch kind {
+	case "MachineList":
+		s.Machines = looked(s.Machines)
 	case "ClusterOperatorList":
 		s.ClusterOperators = looked(s.ClusterOperators)
 	case "MachineConfigPoolList":
@@ -153,24 +190,23 @@ func (s *Situation) Add(o dump.Object) error {
 		s.Pods = looked(s.Pods)
 	case "PodDisruptionBudgetList":
 		s.Budgets = looked(s.Budgets)
-	case "DaemonSet":
-		s.DaemonSets, s.Listed = append(s.DaemonSets, o.Meta), true
-	case "DaemonSetList":
-		s.Listed = true
-	case "Subscription":
-		return dump.Append(o, &s.subscriptions)
 	case "SubscriptionList":
 		s.subscriptions = looked(s.subscriptions)
-	case "ClusterServiceVersion":
-		return dump.Append(o, &s.Installed)
-	case "APIRequestCount":
-		return dump.Append(o, &s.requests)
 	case "APIRequestCountList":
 		s.requests = looked(s.requests)
-	case "ConfigMap":
-		return s.gates(o)
 	}
-	return s.Around.Add(o)
+}
+
+// infrastructure notes where the control plane runs.
+func (s *Situation) infrastructure(o dump.Object) error {
+	var x struct {
+		Status struct {
+			ControlPlaneTopology string `json:"controlPlaneTopology"`
+		} `json:"status"`
+	}
+	err := json.Unmarshal(o.JSON, &x)
+	s.Topology = x.Status.ControlPlaneTopology
+	return err
 }
 
 // machine adds a machine; of one without an apiVersion, only the fields that all APIs share.
@@ -255,72 +291,27 @@ func (s *Situation) none(kinds []string) error {
 	return nil
 }
 
-// offered adds the updates that the ClusterVersion lists.
-func (s *Situation) offered() {
-	status := &s.Cluster.Status
-	if status.AvailableUpdates == nil && status.ConditionalUpdates == nil {
-		return
-	}
-	s.Moves = []plan.Move{}
-	for _, r := range status.AvailableUpdates {
-		s.Moves = append(s.Moves, plan.Move{From: status.Desired.Version, To: r.Version})
-	}
-	for _, u := range status.ConditionalUpdates {
-		m := plan.Move{From: status.Desired.Version, To: u.Release.Version}
-		for _, r := range u.Risks {
-			m.Risks = append(m.Risks, r.Name)
-		}
-		s.Moves = append(s.Moves, m)
-	}
-}
-
 // UseGraph uses the updates of an update graph instead of those that the
 // ClusterVersion lists. Cluster must be known.
 func (s *Situation) UseGraph(g *graph.Graph) (err error) {
 	s.Graph = g
-	if s.Moves, s.Risks, err = plan.FromGraph(g, s.Cluster.Status.Desired.Version, nil, graph.Evaluations{}); err == nil {
-		s.risks()
+	if s.Moves, s.Risks, err = plan.FromGraph(g, s.Cluster.Status.Desired.Version, nil, graph.Evaluations{}); err != nil {
+		return err
 	}
-	return err
-}
-
-// risks adds what the ClusterVersion reports about risks: by name, or for an update as a
-// whole if it has one risk, or none that applies.
-func (s *Situation) risks() {
-	known := map[string]fairlead.ConditionStatus{}
-	for _, u := range s.Cluster.Status.ConditionalUpdates {
-		c := fairlead.FindCondition(u.Conditions, "Recommended")
-		if c == nil {
-			continue
-		}
-		for _, r := range u.Risks {
-			switch {
-			case c.Status == fairlead.ConditionTrue:
-				known[r.Name] = fairlead.ConditionFalse
-			case c.Status == fairlead.ConditionFalse && len(u.Risks) == 1:
-				known[r.Name] = fairlead.ConditionTrue
+	for _, known := range plan.ReadRisks(s.Cluster) {
+		for i := range s.Risks {
+			if s.Risks[i].Name == known.Name && known.Applies != fairlead.ConditionUnknown {
+				s.Risks[i].Applies = known.Applies
 			}
-			s.message(r.Name, r.Message)
 		}
 	}
-	for _, r := range s.Cluster.Status.ConditionalUpdateRisks {
-		if c := fairlead.FindCondition(r.Conditions, "Applies"); c != nil {
-			known[r.Name] = c.Status
+	if s.Channels == nil {
+		s.Channels = map[string][]string{}
+	}
+	for _, r := range g.Releases() {
+		if c := r.Channels(); len(c) > 0 {
+			s.Channels[r.Version] = c
 		}
 	}
-	for i := range s.Risks {
-		if is, ok := known[s.Risks[i].Name]; ok {
-			s.Risks[i].Applies = is
-		}
-	}
-}
-
-// message makes sure that a risk is listed.
-func (s *Situation) message(name, text string) {
-	for i := range s.Risks {
-		if s.Risks[i].Name == name {
-			return
-		}
-	}
-	s.Risks = append(s.Risks, plan.Risk{Name: name, Message: text, Applies: fairlead.ConditionUnknown})
+	return nil
 }

@@ -70,7 +70,7 @@ func (m *Metrics) Trace(engine string) *fairlead.Trace {
 	return &fairlead.Trace{
 		Saved:    func(string, fairlead.Revision) { m.saves.WithLabelValues(engine).Inc() },
 		Conflict: func(string) { m.conflicts.WithLabelValues(engine).Inc() },
-		Applied: func(_ string, action any, err error) {
+		Applied: func(_ string, action fairlead.Action, err error) {
 			m.actions.WithLabelValues(engine, actionName(action), result(err)).Inc()
 		},
 		End: func(name string, p fairlead.Pass) {

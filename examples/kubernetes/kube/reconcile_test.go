@@ -176,6 +176,11 @@ func TestSentencesFitEvents(t *testing.T) {
 	}
 }
 
+type act struct{}
+
+func (act) Key() fairlead.Key { return fairlead.Key{Kind: "act"} }
+func (act) String() string    { return "act" }
+
 func TestMetrics(t *testing.T) {
 	m := kube.NewMetrics()
 	tr := m.Trace("taints")
@@ -183,15 +188,15 @@ func TestMetrics(t *testing.T) {
 	tr.End("a", fairlead.Pass{Blocked: []fairlead.Block{wait, wait}})
 	tr.End("b", fairlead.Pass{Blocked: []fairlead.Block{wait}, Err: errors.New("x")})
 	tr.End("a", fairlead.Pass{Blocked: []fairlead.Block{wait}})
-	tr.Applied("a", fairlead.Block{}, nil)
-	tr.Applied("a", &fairlead.Block{}, errors.New("x"))
+	tr.Applied("a", act{}, nil)
+	tr.Applied("a", &act{}, errors.New("x"))
 	tr.Saved("a", "1")
 	tr.Conflict("a")
 	want := `
 # HELP fairlead_actions_total Actions applied.
 # TYPE fairlead_actions_total counter
-fairlead_actions_total{action="Block",engine="taints",result="error"} 1
-fairlead_actions_total{action="Block",engine="taints",result="ok"} 1
+fairlead_actions_total{action="act",engine="taints",result="error"} 1
+fairlead_actions_total{action="act",engine="taints",result="ok"} 1
 # HELP fairlead_blocked Waits reported by the last passes over all objects.
 # TYPE fairlead_blocked gauge
 fairlead_blocked{engine="taints",reason="TolerationLasts"} 2

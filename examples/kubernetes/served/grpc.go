@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -24,13 +22,7 @@ func (c *Client) grpc(ctx context.Context, address, revision string) (*catalog.C
 	if c.options.TLS != nil {
 		with = credentials.NewTLS(c.options.TLS)
 	}
-	if host, port, err := net.SplitHostPort(address); err != nil || host == "" || port == "" || strings.ContainsAny(host, "/@") {
-		return nil, "", errors.New("its address is not HOST:PORT") // gRPC would take it for a file, or for a name to be resolved otherwise
-	}
-	dial := c.options.Rules.Dialer()
-	conn, err := grpc.NewClient("passthrough:///"+address,
-		grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) { return dial.DialContext(ctx, "tcp", to) }),
-		grpc.WithTransportCredentials(with),
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(with),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(c.options.MaxMessage)))
 	if err != nil {
 		return nil, "", err

@@ -15,6 +15,11 @@ import (
 // safe for concurrent use. It caches the resolvers of the two catalogs that were
 // used last, since a release has two.
 type Resolver struct {
+	// With are the other catalogs of the cluster: what they provide is not missing.
+	With []olm.Source
+	// Priority is that of the catalog itself among them.
+	Priority int
+
 	mu    sync.Mutex
 	known [2]known // the most recent one first
 }
@@ -26,6 +31,9 @@ type known struct {
 }
 
 const namespace = "default"
+
+// own is the key of the catalog itself.
+var own = olm.SourceKey{Name: "catalog", Namespace: namespace}
 
 // Reach looks for updates from an installed bundle to a head of a channel of the
 // catalog, in a namespace with nothing else. It returns "" if there are any, or
@@ -50,6 +58,9 @@ func (r *Resolver) Reach(ctx context.Context, c *catalog.Catalog, pkg, channel s
 	sub := olm.Subscription{}
 	sub.Name, sub.Namespace = pkg, namespace
 	sub.Spec.Package, sub.Spec.Channel = pkg, channel
+	if len(r.With) > 0 {
+		sub.Spec.Source, sub.Spec.SourceNamespace = own.Name, own.Namespace
+	}
 	sub.Status.InstalledCSV = from.Name
 	request := &olm.Request{Namespace: namespace, Installed: []olm.ClusterServiceVersion{installed}, Subscriptions: []olm.Subscription{sub}}
 	var reasons []string
@@ -85,7 +96,12 @@ func (r *Resolver) of(c *catalog.Catalog) (*olm.Resolver, error) {
 		return last.resolver, nil
 	}
 	if other.catalog != c {
-		made, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "catalog", Namespace: namespace}, Catalog: c}}, nil)
+		sources := []olm.Source{{SourceKey: own, Priority: r.Priority, Catalog: c}}
+		for _, s := range r.With {
+			s.Namespace = namespace
+			sources = append(sources, s)
+		}
+		made, err := olm.NewResolver(sources, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -317,7 +317,6 @@ func (w *world) run(each func()) engine.Decision {
 		if err != nil && w.fail == nil {
 			w.Fatal(err)
 		}
-		w.backend.Read()
 		w.play()
 		w.clock.Advance(2 * time.Second)
 		if each != nil {

@@ -384,7 +384,6 @@ func (o *observation) access() error {
 	if h != nil {
 		o.w.Cluster.Accounts = []scope.Account{{Namespace: x.Spec.Namespace, Name: x.Spec.ServiceAccount.Name}}
 	}
-	o.w.Cluster.Applies = true
-	o.w.Cluster.Access, err = operators.Access(func(gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) { return o.list(o.ctx, gvk) })
+	o.w.Cluster.Access, err = operators.Access(o.ctx, o.api)
 	return err
 }

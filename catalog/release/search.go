@@ -1,0 +1,245 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/diff"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// Bounds of a search. They count work, not time, so that the result is the same everywhere.
+const (
+	maxWork  = 500_000 // names in entries that trials read
+	manySkip = 64      // so many names to skip are written as a range
+)
+
+// search looks for the edits of a channel that help its stranded users.
+type search struct {
+	was, ch  *catalog.Channel
+	stranded []string // bundles that users have
+	work     int      // done so far
+}
+
+// best returns the edits, one for each entry: entries get back what they lost, or the head
+// skips what the users have, whichever leaves fewer of them stranded, and then whichever
+// changes less. It returns none if neither helps.
+func (s *search) best(ctx context.Context) ([]Fix, error) {
+	back, most, err := s.smallest(ctx, s.lost())
+	if err != nil {
+		return nil, err
+	}
+	skips, left, err := s.smallest(ctx, s.skipped())
+	if err != nil {
+		return nil, err
+	}
+	if len(skips) > manySkip {
+		if skips, left, err = s.ranged(ctx, skips, left); err != nil {
+			return nil, err
+		}
+	}
+	best := back
+	if back == nil || skips != nil && (left < most || left == most && len(skips) < len(back)) {
+		best = skips
+	}
+	var fixes []Fix // one for each entry
+	for _, f := range best {
+		if at := slices.IndexFunc(fixes, func(x Fix) bool { return x.Entry == f.Entry }); at >= 0 {
+			fixes[at].add(f)
+		} else {
+			fixes = append(fixes, f)
+		}
+	}
+	return fixes, nil
+}
+
+// lost returns what each entry of the channel has lost since the old catalog.
+func (s *search) lost() (list []Fix) {
+	if s.was == nil {
+		return nil
+	}
+	old := map[string]catalog.Entry{}
+	for _, e := range s.was.Entries() {
+		if _, ok := old[e.Name]; !ok {
+			old[e.Name] = e
+		}
+	}
+	for _, e := range s.ch.Entries() {
+		was, ok := old[e.Name]
+		if !ok {
+			continue
+		}
+		delete(old, e.Name) // of entries of one name the first
+		add := func(f Fix) {
+			f.Package, f.Channel, f.Entry = s.ch.Package().Name(), s.ch.Name(), e.Name
+			list = append(list, f)
+		}
+		if e.Replaces == "" && was.Replaces != "" {
+			add(Fix{Replaces: was.Replaces})
+		}
+		if e.SkipRange == "" && was.SkipRange != "" {
+			add(Fix{SkipRange: was.SkipRange})
+		}
+		has := set(e.Skips)
+		for _, name := range was.Skips {
+			if !has[name] {
+				add(Fix{Skips: []string{name}})
+			}
+		}
+	}
+	return list
+}
+
+func set(names []string) map[string]bool {
+	all := make(map[string]bool, len(names))
+	for _, name := range names {
+		all[name] = true
+	}
+	return all
+}
+
+// skipped returns the changes by which the head of the channel skips each of the names.
+func (s *search) skipped() (list []Fix) {
+	if head, ok := s.head(); ok {
+		for _, name := range s.stranded {
+			list = append(list, Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: head, Skips: []string{name}})
+		}
+	}
+	return list
+}
+
+func (s *search) head() (string, bool) {
+	heads := s.ch.Heads()
+	if len(heads) != 1 {
+		return "", false
+	}
+	return heads[0], true
+}
+
+// ranged returns a skipRange of the head instead of many skips, if that helps as many users
+// and the head has no skipRange yet.
+func (s *search) ranged(ctx context.Context, skips []Fix, left int) ([]Fix, int, error) {
+	head, _ := s.head()
+	to := semverx.Tolerant(s.ch.Package().Version(head))
+	var least semverx.Version
+	for _, name := range s.stranded {
+		v := semverx.Tolerant(s.was.Package().Version(name))
+		if !v.IsZero() && v.Compare(to) < 0 && (least.IsZero() || v.Compare(least) < 0) {
+			least = v
+		}
+	}
+	if least.IsZero() || s.ch.Entries()[find(s.ch, head)].SkipRange != "" {
+		return skips, left, nil
+	}
+	fix := Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: head, SkipRange: fmt.Sprintf(">=%s <%s", least, to)}
+	n, err := s.left(ctx, []Fix{fix})
+	if err != nil || n > left {
+		return skips, left, err
+	}
+	return []Fix{fix}, n, nil
+}
+
+// smallest returns the changes that are needed to help users, and how many are still
+// stranded; nil if all changes together help nobody. Of very many changes in large
+// channels some may not be needed: trials are bounded by maxWork.
+func (s *search) smallest(ctx context.Context, changes []Fix) ([]Fix, int, error) {
+	if len(changes) == 0 {
+		return nil, len(s.stranded), nil
+	}
+	fewest, err := s.left(ctx, changes)
+	if err != nil || fewest >= len(s.stranded) {
+		return nil, len(s.stranded), err
+	}
+	needed, perhaps := s.needed(changes)
+	for size := len(perhaps); size > 0; size /= 2 {
+		for i := 0; i < len(perhaps); {
+			if s.work > maxWork {
+				return slices.Concat(needed, perhaps), fewest, nil
+			}
+			fewer := slices.Delete(slices.Clone(perhaps), i, min(i+size, len(perhaps)))
+			left, err := s.left(ctx, slices.Concat(needed, fewer))
+			if err != nil {
+				return nil, 0, err
+			}
+			if left <= fewest {
+				perhaps = fewer
+			} else {
+				i += size
+			}
+		}
+	}
+	return slices.Concat(needed, perhaps), fewest, nil
+}
+
+// needed returns the changes that help a user whom nothing else helps, and the others: those
+// by which an entry skips what a user has, and no other entry of the changed channel accepts.
+func (s *search) needed(changes []Fix) (needed, others []Fix) {
+	users := set(s.stranded)
+	var installed []catalog.Installed
+	for _, name := range s.stranded {
+		installed = append(installed, catalog.Installed{Name: name, Version: s.was.Package().Version(name)})
+	}
+	ch := s.with(changes)
+	graphs := []*catalog.Graph{ch.GraphWith(catalog.AsWritten, installed...), ch.GraphWith(catalog.OLMv1, installed...)}
+	twice := map[string]int{} // how many changes skip a name
+	for _, f := range changes {
+		for _, name := range f.Skips {
+			twice[name]++
+		}
+	}
+	only := func(f Fix) bool {
+		if f.Replaces != "" || f.SkipRange != "" || len(f.Skips) != 1 || !users[f.Skips[0]] || twice[f.Skips[0]] > 1 {
+			return false
+		}
+		for _, g := range graphs {
+			for edge := range g.Successors(f.Skips[0]) {
+				if edge.To != f.Entry || edge.Kind != catalog.EdgeSkips {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for _, f := range changes {
+		if only(f) {
+			needed = append(needed, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	return needed, others
+}
+
+// left counts the users who are stranded after changes.
+func (s *search) left(ctx context.Context, changes []Fix) (int, error) {
+	for _, e := range s.ch.Entries() {
+		s.work += 1 + len(e.Skips)
+	}
+	lost, err := diff.Lost(ctx, s.was, s.with(changes), nil)
+	return len(lost), err
+}
+
+// with returns the channel with changes.
+func (s *search) with(changes []Fix) *catalog.Channel {
+	entries := slices.Clone(s.ch.Entries())
+	at := make(map[string]int, len(entries))
+	for i, e := range entries {
+		if _, ok := at[e.Name]; !ok {
+			at[e.Name] = i
+		}
+	}
+	byEntry := map[string]*Fix{}
+	for _, f := range changes {
+		if all := byEntry[f.Entry]; all == nil {
+			byEntry[f.Entry] = &f
+		} else {
+			all.add(f)
+		}
+	}
+	for name, f := range byEntry {
+		entries[at[name]] = f.apply(entries[at[name]])
+	}
+	return s.ch.WithEntries(entries)
+}

@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// maxEnds is how many ends are looked at: those with the highest versions.
+const maxEnds = 64
+
+// offered says where updates from a bundle lead that do not lead to the target.
+func (o *Obstacles) offered(source string) string {
+	o.endOnce.Do(o.end)
+	at := o.g.index[source]
+	var names []string
+	for i, end := range o.ends {
+		if o.endsAt[at]&(1<<i) != 0 && end != at {
+			names = append(names, o.g.nodes[end].name)
+		}
+	}
+	if len(names) > 0 {
+		return "updates from " + source + " end at " + words.First(names, most)
+	}
+	for name := range o.g.Reachable(source) { // in a cycle
+		if names = append(names, name); len(names) > most {
+			break
+		}
+	}
+	if len(names) == 0 {
+		return "no entry accepts " + source
+	}
+	return "updates from " + source + " lead only to " + words.First(names, most)
+}
+
+// end finds the entries from which nothing leads on, and which nodes lead to each of them.
+func (o *Obstacles) end() {
+	g := o.g
+	o.endsAt = make([]uint64, len(g.nodes))
+	for i := range g.entries {
+		leads := false
+		g.accepting(i, nil, func(to int32) { leads = leads || int(to) != i })
+		if !leads && len(g.nodes[i].out) == 0 && g.nodes[i].installable {
+			o.ends = append(o.ends, i)
+		}
+	}
+	slices.SortFunc(o.ends, func(a, b int) int { return g.compare(link{to: int32(a)}, link{to: int32(b)}) })
+	o.ends = o.ends[:min(len(o.ends), maxEnds)]
+	for i, end := range o.ends {
+		for at, d := range g.distances(end, nil) {
+			if d >= 0 {
+				o.endsAt[at] |= 1 << i
+			}
+		}
+	}
+}
