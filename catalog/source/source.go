@@ -109,10 +109,15 @@ func (c *content) open(ctx context.Context, path string, o *Options) (*Source, e
 		return nil, err
 	}
 	if info.IsDir() {
-		if isLayout(os.DirFS(path)) {
-			return openLayout(os.DirFS(path), o, c.kind)
+		root, err := os.OpenRoot(path) // links do not lead out of it
+		if err != nil {
+			return nil, err
 		}
-		return &Source{FS: os.DirFS(path)}, nil
+		if !isLayout(root.FS()) {
+			return &Source{FS: root.FS(), root: root}, nil
+		}
+		defer root.Close()
+		return openLayout(root.FS(), o, c.kind)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is neither a directory nor a regular file")

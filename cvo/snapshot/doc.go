@@ -3,7 +3,7 @@
 // view of a [Snapshot].
 //
 //	var r snapshot.Reader
-//	err := r.FS(os.DirFS(dir), dir) // a must-gather, a support bundle, lists in files, ...
+//	err := r.FS(root.FS(), dir) // a must-gather, a support bundle, lists in files, ...
 //	err = r.Stream(os.Stdin, "standard input")
 //	s, err := r.Snapshot()
 //

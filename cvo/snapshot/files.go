@@ -13,7 +13,8 @@ import (
 
 // FS reads all files of a directory or an archive that may have objects: those that end in
 // .yaml, .yml or .json, in the order of their paths. root is prefixed to their paths in
-// positions. A file that cannot be opened or read is a gap.
+// positions. A file that cannot be opened or read is a gap, and so is a link that fsys does not
+// follow: take the FS of an os.Root, which follows none that leads out of a directory.
 func (r *Reader) FS(fsys fs.FS, root string) error {
 	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		shown := path.Join(root, name)
@@ -30,6 +31,11 @@ func (r *Reader) FS(fsys fs.FS, root string) error {
 				return fs.SkipDir // another cluster, and none
 			}
 			return nil
+		case entry.Type()&fs.ModeSymlink != 0:
+			if _, err := fs.Stat(fsys, name); err != nil {
+				r.unread(shown, name, errors.New("it is a link that leads out of the directory, or nowhere, and is not followed"))
+			}
+			return nil // what it leads to is read where it is
 		case !entry.Type().IsRegular():
 			return nil
 		}

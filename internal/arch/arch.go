@@ -71,6 +71,7 @@ func Rules() []Rule {
 		{"plain-words", plainWords},
 		{"one-domain", oneDomain},
 		{"commands", commands},
+		{"directories", directories},
 		{"readme-size", readmeSize},
 		{"snippets", snippets},
 		{"links", links},

@@ -112,3 +112,24 @@ func constant(e ast.Expr) bool {
 	}
 	return false
 }
+
+// dirFiles are the files that may use os.DirFS, with why.
+var dirFiles = map[string]string{
+	"catalog/source/source.go": "the user named one file, which may be a link",
+}
+
+// directories checks that what reads a directory does not follow links out of it.
+func directories(t *Tree) []Finding {
+	var found []Finding
+	for _, f := range t.Go {
+		if f.Test || strings.HasPrefix(f.Dir, "internal/bench") || dirFiles[f.Path] != "" {
+			continue
+		}
+		for sel, pkg := range selections(f) {
+			if pkg == "os" && sel.Sel.Name == "DirFS" {
+				found = append(found, t.at(f, sel, "os.DirFS follows links out of the directory: use the FS of os.OpenRoot"))
+			}
+		}
+	}
+	return found
+}

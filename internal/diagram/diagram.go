@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // A Graph is a directed graph. The zero Graph is empty.
@@ -167,7 +169,7 @@ func dotEdge(e Edge) string {
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`, "\x00", "\uFFFD")
 
 func dotQuote(s string) string {
-	return `"` + dotEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) + `"`
+	return `"` + dotEscapes.Replace(words.Visible(s)) + `"`
 }
 
 // WriteMermaid writes the graph as a Mermaid flowchart. The nodes are called
@@ -239,5 +241,5 @@ var mermaidEscapes = strings.NewReplacer(
 	"\r\n", "<br>", "\n", "<br>", "\r", "<br>", "\x00", "\uFFFD")
 
 func mermaidQuote(s string) string {
-	return `"` + mermaidEscapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) + `"`
+	return `"` + mermaidEscapes.Replace(words.Visible(s)) + `"`
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 	"time"
 )
 
@@ -49,9 +51,10 @@ func (g *Gantt) WriteMermaid(w io.Writer, start time.Time) error {
 // ganttText returns s without what a name in a Mermaid Gantt chart may not
 // contain. It is never empty.
 func ganttText(s string) string {
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune(":;#,%", r)
 	}), " ")
+	s = words.Visible(s)
 	if s == "" {
 		return "-"
 	}

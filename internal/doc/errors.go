@@ -44,6 +44,7 @@ const (
 	SizeLimit  = "document size in bytes"
 	DepthLimit = "nesting depth"
 	NodesLimit = "number of values in a YAML document"
+	AliasLimit = "number of values that aliases repeat in a YAML document"
 )
 
 // Limits bound the cost of one document. A zero field means its default.

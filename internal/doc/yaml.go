@@ -49,6 +49,8 @@ type yamlWriter struct {
 	limits Limits
 	count  int                 // values written
 	open   map[*yaml.Node]bool // anchors being written out
+	again  int                 // values written, and mappings merged, for aliases
+	most   int                 // the limit of that: see allowance
 	old    bool                // YAML 1.1
 	words  []word              // truth values of YAML 1.1 only
 	last   bool                // of duplicate keys the last one counts
@@ -83,6 +85,7 @@ func (w *yamlWriter) convert(raw []byte, start Position, limits Limits, scan *sc
 			Hint: "write fields, such as name: value",
 		}
 	}
+	w.most = allowance(len(raw))
 	if err := w.value(root, 1); err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +97,22 @@ func (w *yamlWriter) convert(raw []byte, start Position, limits Limits, scan *sc
 
 func (w *yamlWriter) reset(start Position, limits Limits) {
 	w.out, w.marks, w.words, w.twice = w.out[:0], w.marks[:0], w.words[:0], w.twice[:0]
-	w.start, w.limits, w.count, w.open = start, limits, 0, nil
+	w.start, w.limits, w.count, w.open, w.again, w.most = start, limits, 0, nil, 0, 0
+}
+
+// allowance is how many values aliases may repeat in a document of a size: in proportion to it, so
+// that a short text cannot become a large document. People repeat a few fields a few times.
+func allowance(size int) int { return 10_000 + size }
+
+// repeat counts a value that is written, or a mapping that is merged, for an alias. It counts long
+// texts as several values.
+func (w *yamlWriter) repeat(n *yaml.Node) error {
+	if w.again += 1 + len(n.Value)/64; w.again > w.most {
+		err := limitError(w.pos(n), AliasLimit, w.most)
+		err.Hint = "write the values out"
+		return err
+	}
+	return nil
 }
 
 func kindName(n *yaml.Node) string {
@@ -196,6 +214,11 @@ func (w *yamlWriter) value(n *yaml.Node, depth int) error {
 		return limitError(w.pos(n), SizeLimit, w.limits.Size)
 	case depth > w.limits.Depth+1 || depth > w.limits.Depth && n.Kind != yaml.ScalarNode:
 		return limitError(w.pos(n), DepthLimit, w.limits.Depth)
+	}
+	if len(w.open) > 0 {
+		if err := w.repeat(n); err != nil {
+			return err
+		}
 	}
 	w.marks = append(w.marks, mark{len(w.out), n.Line, n.Column})
 	switch n.Kind {
@@ -299,6 +322,9 @@ func (w *yamlWriter) merge(n *yaml.Node, seen map[string]*yaml.Node, depth int) 
 	}
 	if w.open[source] {
 		return w.unsupported(n, "<< refers to the mapping that it is in", "delete it")
+	}
+	if err := w.repeat(n); err != nil {
+		return err
 	}
 	if w.open == nil {
 		w.open = make(map[*yaml.Node]bool)

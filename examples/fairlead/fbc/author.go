@@ -68,7 +68,7 @@ func dockerfile(c *call) error {
 		return err
 	}
 	name := dir + ".Dockerfile"
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}

@@ -127,14 +127,19 @@ func generateBundle(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "metadata"), 0o755); err != nil {
+	root, err := os.OpenRoot(dir) // links do not lead out of it
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll("metadata", 0o777); err != nil {
 		return err
 	}
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{filepath.Join(dir, "metadata", "annotations.yaml"), made.Annotations}, {filepath.Join(dir, "bundle.Dockerfile"), made.Dockerfile}} {
-		out, err := os.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	}{{"metadata/annotations.yaml", made.Annotations}, {"bundle.Dockerfile", made.Dockerfile}} {
+		out, err := root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return err
 		}
@@ -145,7 +150,7 @@ func generateBundle(c *call) error {
 		if err := out.Close(); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.Stdout, f.name)
+		fmt.Fprintln(c.Stdout, filepath.Join(dir, filepath.FromSlash(f.name)))
 	}
 	return nil
 }

@@ -31,12 +31,20 @@ func (o output) write(c *call, cat *catalog.Catalog) error {
 	if *o.dir == "" {
 		return cat.Write(c.Stdout, format)
 	}
-	return cat.WriteTree(format, func(path string) (io.WriteCloser, error) {
-		name := filepath.Join(*o.dir, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := os.MkdirAll(*o.dir, 0o777); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(*o.dir) // links and names do not lead out of it
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return cat.WriteTree(format, func(name string) (io.WriteCloser, error) {
+		name = filepath.FromSlash(name)
+		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return nil, err
 		}
-		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		return root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	})
 }
 

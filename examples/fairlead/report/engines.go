@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
@@ -23,8 +26,8 @@ const (
 )
 
 // engines returns the program that a live page runs: the named file, the one beside this
-// program, or else one built from the same source.
-func engines(c *args.Call, file string) ([]byte, error) {
+// program, or else one built from the same source; compiled is where the compiler read this file.
+func engines(c *args.Call, file, compiled string) ([]byte, error) {
 	if file != "" {
 		wasm, err := checked(file)
 		if err != nil {
@@ -38,7 +41,7 @@ func engines(c *args.Call, file string) ([]byte, error) {
 			return wasm, err
 		}
 	}
-	wasm, err := build(c)
+	wasm, err := build(c, compiled)
 	if err != nil {
 		err = fmt.Errorf(`the engines for -live were not found beside this program, and cannot be built: %w
 Take %s from a release, or build it in a clone, and name it with -wasm %[2]s:
@@ -49,18 +52,18 @@ Take %s from a release, or build it in a clone, and name it with -wasm %[2]s:
 
 // build builds the engines from the source of this program. The file stays in the user's
 // cache, so that the go command does not link it again.
-func build(c *args.Call) ([]byte, error) {
+func build(c *args.Call, compiled string) ([]byte, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
 	}
 	c.Doing("building the engines for the page, which takes a minute the first time")
-	dir, err := origin(c.Context)
-	if err != nil {
+	cache = filepath.Join(cache, "fairlead")
+	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return nil, err
 	}
-	cache = filepath.Join(cache, "fairlead")
-	if err := os.MkdirAll(cache, 0o755); err != nil {
+	dir, err := origin(c.Context, cache, compiled)
+	if err != nil {
 		return nil, err
 	}
 	out := filepath.Join(cache, wasmName)
@@ -82,10 +85,11 @@ func checked(file string) ([]byte, error) {
 }
 
 // origin finds the source of this program: its version in the module cache, where the go
-// command puts it if necessary; or, if it was built in a clone, the clone that it runs in.
-func origin(ctx context.Context) (string, error) {
+// command puts it, and verifies its checksum, if necessary; or, if it was built in a clone, that
+// clone. Nothing in the current directory counts, since that may be a dump of somebody else.
+func origin(ctx context.Context, cache, compiled string) (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == module && info.Main.Sum != "" {
-		text, err := command(ctx, "", nil, "mod", "download", "-json", module+"@"+info.Main.Version)
+		text, err := command(ctx, cache, nil, "mod", "download", "-json", module+"@"+info.Main.Version)
 		var m struct{ Dir, Error string }
 		if bad := json.Unmarshal(text, &m); bad == nil && m.Error != "" {
 			err = errors.New(m.Error)
@@ -94,22 +98,32 @@ func origin(ctx context.Context) (string, error) {
 		}
 		return m.Dir, err
 	}
-	text, err := command(ctx, "", nil, "list", "-m", "-f", "{{.Dir}}", module)
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", err
+	dir, ok := strings.CutSuffix(filepath.ToSlash(compiled), "/examples/fairlead/report/engines.go")
+	if !ok || !filepath.IsAbs(filepath.FromSlash(dir)) {
+		return "", errors.New("this program is not a release, and does not say where its source is (it was built with -trimpath)")
 	}
-	dir := string(bytes.TrimSpace(text))
-	if err != nil || dir == "" {
-		return "", errors.New("this program is not a release build, and does not run in a clone of its source")
+	if now, err := os.ReadFile(compiled); err != nil || !bytes.Equal(now, ownSource) {
+		return "", fmt.Errorf("the source that this program was built from is not in %s any more", dir)
 	}
-	return dir, nil
+	return filepath.FromSlash(dir), nil
+}
+
+// ownSource is this file, as it was compiled.
+//
+//go:embed engines.go
+var ownSource []byte
+
+// compiledFrom returns where the compiler read this file; with -trimpath that is no path.
+func compiledFrom() string {
+	_, file, _, _ := runtime.Caller(0)
+	return file
 }
 
 // command runs the go command for WASI in a directory, with additional environment
 // variables.
 func command(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = dir, slices.Concat(os.Environ(), []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0"}, env)
+	cmd.Dir, cmd.Env = dir, slices.Concat(os.Environ(), []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off"}, env)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -28,12 +28,13 @@ func Command() *args.Command {
 DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is
 missing counts as unknown, and the page says so. Machines that are being deleted are explained if
 FILE contains them: add machines, machinesets, machinehealthchecks, daemonsets and namespaces.
-  -o FILE.html           write the page to a file: self-contained, for any browser
+  -o FILE.html           write the page to a file: self-contained, for any browser; readable by its owner only
   -o html, json, yaml    print the page, or its data
   -live                  add the engines, as WebAssembly: what if a risk were accepted, a node drained,
                          or an operator of -catalog installed? The page answers offline; it has at most 10 MB
   -wasm FILE             the engines of -live; default: fairlead.wasm beside the program, as in releases,
-                         or else built with the go command and kept in the user's cache directory
+                         or else built with the go command, from the source that this program was built
+                         from, and kept in the user's cache directory
 ` + situation.Help + `
 exit status: 0 the report was written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
@@ -86,7 +87,7 @@ func run(c *args.Call) error {
 	}
 	page := r.WriteHTML
 	if *live {
-		engines, err := engines(c, *wasm)
+		engines, err := engines(c, *wasm, compiledFrom())
 		if err != nil {
 			return err
 		}
@@ -133,14 +134,18 @@ func slim(c *args.Call, path string) (string, error) {
 }
 
 // write writes a page to a file. An existing file is replaced once the page is complete on
-// disk; until then, and after an error, it stays as it is.
+// disk; until then, and after an error, it stays as it is. A new file can be read by its owner
+// only, since a page says much about a cluster; one that existed keeps its permissions.
 func write(name string, page func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := page(&b); err != nil {
 		return err
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(name, b.Bytes(), 0) // a device or a pipe; a directory is an error
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(name); err == nil {
+		if mode = info.Mode().Perm(); !info.Mode().IsRegular() {
+			return os.WriteFile(name, b.Bytes(), 0) // a device or a pipe; a directory is an error
+		}
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if path := new(fs.PathError); errors.As(err, &path) {
@@ -150,7 +155,7 @@ func write(name string, page func(io.Writer) error) error {
 		return err
 	}
 	_, err = f.Write(b.Bytes())
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), name)
 	}

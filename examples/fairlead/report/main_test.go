@@ -35,20 +35,13 @@ func playGo(words []string) error {
 		dir, _ := os.Getwd()
 		_, err = fmt.Fprintf(trace, "%s for %s in %s\n", words[0], os.Getenv("GOOS"), filepath.Base(dir))
 	}
-	clone := filepath.Join(filepath.Dir(os.Getenv(goTrace)), "clone")
 	switch {
 	case err != nil:
 		return err
-	case words[0] == "list" && os.Getenv("NOCLONE") != "":
-		return fmt.Errorf("not a known dependency")
-	case words[0] == "list":
-		fmt.Println(clone)
 	case os.Getenv("BROKEN") != "":
 		return fmt.Errorf("live.go:1:1: syntax error")
-	default:
-		return os.WriteFile(words[slices.Index(words, "-o")+1], []byte("\x00asm\x01\x00\x00\x00"), 0o600)
 	}
-	return nil
+	return os.WriteFile(words[slices.Index(words, "-o")+1], []byte("\x00asm\x01\x00\x00\x00"), 0o600)
 }
 
 // TestScripts runs the verb with the scripts of testdata.
@@ -65,22 +58,29 @@ func TestEngines(t *testing.T) {
 	if err := os.Symlink(self, filepath.Join(home, "go")); err != nil {
 		t.Skip(err) // the go command cannot be replaced
 	}
-	if err := os.Mkdir(filepath.Join(home, "clone"), 0o700); err != nil {
+	compiled := filepath.Join(home, "clone", "examples", "fairlead", "report", "engines.go")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(compiled), 0o700), os.WriteFile(compiled, ownSource, 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	// What the current directory has does not count, though it looks like a clone.
+	evil := t.TempDir()
+	if err := os.WriteFile(filepath.Join(evil, "go.mod"), []byte("module "+module+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(evil)
 	trace := filepath.Join(home, "trace")
 	for name, value := range map[string]string{"PATH": home, "HOME": home, "XDG_CACHE_HOME": filepath.Join(home, "cache"), goTrace: trace} {
 		t.Setenv(name, value)
 	}
 	find := func() ([]byte, string) {
-		wasm, err := engines(&args.Call{Context: t.Context()}, "")
+		wasm, err := engines(&args.Call{Context: t.Context()}, "", compiled)
 		return wasm, fmt.Sprint(err)
 	}
 
 	if wasm, err := find(); len(wasm) != 8 || err != "<nil>" {
 		t.Errorf("built: %q, %s", wasm, err)
 	}
-	if got, _ := os.ReadFile(trace); string(got) != "list for wasip1 in report\nbuild for wasip1 in clone\n" {
+	if got, _ := os.ReadFile(trace); string(got) != "build for wasip1 in clone\n" {
 		t.Errorf("the go command is asked\n%s", got)
 	}
 	if cache, err := os.UserCacheDir(); err != nil {
@@ -89,13 +89,22 @@ func TestEngines(t *testing.T) {
 		t.Errorf("the go command does not find them the next time: %v", err)
 	}
 
-	for name, want := range map[string]string{"BROKEN": "go build: live.go:1:1: syntax error", "NOCLONE": "does not run in a clone"} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv(name, "1")
-			if wasm, err := find(); wasm != nil || !strings.Contains(err, want) || !strings.Contains(err, "-wasm "+wasmName) {
-				t.Errorf("%q, %s", wasm, err)
-			}
-		})
+	t.Run("broken", func(t *testing.T) {
+		t.Setenv("BROKEN", "1")
+		if wasm, err := find(); wasm != nil || !strings.Contains(err, "go build: live.go:1:1: syntax error") || !strings.Contains(err, "-wasm "+wasmName) {
+			t.Errorf("%q, %s", wasm, err)
+		}
+	})
+	if err := os.WriteFile(compiled, []byte("package other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{compiled, filepath.Join(home, "gone", "examples", "fairlead", "report", "engines.go"), module + "/examples/fairlead/report/engines.go"} {
+		if wasm, err := engines(&args.Call{Context: t.Context()}, "", at); wasm != nil || err == nil {
+			t.Errorf("built from %s: %q, %v", at, wasm, err)
+		}
+	}
+	if got, _ := os.ReadFile(trace); strings.Contains(string(got), filepath.Base(evil)) || strings.Count(string(got), "\n") != 2 {
+		t.Errorf("the go command is asked\n%s", got)
 	}
 
 	beside := filepath.Join(filepath.Dir(self), wasmName)
@@ -136,6 +145,9 @@ func TestWrite(t *testing.T) {
 	}
 	if err := write(os.DevNull, page); err != nil {
 		t.Error(err)
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("a new page can be read by others: %v, %v", info.Mode(), err)
 	}
 	left, err := os.ReadDir(dir)
 	if len(left) != 1 || err != nil {

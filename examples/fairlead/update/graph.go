@@ -145,7 +145,12 @@ func readGraphData(c *args.Call) (g *graph.Graph, data *graph.Data, err error) {
 	g, found := graph.Parse(text, &graph.Options{File: name})
 	if dir != "" && g != nil {
 		var more graph.Diagnostics
-		data, more = graph.ReadData(os.DirFS(dir))
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer root.Close()
+		data, more = graph.ReadData(root.FS())
 		found = append(found, more...)
 	}
 	if g == nil {
@@ -180,7 +185,7 @@ func makings(dir string) (raw, data string, err error) {
 			return err
 		case d.IsDir() && (d.Name() == "blocked-edges" || d.Name() == "channels"):
 			data = filepath.Dir(path)
-		case !d.IsDir() && filepath.Dir(path) == filepath.Clean(dir) && filepath.Ext(path) == ".json":
+		case d.Type().IsRegular() && filepath.Dir(path) == filepath.Clean(dir) && filepath.Ext(path) == ".json":
 			files = append(files, path)
 		}
 		return nil

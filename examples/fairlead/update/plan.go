@@ -96,7 +96,12 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 	if err := isDir(dir, "name the directory of a release's payload, which holds manifests and release-manifests"); err != nil {
 		return nil, err
 	}
-	p, err := payload.Load(os.DirFS(dir), &payload.Options{Profile: *filter.Profile})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	p, err := payload.Load(root.FS(), &payload.Options{Profile: *filter.Profile})
 	var found payload.Diagnostics
 	if errors.As(err, &found) {
 		for _, d := range found {

@@ -280,7 +280,12 @@ func (r *scenarioReader) release(f *scene.Release, key string) *payload.Payload 
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(r.dir, dir)
 		}
-		p, err := payload.Load(os.DirFS(dir), nil)
+		var p *payload.Payload
+		root, err := os.OpenRoot(dir)
+		if err == nil {
+			defer root.Close()
+			p, err = payload.Load(root.FS(), nil)
+		}
 		if err != nil {
 			r.Fault("spec.%s.payload: %s: %w", append(at, "payload"), key, dir, err)
 		}

@@ -121,7 +121,7 @@ func TestExtension(t *testing.T) {
 	shelved := extensionObject("ClusterCatalog", "plumbing", map[string]any{"source": map[string]any{"type": "Image", "image": map[string]any{"ref": "example.com/plumbing:1"}}})
 	w.create(shelved)
 	w.create(extensionObject("ClusterExtension", "pipes", map[string]any{"namespace": plumbing, "source": map[string]any{"sourceType": "Catalog", "catalog": map[string]any{"packageName": "pipes", "version": ">=1.0.0 <2.0.0"}}}))
-	flags := []string{"-controllers=extensions", "-leader-elect=false", "-extensions-images=" + root}
+	flags := []string{"-controllers=extensions", "-leader-elect=false", "-extensions-images=" + root, "-catalogs-on-this-host"}
 	manager := operator.Start(t, w.Cluster, flags...)
 	w.eventually("the first revision is there", func() string {
 		return expect(fmt.Sprint(slices.Contains(w.left(), "ClusterObjectSet pipes-1")), "true")
@@ -208,6 +208,8 @@ func TestExtension(t *testing.T) {
 		"bind rbac.authorization.k8s.io/roles", "bind rbac.authorization.k8s.io/clusterroles",
 		// It covers all CRDs in bundles.
 		"list */*",
+		// It names no service account.
+		"impersonate /serviceaccounts",
 		// The bundle watches all namespaces, and has neither configuration nor secrets.
 		"get rbac.authorization.k8s.io/roles", "patch rbac.authorization.k8s.io/roles", "delete rbac.authorization.k8s.io/roles",
 		"get rbac.authorization.k8s.io/rolebindings", "patch rbac.authorization.k8s.io/rolebindings", "delete rbac.authorization.k8s.io/rolebindings",

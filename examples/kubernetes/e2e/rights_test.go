@@ -73,6 +73,10 @@ func (w *world) rights() (used map[string]bool, refused map[string]string) {
 	w.Helper()
 	used, refused = map[string]bool{}, map[string]string{}
 	for _, r := range w.requests(cluster.Filter{User: operator.User}) {
+		if r.As != "" {
+			used["impersonate /serviceaccounts"] = true // the rest is up to the account
+			continue
+		}
 		resource := r.Resource
 		if r.Subresource != "" {
 			resource += "/" + r.Subresource

@@ -103,21 +103,6 @@ func (o *Objects) List(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	return all.Items, nil
 }
 
-// DecodeAll reads all objects of a kind, of all namespaces.
-func DecodeAll[T any](ctx context.Context, o *Objects, gvk schema.GroupVersionKind) ([]T, error) {
-	items, err := o.List(ctx, gvk, "")
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(items))
-	for i := range items {
-		if err := DecodeObject(&items[i], &all[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // Head reads the metadata of an object; nil if the object or its kind does not
 // exist.
 func (o *Objects) Head(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*metav1.PartialObjectMetadata, error) {
@@ -167,8 +152,11 @@ func (o *Objects) Apply(ctx context.Context, u *unstructured.Unstructured, revis
 	}
 	applied, err := o.apply(ctx, u)
 	if apierrors.IsConflict(err) && revision == "" {
-		if found, failed := o.Head(ctx, gvk, u.GetNamespace(), u.GetName()); failed == nil && found != nil && sameDigest(found, u) {
-			return found, nil
+		if found, failed := o.Head(ctx, gvk, u.GetNamespace(), u.GetName()); failed == nil && found != nil {
+			if sameDigest(found, u) {
+				return found, nil
+			}
+			return nil, &ChangedError{ref, "it exists already, and belongs to " + ownerOf(found)}
 		}
 	}
 	return applied, Outcome(ref, err)
@@ -188,6 +176,14 @@ func (o *Objects) apply(ctx context.Context, u *unstructured.Unstructured, opts 
 	applied := u.DeepCopy()
 	err := o.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), append(opts, client.FieldOwner(o.Manager))...)
 	return applied, err
+}
+
+// ownerOf names the owner of an object, as its annotation has it.
+func ownerOf(found metav1.Object) string {
+	if note := found.GetAnnotations()[OwnerAnnotation]; note != "" {
+		return strconv.Quote(note)
+	}
+	return "nobody that is known here"
 }
 
 // sameDigest reports whether the existing object was written from the same

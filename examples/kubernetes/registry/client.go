@@ -41,8 +41,12 @@ type Options struct {
 	// Platform selects one of several images, linux/amd64 by default.
 	Platform v1.Platform
 	// Transport makes requests; nil means one with the proxies of the
-	// environment.
+	// environment. For images that others name use that of package outbound, which
+	// connects neither to this machine nor, if wanted, to private networks.
 	Transport http.RoundTripper
+	// Timeout limits the time for opening one image. Zero means no limit but that of the
+	// context.
+	Timeout time.Duration
 	// Attempts limits how often each request is made, 5 by default. Pause is the
 	// wait before the second attempt, doubled for each further one; one second by
 	// default.
@@ -75,7 +79,7 @@ func New(o Options) (*Client, error) {
 	o.MaxFiles = cmp.Or(o.MaxFiles, 1<<30)
 	o.Attempts = cmp.Or(o.Attempts, 5)
 	o.Pause = cmp.Or(o.Pause, time.Second)
-	if o.MaxCache < 0 || o.MaxImage < 0 || o.MaxUnpacked < 0 || o.MaxFiles < 0 || o.Attempts < 0 || o.Pause < 0 {
+	if o.MaxCache < 0 || o.MaxImage < 0 || o.MaxUnpacked < 0 || o.MaxFiles < 0 || o.Attempts < 0 || o.Pause < 0 || o.Timeout < 0 {
 		return nil, errors.New("registry: a limit of Options is negative; 0 means the default")
 	}
 	if o.Credentials == nil {

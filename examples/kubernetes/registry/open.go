@@ -62,6 +62,11 @@ func clean(dir string) string { return path.Join(".", path.Clean("/" + dir)[1:])
 // open returns the files below some directories of an image: choose returns
 // which, given the labels.
 func (c *Client) open(ctx context.Context, image string, choose func(labels map[string]string) (root string, below []string, err error)) (*Image, error) {
+	if c.options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout)
+		defer cancel()
+	}
 	var img *found
 	var config *v1.ConfigFile
 	// After an interrupted transfer the image is looked up again, because the

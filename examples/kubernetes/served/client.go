@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/serve"
+	"github.com/fairlead/fairlead/examples/kubernetes/outbound"
 )
 
 // Options configures a [Client]. Nil means the zero value.
@@ -24,16 +25,22 @@ type Options struct {
 	MaxMessage int // see MaxSize
 	// Timeout limits the time for one catalog, five minutes by default.
 	Timeout time.Duration
-	// HTTP makes the requests to services that speak HTTP. Nil means
-	// http.DefaultClient.
+	// HTTP makes the requests to services that speak HTTP. Nil means one that obeys
+	// Rules. Redirects to other hosts are not followed.
 	HTTP *http.Client
+	// Rules say which addresses may be dialled: by default neither those of this machine
+	// nor link-local ones.
+	Rules outbound.Rules
 	// TLS is the configuration for gRPC. Nil means without TLS, as used by
 	// catalog pods.
 	TLS *tls.Config
 }
 
 // Client reads catalogs of services. It may be used by several goroutines.
-type Client struct{ options Options }
+type Client struct {
+	options   Options
+	transport http.RoundTripper // of requests over HTTP
+}
 
 // New returns a Client. options may be nil.
 func New(options *Options) *Client {
@@ -44,6 +51,12 @@ func New(options *Options) *Client {
 	c.options.MaxSize = cmp.Or(c.options.MaxSize, 1<<30)
 	c.options.MaxMessage = cmp.Or(c.options.MaxMessage, 64<<20)
 	c.options.Timeout = cmp.Or(c.options.Timeout, 5*time.Minute)
+	c.transport = c.options.Rules.Transport()
+	if h := c.options.HTTP; h != nil && h.Transport != nil {
+		c.transport = h.Transport
+	} else if h != nil {
+		c.transport = http.DefaultTransport
+	}
 	return c
 }
 
@@ -72,8 +85,7 @@ func (c *Client) http(ctx context.Context, address, revision string) (*catalog.C
 	if c.options.HTTP != nil {
 		with = *c.options.HTTP
 	}
-	left := bounded{with.Transport, c.options.MaxSize}
-	with.Transport = left
+	with.Transport, with.CheckRedirect = bounded{c.transport, c.options.MaxSize}, outbound.SameHost
 	client := serve.Client{URL: address, HTTP: &with}
 	found, now, err := client.Changed(ctx, revision)
 	if err != nil {
@@ -89,11 +101,7 @@ type bounded struct {
 }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	inner := b.inner
-	if inner == nil {
-		inner = http.DefaultTransport
-	}
-	answer, err := inner.RoundTrip(r)
+	answer, err := b.inner.RoundTrip(r)
 	if err == nil {
 		answer.Body = &limited{answer.Body, b.max, b.max}
 	}

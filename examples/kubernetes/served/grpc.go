@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -22,7 +24,13 @@ func (c *Client) grpc(ctx context.Context, address, revision string) (*catalog.C
 	if c.options.TLS != nil {
 		with = credentials.NewTLS(c.options.TLS)
 	}
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(with),
+	if host, port, err := net.SplitHostPort(address); err != nil || host == "" || port == "" || strings.ContainsAny(host, "/@") {
+		return nil, "", errors.New("its address is not HOST:PORT") // gRPC would take it for a file, or for a name to be resolved otherwise
+	}
+	dial := c.options.Rules.Dialer()
+	conn, err := grpc.NewClient("passthrough:///"+address,
+		grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) { return dial.DialContext(ctx, "tcp", to) }),
+		grpc.WithTransportCredentials(with),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(c.options.MaxMessage)))
 	if err != nil {
 		return nil, "", err

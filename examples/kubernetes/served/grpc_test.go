@@ -18,10 +18,14 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/serve"
+	"github.com/fairlead/fairlead/examples/kubernetes/outbound"
 	"github.com/fairlead/fairlead/examples/kubernetes/served"
 )
 
 // message encodes fields: each is a number, then a string or another message.
+// local lets tests dial their own servers.
+var local = outbound.Rules{Local: true}
+
 func message(fields ...any) []byte {
 	var out []byte
 	for i := 0; i < len(fields); i += 2 {
@@ -97,7 +101,7 @@ func write(t testing.TB, c *catalog.Catalog) string {
 func TestGRPC(t *testing.T) {
 	s := shop()
 	address := s.start(t)
-	client := served.New(nil)
+	client := served.New(&served.Options{Rules: local})
 	c, revision, err := client.Catalog(t.Context(), address, "")
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +147,7 @@ func TestHalves(t *testing.T) {
 	} {
 		s := shop()
 		c.spoil(s)
-		found, _, err := served.New(nil).Catalog(t.Context(), s.start(t), "")
+		found, _, err := served.New(&served.Options{Rules: local}).Catalog(t.Context(), s.start(t), "")
 		if found != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want an error with %q", name, found, err, c.want)
 		}
@@ -153,15 +157,15 @@ func TestHalves(t *testing.T) {
 func TestLimits(t *testing.T) {
 	address := shop().start(t)
 	var limit *fairlead.InputLimitError
-	if _, _, err := served.New(&served.Options{MaxSize: 300}).Catalog(t.Context(), address, ""); !errors.As(err, &limit) {
+	if _, _, err := served.New(&served.Options{Rules: local, MaxSize: 300}).Catalog(t.Context(), address, ""); !errors.As(err, &limit) {
 		t.Errorf("a catalog that is too large: %v", err)
 	}
-	if _, _, err := served.New(&served.Options{MaxMessage: 100}).Catalog(t.Context(), address, ""); status.Code(errors.Unwrap(errors.Unwrap(err))) != codes.ResourceExhausted {
+	if _, _, err := served.New(&served.Options{Rules: local, MaxMessage: 100}).Catalog(t.Context(), address, ""); status.Code(errors.Unwrap(errors.Unwrap(err))) != codes.ResourceExhausted {
 		t.Errorf("a message that is too large: %v", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := served.New(nil).Catalog(gone, address, ""); status.Code(errors.Unwrap(errors.Unwrap(err))) != codes.Canceled {
+	if _, _, err := served.New(&served.Options{Rules: local}).Catalog(gone, address, ""); status.Code(errors.Unwrap(errors.Unwrap(err))) != codes.Canceled {
 		t.Errorf("a reader that has gone: %v", err)
 	}
 }
@@ -192,7 +196,7 @@ func TestHTTP(t *testing.T) {
 		_, _ = w.Write(recorded.Body.Bytes())
 	}))
 	defer s.Close()
-	client := served.New(nil)
+	client := served.New(&served.Options{Rules: local})
 	c, tag, err := client.Catalog(t.Context(), s.URL+"/catalogs/shop", "")
 	if err != nil || tag == "" {
 		t.Fatal(tag, err)
@@ -207,11 +211,32 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("answers %v", codes)
 	}
 	var limit *fairlead.InputLimitError
-	if _, _, err := served.New(&served.Options{MaxSize: 10}).Catalog(t.Context(), s.URL+"/catalogs/shop", ""); !errors.As(err, &limit) {
+	if _, _, err := served.New(&served.Options{Rules: local, MaxSize: 10}).Catalog(t.Context(), s.URL+"/catalogs/shop", ""); !errors.As(err, &limit) {
 		t.Errorf("too large: %v", err)
 	}
 	cut = true
 	if c, _, err := client.Catalog(t.Context(), s.URL+"/catalogs/shop", tag); c != nil || err == nil {
 		t.Errorf("a catalog that was cut: %v, %v", c, err)
+	}
+}
+
+// TestRefused: a service is not on this machine, nor a file, nor elsewhere than its
+// address says.
+func TestRefused(t *testing.T) {
+	asked := 0
+	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer inner.Close()
+	redirect := httptest.NewServer(http.RedirectHandler(inner.URL+"/latest", http.StatusFound))
+	defer redirect.Close()
+	for _, address := range []string{inner.URL, strings.TrimPrefix(inner.URL, "http://"), "unix:///run/x.sock", "unix:x", "dns:///" + inner.Listener.Addr().String(), "file:///etc/passwd", "169.254.169.254:80"} {
+		if _, _, err := served.New(nil).Catalog(t.Context(), address, ""); err == nil {
+			t.Errorf("%s was read", address)
+		}
+	}
+	if _, _, err := served.New(&served.Options{Rules: local}).Catalog(t.Context(), redirect.URL, ""); err == nil || !strings.Contains(err.Error(), "another host") {
+		t.Errorf("redirected: %v", err)
+	}
+	if asked > 0 {
+		t.Errorf("asked %d times", asked)
 	}
 }

@@ -33,6 +33,7 @@ type shared struct {
 	namespace string // of the operator's own objects
 	metrics   *kube.Metrics
 	registry  *registry.Client // nil if images are only on disk
+	catalogs  *registrySettings
 	// store returns the store of an engine, for the beginning term as leader.
 	store func(engine string) (fairlead.Store, error)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/extension"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
-	"github.com/fairlead/fairlead/examples/kubernetes/served"
 	engine "github.com/fairlead/fairlead/solver/olm/extension"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -25,6 +24,7 @@ func (c *extensionsController) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.together, "extensions-together", false, "resolve all extensions jointly, so that one can meet the requirements of another")
 	flags.IntVar(&c.policy.KeepRevisions, "extensions-keep", 0, "how many archived revisions of each are kept for rollbacks; 0 means 5")
 	flags.StringVar((*string)(&c.policy.Certificates), "extensions-certificates", "", "`provider` of the certificates of webhooks, cert-manager or service-ca; empty means that bundles with webhooks are refused")
+	flags.BoolVar(&c.policy.RequireAccount, "extensions-require-accounts", false, "install nothing for extensions that name no service account; without it whoever may write extensions can gain the rights of this operator")
 	flags.BoolVar(&c.policy.Adopt, "extensions-adopt", false, "take over existing objects that belong to no one")
 }
 
@@ -33,8 +33,9 @@ func (c *extensionsController) setup(_ context.Context, mgr ctrl.Manager, s *sha
 	if err != nil {
 		return err
 	}
+	everybody, _ := s.catalogs.services()
 	opts := extension.Options{
-		BackendOptions: extension.BackendOptions{Services: served.New(nil), Together: c.together},
+		BackendOptions: extension.BackendOptions{Services: everybody, Together: c.together},
 		Policy:         &c.policy, Store: store, Trace: s.metrics.Trace("extension"), Workers: s.workers,
 	}
 	switch {

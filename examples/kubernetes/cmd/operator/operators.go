@@ -4,13 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
-	"github.com/fairlead/fairlead/examples/kubernetes/served"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
@@ -27,6 +27,12 @@ type operatorsController struct {
 	lifetime time.Duration
 	// patience limits the time of a plan; likewise.
 	patience time.Duration
+	// accounts requires service accounts, except in unlimited namespaces.
+	accounts  bool
+	unlimited string
+	// hosts and size limit the catalog sources of tenants.
+	hosts string
+	size  int64
 }
 
 func (*operatorsController) name() string { return "operators" }
@@ -43,6 +49,10 @@ func (c *operatorsController) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.rules.NoDowngrades, "operators-no-downgrades", false, "refuse versions below the installed one")
 	flags.BoolVar(&c.rules.StayOnChannel, "operators-stay-on-channel", false, "refuse channels that do not list the installed version, unless a subscription names one")
 	flags.DurationVar(&c.lifetime, "operators-certificate-lifetime", 0, "`lifetime` of the certificates of webhooks and API services, which are renewed after two thirds of it; 0 means two years")
+	flags.BoolVar(&c.accounts, "operators-require-accounts", false, "install nothing in namespaces whose operator group names no service account, except those of -operators-unlimited; without it whoever may write operator groups or subscriptions can gain the rights of this operator")
+	flags.StringVar(&c.unlimited, "operators-unlimited", "", "`namespaces` in which operators are installed with the rights of this operator in spite of -operators-require-accounts, separated by commas; the others get images only from registries with public addresses, without credentials")
+	flags.StringVar(&c.hosts, "operators-catalog-hosts", "", "`hosts` that spec.address of catalog sources may name, separated by commas, beside the services of the source's own namespace; * means any. Sources of -operators-global-namespace may name any")
+	flags.Int64Var(&c.size, "operators-catalog-size", 0, "most `bytes` that the catalogs of one namespace may take, except those of -operators-global-namespace; 0 means 256 MiB")
 	flags.DurationVar(&c.patience, "operators-plan-timeout", 0, "`duration` after which an install plan fails; 0 means ten minutes, a negative one no limit")
 }
 
@@ -52,22 +62,38 @@ func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shar
 	if err != nil {
 		return err
 	}
+	everybody, tenants := s.catalogs.services()
 	opts := operators.Options{
 		BackendOptions: operators.BackendOptions{
-			Services: served.New(nil),
-			Resolve:  &c.rules, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
+			Services: everybody, Tenants: operators.Tenants{Services: tenants, Hosts: listed(c.hosts), MaxSize: c.size},
+			Resolve: &c.rules, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
 		},
-		Policy: &install.Policy{CertificateLifetime: c.lifetime, PlanTimeout: c.patience},
-		Store:  store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,
+		Policy: &install.Policy{
+			CertificateLifetime: c.lifetime, PlanTimeout: c.patience, RequireAccount: c.accounts,
+			Unlimited: listed(c.unlimited),
+		},
+		Store: store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,
 	}
 	switch {
 	case c.images != "":
 		opts.Images = operators.Directory(c.images)
 	case s.registry != nil:
 		opts.Images = s.registry
+		if c.accounts {
+			of, err := s.catalogs.tenants()
+			if err != nil {
+				return err
+			}
+			opts.Tenants.Images = of
+		}
 	}
 	if err := metrics.Registry.Register(opts.Metrics); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	return operators.SetupWithManager(mgr, opts)
+}
+
+// listed returns the words of a list separated by commas.
+func listed(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }

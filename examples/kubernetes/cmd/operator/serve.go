@@ -67,6 +67,7 @@ func serve(ctx context.Context, s *settings) error {
 	}
 	common := &shared{
 		registry:  images,
+		catalogs:  &s.registry,
 		workers:   s.workers,
 		namespace: s.namespace,
 		metrics:   kube.NewMetrics(),

@@ -54,6 +54,8 @@ type Request struct {
 	Namespace, Name string
 	// User is the user who made the request, UserAgent the program.
 	User, UserAgent string
+	// As is the user that it impersonated, if it did.
+	As string
 	// URI is the path and query.
 	URI string
 	// Code is the status of the answer. It is 200 for an open watch.
@@ -180,13 +182,14 @@ func (l *auditLog) read(name string) error {
 
 // event is the part of an audit event that is used here.
 type event struct {
-	AuditID    string
-	Stage      string
-	RequestURI string
-	Verb       string
-	User       struct{ Username string }
-	UserAgent  string
-	ObjectRef  struct{ APIGroup, Resource, Subresource, Namespace, Name string }
+	AuditID          string
+	Stage            string
+	RequestURI       string
+	Verb             string
+	User             struct{ Username string }
+	ImpersonatedUser struct{ Username string }
+	UserAgent        string
+	ObjectRef        struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 
 	ResponseStatus           struct{ Code int }
 	RequestObject            json.RawMessage
@@ -218,6 +221,7 @@ func (l *auditLog) add(line []byte) error {
 		Namespace:   e.ObjectRef.Namespace,
 		Name:        e.ObjectRef.Name,
 		User:        e.User.Username,
+		As:          e.ImpersonatedUser.Username,
 		UserAgent:   e.UserAgent,
 		URI:         e.RequestURI,
 		Code:        e.ResponseStatus.Code,

@@ -43,7 +43,11 @@ func (d Directory) Open(_ context.Context, r cvo.Release) (fs.FS, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("release %s: %s is not a directory", r.Image, full)
 	}
-	return os.DirFS(full), nil
+	root, err := os.OpenRoot(full) // links do not lead out of it
+	if err != nil {
+		return nil, fmt.Errorf("release %s: %w", r.Image, err)
+	}
+	return root.FS(), nil // which keeps root open as long as it is used
 }
 
 // directoryOf names the directory of a release.

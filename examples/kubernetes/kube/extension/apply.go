@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/reading"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm/extension"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,14 +52,42 @@ func (b *Backend) Apply(ctx context.Context, name string, action extension.Actio
 func (b *Backend) unpack(ctx context.Context, name string, c *extension.Choice) error {
 	content := extension.Content{Bundle: c.Name, Reference: c.Reference}
 	held, err := b.shelf.bundle(c)
-	if err == nil {
-		content.Manifests, err = operators.Manifests(ctx, held, b.opts.Images)
+	if err == nil && !operators.Inlined(held) {
+		if err = b.opened(name, held, content); err == nil {
+			return nil // not yet
+		}
+	} else if err == nil {
+		content.Manifests, err = operators.Manifests(ctx, held, nil)
 	}
 	if err != nil {
 		content.Error = err.Error()
 	}
 	b.contents.Keep(name, content)
 	return err
+}
+
+// opened has the objects in the image of a bundle read in the background, and kept. The
+// error is that of the last attempt.
+func (b *Backend) opened(name string, held *catalog.Bundle, content extension.Content) error {
+	key := name + " " + content.Bundle
+	ask := reading.Source[struct{}]{
+		Key: key, Group: name, Form: content.Reference,
+		Read: func(ctx context.Context, _ reading.Result[struct{}]) (struct{}, int64, error) {
+			all, err := operators.Manifests(ctx, held, b.opts.Images)
+			if err == nil {
+				keep := content
+				keep.Manifests = all
+				b.contents.Keep(name, keep)
+			}
+			return struct{}{}, 0, err
+		},
+	}
+	r := b.bundles.Get(ask)
+	if r.Has { // it was dropped since
+		b.bundles.Keep(func(other string) bool { return other != key })
+		b.bundles.Get(ask)
+	}
+	return r.Err
 }
 
 func (b *Backend) status(ctx context.Context, gvk schema.GroupVersionKind, name, revision string, status any) error {
@@ -145,11 +175,15 @@ func (b *Backend) applyObject(ctx context.Context, name string, a extension.Appl
 	if err != nil {
 		return err
 	}
+	as, err := b.acting(ctx, name, a.As)
+	if err != nil {
+		return err
+	}
 	var applied metav1.Object
 	if a.ResourceVersion == "" {
-		applied, err = b.api.Apply(ctx, u, "")
+		applied, err = as.Apply(ctx, u, "")
 	} else {
-		applied, err = b.restore(ctx, name, u, a)
+		applied, err = restore(ctx, as, name, u, a)
 	}
 	if err == nil {
 		b.remember(applied.GetUID(), shape(applied, a.Digest))
@@ -159,15 +193,15 @@ func (b *Backend) applyObject(ctx context.Context, name string, a extension.Appl
 
 // restore applies an existing object. If the object already belongs to the
 // extension, fields that other managers own are taken over.
-func (b *Backend) restore(ctx context.Context, name string, u *unstructured.Unstructured, a extension.ApplyObject) (metav1.Object, error) {
-	found, err := b.api.At(ctx, u.GroupVersionKind(), u.GetNamespace(), u.GetName(), a.ResourceVersion)
+func restore(ctx context.Context, as *kube.Objects, name string, u *unstructured.Unstructured, a extension.ApplyObject) (metav1.Object, error) {
+	found, err := as.At(ctx, u.GroupVersionKind(), u.GetNamespace(), u.GetName(), a.ResourceVersion)
 	if err != nil {
 		return nil, err
 	}
 	if found.Labels[extension.OwnerNameLabel] != name {
-		return b.api.Apply(ctx, u, a.ResourceVersion)
+		return as.Apply(ctx, u, a.ResourceVersion)
 	}
-	return b.api.Restore(ctx, u, found.UID, a.ResourceVersion)
+	return as.Restore(ctx, u, found.UID, a.ResourceVersion)
 }
 
 // activeRevision returns the metadata of the revision for which an object is

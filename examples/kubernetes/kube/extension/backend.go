@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/latest"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/reading"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/unpacked"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm"
@@ -32,6 +34,11 @@ type BackendOptions struct {
 	Services operators.Services
 	// Resolve configures resolution. Nil means the zero options.
 	Resolve *olm.Options
+	// As returns a client that acts as a service account of a namespace, without a
+	// cache, such as that of [kube.Accounts]: objects are written in the name of the
+	// extension's account. Nil means that none is written for extensions that name one.
+	// [SetupWithManager] sets it.
+	As func(namespace, account string) (client.Client, error)
 	// Together resolves all extensions jointly, with the requirements of their
 	// bundles; see [extension.Together]. It reads all extensions and their
 	// revisions.
@@ -63,6 +70,8 @@ type Backend struct {
 	shelf   *shelf
 	resolve extension.Resolve
 
+	catalogs *reading.Sources[content]
+	bundles  *reading.Sources[struct{}]            // their images, by extension and name
 	contents *unpacked.Contents[extension.Content] // by extension
 
 	mu     sync.Mutex
@@ -85,12 +94,41 @@ func New(c client.Client, opts *BackendOptions) *Backend {
 	if b.opts.Clock == nil {
 		b.opts.Clock = fairlead.SystemClock{}
 	}
-	b.shelf = &shelf{backend: b, loaded: map[string]*loaded{}}
+	b.shelf = &shelf{backend: b}
+	b.catalogs = &reading.Sources[content]{Clock: b.opts.Clock, Timeout: 5 * time.Minute, Each: 1, Retry: fairlead.Backoff{Min: retryCatalog, Max: 10 * time.Minute}}
+	b.bundles = &reading.Sources[struct{}]{Clock: b.opts.Clock, Timeout: 5 * time.Minute, Each: 2, Retry: fairlead.Backoff{Min: time.Second, Max: time.Minute}}
 	b.resolve = extension.Alone(b.shelf.current)
 	if b.opts.Together {
 		b.resolve = extension.Together(b.shelf.current, b.others)
 	}
 	return b
+}
+
+// acting returns what writes as a service account of an extension's namespace, or with the
+// controller's own rights if account is empty. Reads are its own always.
+func (b *Backend) acting(ctx context.Context, name, account string) (*kube.Objects, error) {
+	if account == "" {
+		return b.api, nil
+	}
+	if b.opts.As == nil {
+		return nil, fmt.Errorf("kube/extension: nothing can be written as service account %s: the backend has no BackendOptions.As", account)
+	}
+	u := kube.Stub(extensions, "", name)
+	if err := b.api.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
+		return nil, kube.Outcome(kube.RefOf(extensions, "", name), err)
+	}
+	var x extension.ClusterExtension
+	if err := kube.DecodeObject(u, &x); err != nil {
+		return nil, err
+	}
+	if x.Spec.ServiceAccount.Name != account {
+		return nil, &kube.ChangedError{Object: kube.RefOf(extensions, "", name), Problem: "it no longer names service account " + account}
+	}
+	c, err := b.opts.As(x.Spec.Namespace, account)
+	if err != nil {
+		return nil, err
+	}
+	return &kube.Objects{Client: b.client.As(c), Manager: FieldManager}, nil
 }
 
 // Resolve implements [extension.Resolve] with the current catalogs.

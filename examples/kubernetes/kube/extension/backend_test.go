@@ -224,7 +224,7 @@ func TestCatalogUnread(t *testing.T) {
 	w.ask("")
 	d, err := w.runner.Reconcile(t.Context(), "pipes")
 	w.must(err)
-	w.clock.Advance(retry)
+	w.backend.Read()
 	if d, err = w.runner.Reconcile(t.Context(), "pipes"); err != nil || !strings.Contains(messages(d.Blocked), "image example.com/plumbing:0") || d.Wake.IsZero() {
 		t.Fatalf("it says %s, %v", messages(d.Blocked), err)
 	}

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/reading"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/extension"
@@ -51,19 +51,15 @@ type shelf struct {
 	backend *Backend
 
 	mu       sync.Mutex
-	loaded   map[string]*loaded
 	sources  []olm.Source // the sources of resolver
 	key      string       // identifies them
 	resolver *olm.Resolver
 }
 
-// loaded is a catalog as it was read.
-type loaded struct {
-	form    string // identifies the version of the content
-	tag     string // identifies the content for a service
+// content is a catalog as it was read.
+type content struct {
 	catalog *catalog.Catalog
-	err     error
-	at      time.Time
+	tag     string // identifies the content for a service
 }
 
 // current returns the resolver, which exists after the first refresh.
@@ -79,24 +75,25 @@ func (s *shelf) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := map[string]*loaded{}
+	for i := range items {
+		s.source(&items[i])
+	}
+	s.backend.catalogs.Settle(ctx, 3*time.Second, func(string) bool { return true })
+	known := map[string]bool{}
 	var sources []olm.Source
 	var key strings.Builder
 	for i := range items {
 		if items[i].GetDeletionTimestamp() != nil {
 			continue
 		}
-		src, l := s.source(ctx, &items[i])
-		if ended := ctx.Err(); ended != nil {
-			return ended
-		}
-		known[src.Name] = l
+		src := s.source(&items[i])
+		known[src.Name] = true
 		fmt.Fprintf(&key, "%s %d %v %p %v %v\n", src.Name, src.Priority, src.Disabled, src.Catalog, src.Err, src.Labels)
 		sources = append(sources, src)
 	}
-	s.loaded = known
+	s.backend.catalogs.Keep(func(name string) bool { return known[name] })
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.key == key.String() && s.resolver != nil {
 		return nil
 	}
@@ -108,82 +105,74 @@ func (s *shelf) refresh(ctx context.Context) error {
 	return nil
 }
 
-// source returns a catalog as a source of the resolver, and its loaded content;
-// nil if nothing was loaded.
-func (s *shelf) source(ctx context.Context, u *unstructured.Unstructured) (olm.Source, *loaded) {
+// source returns a catalog as a source of the resolver, with what is known of its content.
+func (s *shelf) source(u *unstructured.Unstructured) olm.Source {
 	var c extension.ClusterCatalog
 	var at place
 	err := errors.Join(kube.DecodeObject(u, &c), kube.DecodeObject(u, &at))
 	src := extension.SourceOf(&c)
 	src.Name = u.GetName()
-	if err != nil {
+	switch {
+	case err != nil:
 		src.Err = err
-		return src, nil
+	case !src.Disabled:
+		src.Catalog, src.Err = s.load(src.Name, &at)
 	}
-	if src.Disabled {
-		return src, nil
-	}
-	l := s.load(ctx, src.Name, &at)
-	src.Catalog, src.Err = l.catalog, l.err
-	return src, l
+	return src
 }
 
-// load returns the content of a catalog. It reads it again if the version of
-// the content has changed, or after the poll interval.
-func (s *shelf) load(ctx context.Context, name string, c *place) *loaded {
-	now := s.backend.opts.Clock.Now()
+// load returns the content of a catalog. It is read in the background if its version has
+// changed, or after the poll interval; the last content counts until then, and while the
+// same version cannot be read again.
+func (s *shelf) load(name string, c *place) (*catalog.Catalog, error) {
 	form, read := s.content(c)
-	if old := s.loaded[name]; old != nil && old.form == form {
-		at, limit := fairlead.Past(old.at, now), time.Duration(c.Spec.Source.Image.Poll)*time.Minute
-		if old.err != nil {
-			limit = retryCatalog
-		}
-		if limit <= 0 || now.Before(at.Add(limit)) {
-			return old
-		}
+	r := s.backend.catalogs.Get(reading.Source[content]{
+		Key: name, Group: name, Form: form, Every: time.Duration(c.Spec.Source.Image.Poll) * time.Minute, Read: read,
+	})
+	switch {
+	case r.Has:
+		return r.Value.catalog, nil
+	case r.Err != nil:
+		return nil, r.Err
 	}
-	l := &loaded{}
-	if old := s.loaded[name]; old != nil && old.err == nil {
-		*l = *old
-	}
-	read(ctx, l)
-	if l.form, l.at = form, now; l.err != nil {
-		l.catalog = nil // do not resolve from older content: it may lack an update, without anyone noticing
-	}
-	return l
+	return nil, errors.New("it has not been read yet")
 }
 
 // content returns what identifies the version of a catalog's content, and a
 // function that reads it, given an earlier result: from the service in its status,
 // or else from its image.
-func (s *shelf) content(c *place) (form string, read func(context.Context, *loaded)) {
+func (s *shelf) content(c *place) (form string, read func(context.Context, reading.Result[content]) (content, int64, error)) {
 	opts, base := &s.backend.opts, c.Status.URLs.Base
 	image := cmp.Or(c.Status.ResolvedSource.Image.Ref, c.Spec.Source.Image.Ref)
 	form = base + " " + image + " " + c.Status.LastUnpacked
+	fail := func(err error) func(context.Context, reading.Result[content]) (content, int64, error) {
+		return func(context.Context, reading.Result[content]) (content, int64, error) { return content{}, 0, err }
+	}
 	switch {
 	case base != "" && opts.Services != nil:
-		return form, func(ctx context.Context, l *loaded) {
-			var changed *catalog.Catalog
-			if !strings.HasPrefix(l.form, base+" ") {
-				l.tag = "" // it is a tag of another service
+		return form, func(ctx context.Context, last reading.Result[content]) (content, int64, error) {
+			var before content
+			if last.Has && strings.HasPrefix(last.Form, base+" ") { // otherwise it is a tag of another service
+				before = last.Value
 			}
-			if changed, l.tag, l.err = opts.Services.Catalog(ctx, base, l.tag); changed != nil {
-				l.catalog = changed
+			changed, tag, err := opts.Services.Catalog(ctx, base, before.tag)
+			if err != nil {
+				return content{}, 0, err
 			}
+			if changed == nil {
+				return before, 0, nil
+			}
+			return content{changed, tag}, 0, nil
 		}
 	case opts.Images != nil && image != "":
-		return form, func(ctx context.Context, l *loaded) {
-			l.tag = ""
-			l.catalog, l.err = operators.ReadCatalog(ctx, func(ctx context.Context) (fs.FS, error) { return opts.Images.Open(ctx, image) })
+		return form, func(ctx context.Context, _ reading.Result[content]) (content, int64, error) {
+			read, err := operators.ReadCatalog(ctx, func(ctx context.Context) (fs.FS, error) { return opts.Images.Open(ctx, image) })
+			return content{catalog: read}, 0, err
 		}
 	case image == "":
-		return form, func(_ context.Context, l *loaded) {
-			l.err = errors.New("spec.source.image.ref is missing; name the image of the catalog")
-		}
+		return form, fail(errors.New("spec.source.image.ref is missing; name the image of the catalog"))
 	}
-	return form, func(_ context.Context, l *loaded) {
-		l.err = fmt.Errorf("nothing serves it (status.urls.base is empty), and its image %s cannot be opened here: run catalogd, or give the controller an Images", image)
-	}
+	return form, fail(fmt.Errorf("nothing serves it (status.urls.base is empty), and its image %s cannot be opened here: run catalogd, or give the controller an Images", image))
 }
 
 // bundle returns a chosen bundle.

@@ -15,9 +15,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 // Options configures the controller.
@@ -59,10 +61,21 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if opts.Policy != nil {
 		opts.Certificates = opts.Policy.Certificates
 	}
+	if opts.As == nil {
+		opts.As = (&kube.Accounts{Config: mgr.GetConfig(), Options: client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}}).As
+	}
 	if opts.Cache == nil {
 		opts.Cache, opts.Cached = mgr.GetCache(), watchedKinds(opts.Kinds)
 	}
 	backend := New(opts.Client, &opts.BackendOptions)
+	read := make(chan event.GenericEvent, 1)
+	backend.catalogs.Changed = func() {
+		select {
+		case read <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
+		default: // one is on its way
+		}
+	}
+	backend.bundles.Changed = backend.catalogs.Changed
 	runner, err := extension.NewRunner(backend, backend.Resolve, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
 	if err != nil {
 		return fmt.Errorf("kube/extension: %w", err)
@@ -80,6 +93,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	}}
 	b := ctrl.NewControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(workers))
 	watch(b, &watches{backend}, opts.Kinds)
+	b.WatchesRawSource(source.Channel(read, handler.EnqueueRequestsFromMapFunc((&watches{backend}).all)))
 	return b.Complete(&kube.Reconciler{
 		MinInterval: kube.Settle,
 		Clock:       opts.Clock,
@@ -101,6 +115,9 @@ func (b *Backend) recheck(d *extension.Decision) time.Time {
 	waits := slices.ContainsFunc(d.Blocked, func(x fairlead.Block) bool {
 		return x.Reason == extension.ReasonUsedCRD || x.Reason == extension.ReasonPreflight
 	})
+	if next := b.catalogs.Next(); !next.IsZero() && (d.Wake.IsZero() || next.Before(d.Wake)) {
+		d.Wake = next
+	}
 	if waits && (d.Wake.IsZero() || soon.Before(d.Wake)) {
 		return soon
 	}

@@ -317,6 +317,7 @@ func (w *world) run(each func()) engine.Decision {
 		if err != nil && w.fail == nil {
 			w.Fatal(err)
 		}
+		w.backend.Read()
 		w.play()
 		w.clock.Advance(2 * time.Second)
 		if each != nil {

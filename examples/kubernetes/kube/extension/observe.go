@@ -384,6 +384,7 @@ func (o *observation) access() error {
 	if h != nil {
 		o.w.Cluster.Accounts = []scope.Account{{Namespace: x.Spec.Namespace, Name: x.Spec.ServiceAccount.Name}}
 	}
-	o.w.Cluster.Access, err = operators.Access(o.ctx, o.api)
+	o.w.Cluster.Applies = true
+	o.w.Cluster.Access, err = operators.Access(func(gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) { return o.list(o.ctx, gvk) })
 	return err
 }

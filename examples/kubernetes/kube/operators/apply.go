@@ -89,7 +89,11 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 		}
 	}
 	mark(o, namespace, "csv/"+a.Resolving, a.Digest)
-	if _, err := b.api.Apply(ctx, o, a.Revision); err != nil {
+	as, err := b.acting(namespace, a.As)
+	if err != nil {
+		return err
+	}
+	if _, err := as.Apply(ctx, o, a.Revision); err != nil {
 		return err
 	}
 	if o.GroupVersionKind() == crds {
@@ -186,8 +190,12 @@ func (b *Backend) writeObject(ctx context.Context, namespace string, a install.W
 		return err
 	}
 	mark(o, namespace, "namespace/"+a.Owner, a.Digest)
+	as, err := b.acting(namespace, a.As)
+	if err != nil {
+		return err
+	}
 	if o.GroupVersionKind() != csvs {
-		_, err := b.api.Apply(ctx, o, a.Revision)
+		_, err := as.Apply(ctx, o, a.Revision)
 		return err
 	}
 	var held struct {
@@ -201,7 +209,7 @@ func (b *Backend) writeObject(ctx context.Context, namespace string, a install.W
 		return b.api.ReplaceStatus(ctx, csvs, o.GetNamespace(), o.GetName(), revision, held.Status)
 	}
 	first, second := status, func(revision string) (string, error) {
-		applied, err := b.api.Apply(ctx, o, revision)
+		applied, err := as.Apply(ctx, o, revision)
 		if err != nil {
 			return "", err
 		}

@@ -69,9 +69,13 @@ func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy
 	if err != nil {
 		return err
 	}
+	as, err := b.acting(namespace, a.As)
+	if err != nil {
+		return err
+	}
 	var wanted []string
 	for _, manifest := range a.Deployments {
-		name, err := b.deployOne(ctx, csv, manifest, a.Digest, old)
+		name, err := b.deployOne(ctx, as, csv, manifest, a.Digest, old)
 		if err != nil {
 			return err
 		}
@@ -89,7 +93,7 @@ func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy
 
 // deployOne applies one deployment, and recreates it if it is broken, or if its
 // selector must change: selectors are immutable.
-func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetadata, manifest json.RawMessage, digest string, old []appsv1.Deployment) (name string, err error) {
+func (b *Backend) deployOne(ctx context.Context, as *kube.Objects, csv *metav1.PartialObjectMetadata, manifest json.RawMessage, digest string, old []appsv1.Deployment) (name string, err error) {
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON(manifest); err != nil {
 		return "", &kube.ObjectError{Object: kube.Ref(refOf(deployments, csv.Namespace, csv.Name)), Err: err}
@@ -113,7 +117,7 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 	dropUnknown(o)
 	owned(o, csv)
 	mark(o, csv.Namespace, "csv/"+csv.Name, digest)
-	_, err = b.api.Apply(ctx, o, revision)
+	_, err = as.Apply(ctx, o, revision)
 	return o.GetName(), err
 }
 

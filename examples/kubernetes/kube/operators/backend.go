@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/latest"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/reading"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/unpacked"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
@@ -28,8 +29,19 @@ type BackendOptions struct {
 	// Services provides the catalogs of services. Nil means that no service is
 	// queried.
 	Services Services
+	// Tenants limits the catalog sources of all namespaces but
+	// Resolve.GlobalNamespace.
+	Tenants Tenants
+	// Unread is called when a catalog source could not be read, with the whole error:
+	// its status says less. It may be nil; [SetupWithManager] sets it to log.
+	Unread func(source olm.SourceKey, err error)
 	// Resolve configures resolution. Nil means the zero options.
 	Resolve *olm.Options
+	// As returns a client that acts as a service account of a namespace, without a
+	// cache, such as that of [kube.Accounts]: what operators bring is written in the
+	// name of the account of their operator group. Nil means that nothing is written
+	// for groups that name one. [SetupWithManager] sets it.
+	As func(namespace, account string) (client.Client, error)
 	// Across prevents conflicts between namespaces, see [install.Across]. Each
 	// pass then reads the subscriptions and CSVs of all namespaces.
 	Across bool
@@ -69,11 +81,14 @@ type Backend struct {
 	shelf  *shelf
 
 	contents *unpacked.Contents[install.Content] // by namespace
+	catalogs *reading.Sources[content]           // those that are not ConfigMaps
+	bundles  *reading.Sources[struct{}]          // those in images, by namespace and name
 
 	mu      sync.Mutex
 	faults  map[string][]fairlead.Block // by namespace: the objects that were skipped
 	defined map[string]map[string]bool  // by namespace: the CRDs and API services that its objects name
 	written map[step]string             // the digests written by steps of plans under way
+	limited map[string]bool             // the namespaces whose group names a service account
 }
 
 // New returns a Backend. The client must read from the server, like those of
@@ -81,7 +96,7 @@ type Backend struct {
 func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	b := &Backend{
 		contents: unpacked.New(mostContents, func(x, y *install.Content) bool { return x.Source == y.Source && x.Bundle == y.Bundle }),
-		faults:   map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
+		faults:   map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{}, limited: map[string]bool{},
 	}
 	if opts != nil {
 		b.opts = *opts
@@ -98,6 +113,9 @@ func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 		b.opts.Resolve = &olm.Options{}
 	}
 	b.shelf = &shelf{backend: b, loaded: map[olm.SourceKey]*loaded{}}
+	retry := fairlead.Backoff{Min: retryCatalog, Max: 10 * time.Minute}
+	b.catalogs = &reading.Sources[content]{Clock: b.opts.Clock, Timeout: timeToRead, Each: readAtOnce, Retry: retry, Budget: b.budget}
+	b.bundles = &reading.Sources[struct{}]{Clock: b.opts.Clock, Timeout: timeToRead, Each: readAtOnce, Retry: fairlead.Backoff{Min: time.Second, Max: time.Minute}}
 	return b, nil
 }
 
@@ -134,6 +152,29 @@ func (b *Backend) speaksOf(name string) []string {
 		}
 	}
 	return all
+}
+
+// withAccounts returns the namespaces whose operator group names a service account.
+func (b *Backend) withAccounts() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return sortedKeys(b.limited)
+}
+
+// acting returns what writes as a service account of a namespace, or with the
+// controller's own rights if account is empty. Reads are its own always.
+func (b *Backend) acting(namespace, account string) (*kube.Objects, error) {
+	if account == "" {
+		return b.api, nil
+	}
+	if b.opts.As == nil {
+		return nil, fmt.Errorf("kube/operators: nothing can be written as service account %s/%s: the backend has no BackendOptions.As", namespace, account)
+	}
+	c, err := b.opts.As(namespace, account)
+	if err != nil {
+		return nil, err
+	}
+	return &kube.Objects{Client: b.client.As(c), Manager: FieldManager}, nil
 }
 
 // observed returns the observed namespaces, by name.

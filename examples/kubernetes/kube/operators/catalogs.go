@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/reading"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	"github.com/fairlead/fairlead/solver/olm/source"
@@ -47,11 +48,17 @@ type shelf struct {
 
 // loaded is a catalog as it was read.
 type loaded struct {
-	revision string // of the object that it was read from
-	tag      string // of a service: identifies its catalog
+	revision string // of the ConfigMap that it was read from
 	catalog  *catalog.Catalog
 	err      error
+	at       time.Time // when it was read
 	again    time.Time // when to read it again, even without a change; zero means never
+}
+
+// content is a catalog that was read in the background.
+type content struct {
+	catalog *catalog.Catalog
+	tag     string // of a service: identifies its catalog
 }
 
 // served is the content of ServedAnnotation.
@@ -93,6 +100,9 @@ func (s *shelf) retry(wake time.Time) time.Time {
 			wake = l.again
 		}
 	}
+	if next := s.backend.catalogs.Next(); !next.IsZero() && (wake.IsZero() || next.Before(wake)) {
+		wake = next
+	}
 	return wake
 }
 
@@ -109,38 +119,64 @@ func (s *shelf) passedOver(namespace string) []*kube.ObjectError {
 	return all
 }
 
-// refresh reads the catalog sources, and those of their contents that have
-// changed. It returns them by namespace and name.
+// refresh reads the catalog sources, and those ConfigMaps among their contents that have
+// changed; the other contents are read in the background, and what is known of them
+// counts. It returns them by namespace and name. No lock is held over a request.
 func (s *shelf) refresh(ctx context.Context) ([]install.Catalog, error) {
 	items, err := s.backend.list(ctx, catalogs, "")
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unread, s.maps = nil, map[client.ObjectKey]bool{}
+	before := s.loaded
+	s.mu.Unlock()
+	s.begin(ctx, items)
+	var unread []*kube.ObjectError
 	var all []install.Catalog
-	known := map[olm.SourceKey]*loaded{}
+	maps, known := map[client.ObjectKey]bool{}, map[olm.SourceKey]*loaded{}
 	for i := range items {
 		c, err := catalogOf(&items[i])
 		if err != nil {
-			s.unread = append(s.unread, err.(*kube.ObjectError))
+			unread = append(unread, err.(*kube.ObjectError))
 			continue
 		}
 		if c.Spec.ConfigMap != "" {
-			s.maps[client.ObjectKey{Namespace: c.Namespace, Name: c.Spec.ConfigMap}] = true
+			maps[client.ObjectKey{Namespace: c.Namespace, Name: c.Spec.ConfigMap}] = true
 		}
-		l, err := s.load(ctx, c)
+		l, err := s.load(ctx, c, before[c.Key()])
 		if err != nil {
 			return nil, err
+		}
+		if old := before[c.Key()]; l != nil && old != nil && l.catalog != old.catalog {
+			s.backend.contents.Drop(func(x *install.Content) bool { return x.Source == c.Key() })
 		}
 		c.see(l)
 		known[c.Key()] = l
 		all = append(all, c.Catalog)
 	}
-	s.loaded = known
+	s.backend.catalogs.Keep(func(key string) bool {
+		return slices.ContainsFunc(all, func(c install.Catalog) bool { return c.Key().String() == key })
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unread, s.maps, s.loaded = unread, maps, known
 	s.resolve(all)
 	return all, nil
+}
+
+// begin has the sources of the administrator read, and waits a moment for those that have
+// not been read before.
+func (s *shelf) begin(ctx context.Context, items []unstructured.Unstructured) {
+	b := s.backend
+	for i := range items {
+		if b.tenant(items[i].GetNamespace()) {
+			continue
+		}
+		if c, err := catalogOf(&items[i]); err == nil && c.Check() == nil && c.from() != "" && !strings.HasPrefix(c.from(), "configmap/") {
+			s.background(c)
+		}
+	}
+	b.catalogs.Settle(ctx, 3*time.Second, func(namespace string) bool { return !b.tenant(namespace) })
 }
 
 // seen is an observed catalog source.
@@ -165,6 +201,9 @@ func (c *seen) see(l *loaded) {
 	switch {
 	case l == nil:
 		return
+	case l.err != nil && l.catalog != nil:
+		c.Seen = source.StateTransientFailure
+		c.Status.Reason, c.Status.Message = ReasonCatalogUnread, fmt.Sprintf("what it had at %s counts until it can be read again: %v", l.at.UTC().Format(time.RFC3339), l.err)
 	case l.err != nil:
 		c.Seen = source.StateTransientFailure
 		c.Status.Reason, c.Status.Message = ReasonCatalogUnread, l.err.Error()
@@ -191,67 +230,87 @@ func (c *seen) from() string {
 }
 
 // load returns the content of a catalog source: nil if its image is not in use
-// yet, or its spec is invalid, which the engine reports. The error is that of
-// ctx.
-func (s *shelf) load(ctx context.Context, c *seen) (*loaded, error) {
-	old := s.loaded[c.Key()]
+// yet, it was not read yet, or its spec is invalid, which the engine reports. The error
+// is that of ctx.
+func (s *shelf) load(ctx context.Context, c *seen, old *loaded) (*loaded, error) {
 	if c.Check() != nil || c.from() == "" {
 		return nil, nil
 	}
+	if !strings.HasPrefix(c.from(), "configmap/") {
+		return s.background(c), nil
+	}
 	now := s.backend.now()
-	revision, read, err := s.content(ctx, c)
+	revision, err := s.revision(ctx, c)
 	if old != nil && err == nil && old.revision == revision && (old.again.IsZero() || now.Before(old.again)) {
 		return old, nil
 	}
-	l := &loaded{err: err}
+	l := &loaded{revision: revision, err: err, at: now}
 	if err == nil {
-		l = read(ctx, old)
+		b := s.backend
+		l.catalog, l.err = ReadCatalog(ctx, func(ctx context.Context) (fs.FS, error) { return b.configMap(ctx, c.Namespace, c.Spec.ConfigMap) })
 	}
-	l.revision = revision
 	if ended := ctx.Err(); ended != nil {
 		return nil, ended
 	}
 	if l.err != nil {
 		l.again = now.Add(retryCatalog)
 	}
-	if old == nil || l.catalog != old.catalog {
-		s.backend.contents.Drop(func(x *install.Content) bool { return x.Source == c.Key() })
-	}
 	return l, nil
 }
 
-// content returns what identifies the present content of a catalog source, and a
-// function that reads it, given an earlier result.
-func (s *shelf) content(ctx context.Context, c *seen) (revision string, read func(ctx context.Context, old *loaded) *loaded, err error) {
-	b, name := s.backend, c.Spec.ConfigMap
-	switch {
-	case strings.HasPrefix(c.from(), "configmap/"):
-		h, err := b.head(ctx, configMaps, c.Namespace, name)
-		if err != nil {
-			return "", nil, err
-		}
-		if h == nil {
-			return "", nil, fmt.Errorf("config map %s/%s does not exist; create it, with the files of a catalog as its data", c.Namespace, name)
-		}
-		return c.from() + " " + h.ResourceVersion, files(func(ctx context.Context) (fs.FS, error) { return b.configMap(ctx, c.Namespace, name) }), nil
-	case c.Image == "" && b.opts.Services == nil:
-		return "", nil, fmt.Errorf("the catalog is served at %s, but services are not queried here: give the controller a Services, or set spec.image, or make the catalog a ConfigMap", c.Spec.Address)
-	case c.Image == "":
-		return c.from(), b.service(c), nil
-	case b.opts.Images == nil:
-		return "", nil, fmt.Errorf("the catalog is in image %s, but images cannot be opened here: give the controller an Images, or make the catalog a ConfigMap", c.Image)
+// revision identifies the content of a ConfigMap.
+func (s *shelf) revision(ctx context.Context, c *seen) (string, error) {
+	name := c.Spec.ConfigMap
+	h, err := s.backend.head(ctx, configMaps, c.Namespace, name)
+	if err != nil {
+		return "", err
 	}
-	polled := c.Status.LatestImageRegistryPoll.UTC().Format(time.RFC3339Nano)
-	return c.Image + " " + polled, files(func(ctx context.Context) (fs.FS, error) { return b.opts.Images.Open(ctx, c.Image) }), nil
+	if h == nil {
+		return "", fmt.Errorf("config map %s/%s does not exist; create it, with the files of a catalog as its data", c.Namespace, name)
+	}
+	return c.from() + " " + h.ResourceVersion, nil
 }
 
-// files reads a catalog of files.
-func files(open func(context.Context) (fs.FS, error)) func(context.Context, *loaded) *loaded {
-	return func(ctx context.Context, _ *loaded) *loaded {
-		l := &loaded{}
-		l.catalog, l.err = ReadCatalog(ctx, open)
-		return l
+// background returns what is known of a source that is read in the background; nil if it
+// was not read yet.
+func (s *shelf) background(c *seen) *loaded {
+	b := s.backend
+	from := reading.Source[content]{Key: c.Key().String(), Group: c.Namespace}
+	switch {
+	case c.Image == "" && b.services(c.Namespace) == nil:
+		return &loaded{err: fmt.Errorf("the catalog is served at %s, but services are not queried here: give the controller a Services, or set spec.image, or make the catalog a ConfigMap", c.Spec.Address)}
+	case c.Image == "":
+		from.Form, from.Every, from.Read = c.from(), interval(c.Spec.UpdateStrategy), b.service(c.Namespace, c.Spec.Address)
+	case b.images(c.Namespace) == nil:
+		return &loaded{err: fmt.Errorf("the catalog is in image %s, but images cannot be opened here: give the controller an Images, or make the catalog a ConfigMap", c.Image)}
+	default:
+		namespace, image := c.Namespace, c.Image
+		from.Form = image + " " + c.Status.LatestImageRegistryPoll.UTC().Format(time.RFC3339Nano)
+		from.Read = func(ctx context.Context, _ reading.Result[content]) (content, int64, error) {
+			read, err := ReadCatalog(ctx, within(b.budget(namespace), func(ctx context.Context) (fs.FS, error) { return b.images(namespace).Open(ctx, image) }))
+			if err != nil {
+				return content{}, 0, err
+			}
+			return content{catalog: read}, sizeOf(read), nil
+		}
 	}
+	key, inner := c.Key(), from.Read
+	from.Read = func(ctx context.Context, last reading.Result[content]) (content, int64, error) {
+		next, size, err := inner(ctx, last)
+		if err != nil && b.opts.Unread != nil {
+			b.opts.Unread(key, err)
+		}
+		return next, size, err
+	}
+	r := b.catalogs.Get(from)
+	if !r.Has && r.Err == nil {
+		return nil
+	}
+	l := &loaded{catalog: r.Value.catalog, at: r.At}
+	if r.Err != nil {
+		l.err = b.told(c.Namespace, r.Err)
+	}
+	return l
 }
 
 // configMap returns the data of a ConfigMap as files.
@@ -302,7 +361,7 @@ func (s *shelf) resolve(all []install.Catalog) {
 		switch l := s.loaded[c.Key()]; {
 		case l == nil:
 			src.Err = c.Err()
-		case l.err != nil:
+		case l.err != nil && l.catalog == nil:
 			src.Err = fmt.Errorf("catalog source %s: %w", c.Key(), l.err)
 		default:
 			src.Catalog = l.catalog

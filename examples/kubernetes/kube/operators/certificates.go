@@ -82,10 +82,14 @@ func (b *Backend) issue(ctx context.Context, namespace string, a install.IssueCe
 	if err != nil {
 		return &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
+	as, err := b.acting(namespace, a.As)
+	if err != nil {
+		return err
+	}
 	if a.Revision == "" {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.Name}, Type: corev1.SecretTypeTLS, Data: data}
 		s.Labels, s.Annotations = map[string]string{NamespaceLabel: namespace}, map[string]string{OwnerAnnotation: "namespace/" + namespace}
-		err := b.client.Create(ctx, s, client.FieldOwner(FieldManager))
+		err := as.Client.Create(ctx, s, client.FieldOwner(FieldManager))
 		if apierrors.IsAlreadyExists(err) {
 			if found, failed := b.api.Head(ctx, secrets, namespace, a.Name); failed == nil && found != nil && !issuedFor(found, namespace) {
 				return fmt.Errorf("%s: it exists, but was not issued here; delete it if nothing needs it", ref)
@@ -97,7 +101,7 @@ func (b *Backend) issue(ctx context.Context, namespace string, a install.IssueCe
 	if err != nil {
 		return &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
-	return outcome(ref, b.client.Patch(ctx, kube.Stub(secrets, namespace, a.Name), client.RawPatch(types.MergePatchType, text), client.FieldOwner(FieldManager)))
+	return outcome(ref, as.Client.Patch(ctx, kube.Stub(secrets, namespace, a.Name), client.RawPatch(types.MergePatchType, text), client.FieldOwner(FieldManager)))
 }
 
 // newCertificate creates an authority, which signs one certificate and whose key

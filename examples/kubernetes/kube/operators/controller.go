@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,9 +17,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 // Options configures the controller.
@@ -67,13 +70,29 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		}
 		opts.KubeVersion = version
 	}
+	if opts.As == nil {
+		config := rest.CopyConfig(mgr.GetConfig())
+		config.WarningHandlerWithContext = Warnings{}
+		opts.As = (&kube.Accounts{Config: config, Options: client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}}).As
+	}
 	if opts.Cache == nil {
 		opts.Cache, opts.Cached = mgr.GetCache(), watchedKinds(opts.Kinds)
+	}
+	if opts.Unread == nil {
+		log := mgr.GetLogger().WithName(FieldManager)
+		opts.Unread = func(source olm.SourceKey, err error) { log.Error(err, "catalog source", "source", source.String()) }
 	}
 	backend, err := New(opts.Client, &opts.BackendOptions)
 	if err != nil {
 		return err
 	}
+	read := make(chan event.GenericEvent, 1)
+	backend.whenRead(func() {
+		select {
+		case read <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
+		default: // one is on its way
+		}
+	})
 	var traced install.Backend = backend
 	if opts.Metrics != nil {
 		traced = install.Traced(backend, opts.Metrics.Trace())
@@ -86,6 +105,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	tell.events = &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder(FieldManager), Action: "Install", Object: tell.object}
 	b := ctrl.NewControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(workers(opts.Workers)))
 	watch(b, &watches{backend: backend}, opts.Kinds)
+	b.WatchesRawSource(source.Channel(read, handler.EnqueueRequestsFromMapFunc((&watches{backend: backend}).all)))
 	return b.Complete(&kube.Reconciler{
 		MinInterval: kube.Settle,
 		Clock:       opts.Clock,
@@ -170,6 +190,10 @@ func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
 	add(apiServices, everything, w.named)
 	add(deployments, func(o client.Object) bool { return o.GetLabels()[group.OwnerLabel] != "" }, w.own)
 	for _, gvk := range labelledKinds(kinds) {
+		if slices.Contains([]schema.GroupVersionKind{accounts, roles, roleBindings, clusterRoles, clusterRoleBindings}, gvk) {
+			add(gvk, everything, w.permission)
+			continue
+		}
 		add(gvk, labelled, w.labelled)
 	}
 	add(configMaps, func(o client.Object) bool { return labelled(o) || w.backend.shelf.holds(o) }, w.configMap)
@@ -189,6 +213,22 @@ func (w *watches) own(_ context.Context, o client.Object) []reconcile.Request {
 
 func (w *watches) labelled(_ context.Context, o client.Object) []reconcile.Request {
 	return request(o.GetLabels()[NamespaceLabel])
+}
+
+// permission returns the namespaces affected by an object that may give a service account
+// permissions, or be one: those limited to an account, and that of a plan's object.
+func (w *watches) permission(_ context.Context, o client.Object) []reconcile.Request {
+	home := o.GetLabels()[NamespaceLabel]
+	var all []reconcile.Request
+	for _, namespace := range w.backend.withAccounts() {
+		if namespace != home && (o.GetNamespace() == "" || o.GetNamespace() == namespace) {
+			all = append(all, request(namespace)...)
+		}
+	}
+	if home != "" {
+		all = append(all, request(home)...)
+	}
+	return all
 }
 
 // all returns all observed namespaces, and that of the object.

@@ -8,6 +8,12 @@ import (
 	"k8s.io/client-go/tools/events"
 )
 
+// Read waits until nothing is being read in the background.
+func (b *Backend) Read() {
+	b.catalogs.Wait()
+	b.bundles.Wait()
+}
+
 // RetryCatalog is the delay before an unreadable catalog is read again.
 const RetryCatalog = retryCatalog
 

@@ -283,6 +283,7 @@ func (w *world) sameRevision(ctx context.Context, o client.Object, p client.Patc
 func (w *world) pass() (install.Decision, error) {
 	w.t.Helper()
 	d, err := w.runner.Reconcile(w.t.Context(), ns)
+	w.backend.Read()
 	w.play()
 	w.clock.Advance(time.Second)
 	return d, err

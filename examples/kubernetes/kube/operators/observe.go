@@ -24,7 +24,7 @@ const ReasonObject = "ObjectInvalid"
 func (b *Backend) Observe(ctx context.Context, namespace string) (*install.World, error) {
 	o := &observation{Backend: b, ctx: ctx, w: &install.World{
 		Namespace: namespace,
-		Cluster:   install.Cluster{Version: b.opts.ClusterVersion, KubeVersion: b.opts.KubeVersion, Proxy: b.opts.Proxy, Copies: b.opts.Copies, Serves: true},
+		Cluster:   install.Cluster{Version: b.opts.ClusterVersion, KubeVersion: b.opts.KubeVersion, Proxy: b.opts.Proxy, Copies: b.opts.Copies, Serves: true, Applies: true},
 	}}
 	for _, read := range []func() error{
 		o.plans, o.subscriptions, o.csvs, o.groups, o.conditions, o.namespaces, o.definitions, o.objects, o.issued, o.deployed, o.access, o.catalogs, o.upgradeable,
@@ -40,11 +40,15 @@ func (b *Backend) Observe(ctx context.Context, namespace string) (*install.World
 	if w := o.w; len(w.Plans)+len(w.Subscriptions)+len(w.CSVs)+len(o.faults) == 0 && !o.hasGroup() {
 		delete(b.faults, namespace)
 		delete(b.defined, namespace)
+		delete(b.limited, namespace)
 		b.contents.Forget(namespace)
 		b.client.Forget(namespace)
 		return w, nil
 	}
 	b.faults[namespace], b.defined[namespace] = o.faults, o.named
+	if delete(b.limited, namespace); o.w.Access.Roles != nil {
+		b.limited[namespace] = true
+	}
 	return o.w, nil
 }
 

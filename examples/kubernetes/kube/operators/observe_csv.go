@@ -107,27 +107,38 @@ func (o *observation) access() error {
 }
 
 func (o *observation) readAccess() (err error) {
-	o.w.Access, err = Access(o.ctx, o.api)
+	o.w.Access, err = Access(func(gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) { return o.list(o.ctx, gvk, "") })
 	return err
 }
 
-// Access reads all permissions: roles and bindings of both kinds.
-func Access(ctx context.Context, api *kube.Objects) (a scope.Access, err error) {
+// Access reads all permissions: roles and bindings of both kinds, which list returns.
+func Access(list func(schema.GroupVersionKind) ([]unstructured.Unstructured, error)) (a scope.Access, err error) {
 	for _, gvk := range []schema.GroupVersionKind{roles, clusterRoles} {
-		found, err := kube.DecodeAll[scope.Role](ctx, api, gvk)
-		if err != nil {
+		if err := decodeAll(list, gvk, &a.Roles); err != nil {
 			return a, err
 		}
-		a.Roles = append(a.Roles, found...)
 	}
 	for _, gvk := range []schema.GroupVersionKind{roleBindings, clusterRoleBindings} {
-		found, err := kube.DecodeAll[scope.Binding](ctx, api, gvk)
-		if err != nil {
+		if err := decodeAll(list, gvk, &a.Bindings); err != nil {
 			return a, err
 		}
-		a.Bindings = append(a.Bindings, found...)
 	}
 	return a, nil
+}
+
+func decodeAll[T any](list func(schema.GroupVersionKind) ([]unstructured.Unstructured, error), gvk schema.GroupVersionKind, into *[]T) error {
+	items, err := list(gvk)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		var one T
+		if err := kube.DecodeObject(&items[i], &one); err != nil {
+			return err
+		}
+		*into = append(*into, one)
+	}
+	return nil
 }
 
 // reportName returns the name of the ConfigMap with the report on a namespace.

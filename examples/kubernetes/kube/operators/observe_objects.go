@@ -152,7 +152,7 @@ func (o *observation) byName(gvk schema.GroupVersionKind, n named, namespaced bo
 	if err != nil || h == nil {
 		return err
 	}
-	o.w.Objects = append(o.w.Objects, install.Object{Ref: ref, Mark: markOf(h)})
+	o.w.Objects = append(o.w.Objects, install.Object{Ref: ref, Mark: markOf(h), Home: homeOf(h)})
 	return nil
 }
 
@@ -298,7 +298,7 @@ func (o *observation) definition(name string) (*install.CRD, error) {
 	if err := kube.DecodeObject(found, &d.Definition); err != nil {
 		return nil, err
 	}
-	d.Established, d.Conversion = conditionTrue(found, "Established"), conversionOf(found)
+	d.Established, d.Conversion, d.Home = conditionTrue(found, "Established"), conversionOf(found), homeOf(found)
 	return d, nil
 }
 
@@ -329,14 +329,29 @@ func (o *observation) resources(d *install.CRD) error {
 func (o *observation) apis(names []string) error {
 	for _, name := range names {
 		o.named[name] = true
-		switch found, err := o.object(o.ctx, apiServices, name); {
-		case err != nil:
+		found, err := o.object(o.ctx, apiServices, name)
+		if err != nil {
 			return fmt.Errorf("API service %s: %w", name, err)
-		case found != nil && conditionTrue(found, "Available"):
+		}
+		if found == nil {
+			continue
+		}
+		if conditionTrue(found, "Available") {
 			o.w.APIServices = append(o.w.APIServices, name)
+		}
+		if ref := refOf(apiServices, "", name); homeOf(found) == "" { // the others are generated
+			o.w.Generated = append(o.w.Generated, install.Object{Ref: ref, Mark: markOf(found)})
 		}
 	}
 	return nil
+}
+
+// homeOf returns the namespace that an object was written for, "" if that is not known.
+func homeOf(o client.Object) string {
+	if o.GetAnnotations()[OwnerAnnotation] == "" {
+		return ""
+	}
+	return o.GetLabels()[NamespaceLabel]
 }
 
 // conditionTrue reports whether a condition of an object is true.

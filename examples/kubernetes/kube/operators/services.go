@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/reading"
 	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
@@ -21,18 +22,27 @@ type Services interface {
 
 // service reads the catalog of a service. If it has not changed, the earlier one
 // is kept.
-func (b *Backend) service(c *seen) func(context.Context, *loaded) *loaded {
-	return func(ctx context.Context, old *loaded) *loaded {
-		var before loaded
-		if old != nil && old.revision == c.from() && old.err == nil {
-			before = *old
+func (b *Backend) service(namespace, address string) func(context.Context, reading.Result[content]) (content, int64, error) {
+	return func(ctx context.Context, last reading.Result[content]) (content, int64, error) {
+		if err := b.mayAsk(ctx, namespace, address); err != nil {
+			return content{}, 0, err
 		}
-		l := &loaded{again: b.now().Add(interval(c.Spec.UpdateStrategy))}
-		l.catalog, l.tag, l.err = b.opts.Services.Catalog(ctx, c.Spec.Address, before.tag)
-		if l.err == nil && l.catalog == nil {
-			l.catalog = before.catalog
+		var next content
+		var err error
+		before := content{}
+		if last.Has && last.Form == address {
+			before = last.Value
 		}
-		return l
+		if next.catalog, next.tag, err = b.services(namespace).Catalog(ctx, address, before.tag); err != nil {
+			return content{}, 0, err
+		}
+		if next.catalog == nil {
+			if before.catalog == nil {
+				return content{}, 0, errUnreachable
+			}
+			return before, last.Size, nil
+		}
+		return next, sizeOf(next.catalog), nil
 	}
 }
 

@@ -33,9 +33,15 @@ import (
 //
 // Its methods may be called from several goroutines.
 type Client struct {
-	client.Client // without a cache
-	cache         client.Reader
-	kinds         map[schema.GroupKind]bool
+	client.Client               // without a cache
+	writer        client.Client // carries out writes
+	*memory
+}
+
+// memory is what a Client and those of [Client.As] have in common.
+type memory struct {
+	cache client.Reader
+	kinds map[schema.GroupKind]bool
 
 	mu     sync.Mutex
 	known  map[key]reading
@@ -61,16 +67,20 @@ type key struct {
 // objects of other kinds are read each time, as are all objects if the cache is
 // nil.
 func New(c client.Client, cache client.Reader, kinds []schema.GroupVersionKind) *Client {
-	l := &Client{Client: c, cache: cache, kinds: map[schema.GroupKind]bool{}, known: map[key]reading{}, writes: map[schema.GroupKind]int{}}
+	l := &Client{c, c, &memory{cache: cache, kinds: map[schema.GroupKind]bool{}, known: map[key]reading{}, writes: map[schema.GroupKind]int{}}}
 	for _, k := range kinds {
 		l.kinds[k.GroupKind()] = cache != nil
 	}
 	return l
 }
 
+// As returns a Client that writes through another client, as another user. Reads, and
+// what is remembered, are the same.
+func (c *Client) As(writer client.Client) *Client { return &Client{c.Client, writer, c.memory} }
+
 // Listen makes the Client take watch events into account: call the returned
 // function for each change, with its kind.
-func (c *Client) Listen() (hear func(schema.GroupKind)) {
+func (c *memory) Listen() (hear func(schema.GroupKind)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = map[schema.GroupKind]int{}
@@ -186,7 +196,7 @@ func (c *Client) Cached(ctx context.Context, gvk schema.GroupVersionKind, name c
 }
 
 // Forget drops the results of a namespace.
-func (c *Client) Forget(namespace string) {
+func (c *memory) Forget(namespace string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k := range c.known {
@@ -198,7 +208,7 @@ func (c *Client) Forget(namespace string) {
 
 // remembered returns the last result, how many writes of the kind have returned,
 // and how many changes were reported.
-func (c *Client) remembered(k key) (known reading, writes, heard int) {
+func (c *memory) remembered(k key) (known reading, writes, heard int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	heard = -1
@@ -210,7 +220,7 @@ func (c *Client) remembered(k key) (known reading, writes, heard int) {
 
 // remember keeps a result that was read after the given number of writes had
 // returned. If more have returned by now, it may be older than one of them.
-func (c *Client) remember(k key, read reading, writes int) {
+func (c *memory) remember(k key, read reading, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.writes[k.kind] == writes {
@@ -222,7 +232,7 @@ func (c *Client) remember(k key, read reading, writes int) {
 
 // wrote drops the results that a write may have changed: the object, and lists of
 // the kind. A status write does not add an object to a list.
-func (c *Client) wrote(kind schema.GroupKind, namespace, name string, status bool) {
+func (c *memory) wrote(kind schema.GroupKind, namespace, name string, status bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writes[kind]++
@@ -249,28 +259,28 @@ func (c *Client) noting(o client.Object, status bool, write func() error) error 
 
 // Create implements [client.Writer].
 func (c *Client) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
-	return c.noting(o, false, func() error { return c.Client.Create(ctx, o, opts...) })
+	return c.noting(o, false, func() error { return c.writer.Create(ctx, o, opts...) })
 }
 
 // Update implements [client.Writer].
 func (c *Client) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
-	return c.noting(o, false, func() error { return c.Client.Update(ctx, o, opts...) })
+	return c.noting(o, false, func() error { return c.writer.Update(ctx, o, opts...) })
 }
 
 // Patch implements [client.Writer].
 func (c *Client) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-	return c.noting(o, false, func() error { return c.Client.Patch(ctx, o, p, opts...) })
+	return c.noting(o, false, func() error { return c.writer.Patch(ctx, o, p, opts...) })
 }
 
 // Delete implements [client.Writer].
 func (c *Client) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
-	return c.noting(o, false, func() error { return c.Client.Delete(ctx, o, opts...) })
+	return c.noting(o, false, func() error { return c.writer.Delete(ctx, o, opts...) })
 }
 
 // Apply implements [client.Writer]. A dry run does not affect remembered
 // results.
 func (c *Client) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	err := c.Client.Apply(ctx, o, opts...)
+	err := c.writer.Apply(ctx, o, opts...)
 	var how client.ApplyOptions
 	if how.ApplyOptions(opts); slices.Contains(how.DryRun, metav1.DryRunAll) {
 		return err
@@ -286,7 +296,7 @@ func (c *Client) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts .
 }
 
 // Status implements [client.StatusClient].
-func (c *Client) Status() client.SubResourceWriter { return status{c.Client.Status(), c} }
+func (c *Client) Status() client.SubResourceWriter { return status{c.writer.Status(), c} }
 
 // status records status writes.
 type status struct {
