@@ -100,6 +100,31 @@ type PodStatus struct {
 	// NominatedNodeName is the node on which the scheduler makes room for the pod by
 	// preemption; empty if it does not.
 	NominatedNodeName string `json:"nominatedNodeName,omitempty"`
+	// ContainerStatuses say what its containers do, and InitContainerStatuses its init
+	// containers.
+	ContainerStatuses     []ContainerStatus `json:"containerStatuses,omitempty"`
+	InitContainerStatuses []ContainerStatus `json:"initContainerStatuses,omitempty"` // see ContainerStatuses
+}
+
+// ContainerStatus is what a container does.
+type ContainerStatus struct {
+	Name      string         `json:"name"`               // as in the spec
+	State     ContainerState `json:"state,omitzero"`     // now
+	LastState ContainerState `json:"lastState,omitzero"` // how it ended last
+}
+
+// ContainerState is why a container does not run. The zero value means that it runs, or that
+// nothing is known.
+type ContainerState struct {
+	Waiting    *ContainerReason `json:"waiting,omitempty"`    // why it has not begun
+	Terminated *ContainerReason `json:"terminated,omitempty"` // how it ended
+}
+
+// ContainerReason says why a container does not run.
+type ContainerReason struct {
+	Reason   string `json:"reason,omitempty"`   // a word
+	Message  string `json:"message,omitempty"`  // a sentence
+	ExitCode int    `json:"exitCode,omitempty"` // of one that ended
 }
 
 // Finished reports whether the pod has ended, successfully or not.

@@ -348,7 +348,7 @@ func (i *inspection) refused() {
 // to matter to updates.
 func (i *inspection) alerts() {
 	if i.d.Alerts == nil {
-		i.gap("which alerts are firing", "oc get --raw '/api/v1/namespaces/openshift-monitoring/services/https:thanos-querier:9091/proxy/api/v1/alerts', or the alerts page of the console")
+		i.gap("which alerts are firing", "oc get --raw '/api/v1/namespaces/openshift-monitoring/services/https:thanos-querier:9091/proxy/api/v1/alerts'")
 		return
 	}
 	for k := range i.d.Alerts {

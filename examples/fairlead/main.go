@@ -1,7 +1,7 @@
-// Fairlead answers questions about the software of clusters: which operators to
-// install, what is wrong with a catalog, what taints mean for pods, why a machine
-// still exists, which update to choose and how far it is. "fairlead help" lists
-// its verbs.
+// Fairlead answers questions about the software of clusters: what a cluster waits
+// for and what to do next, which operators to install, what is wrong with a
+// catalog, what taints mean for pods, why a machine still exists, which update to
+// choose and how far it is. "fairlead help" lists its verbs.
 //
 // The exit status is 0 if all is well, 1 if there are findings or no solution,
 // and 2 if the arguments are wrong or something cannot be read.
@@ -10,6 +10,7 @@ package main
 import (
 	"os"
 
+	"github.com/fairlead/fairlead/examples/fairlead/diagnose"
 	"github.com/fairlead/fairlead/examples/fairlead/fbc"
 	"github.com/fairlead/fairlead/examples/fairlead/machine"
 	"github.com/fairlead/fairlead/examples/fairlead/plan"
@@ -44,11 +45,14 @@ func tool() *args.Command {
   1  findings, or no solution; they were printed
   2  wrong arguments or unreadable input
 Flags may appear anywhere; - is standard input; -o yaml prints the same data as -o json.`,
-		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
+		Examples: `fairlead diagnose MUST-GATHER
+			kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
 			fairlead update status MUST-GATHER
 			fairlead catalog validate PATH
 			fairlead resolve -catalog community=PATH -subscribe etcd`,
 		Commands: []*args.Command{
+			diagnose.Command(),
+			diagnose.Explain(),
 			resolve.Command(),
 			resolve.Operators(),
 			fbc.Command(),

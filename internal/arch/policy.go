@@ -144,18 +144,21 @@ var lattice = map[string][]string{
 		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "taints/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/gate", "solver/olm/group", "solver/olm/install", "solver/olm/resource",
 	},
 	"cvo/plan/fleet":        {".", "cvo/plan", "internal/words"},
-	"cvo/diagnosis/failure": {},
+	"cvo/diagnosis/failure": {"internal/shell"},
+	"cvo/diagnosis": {
+		".", "cvo", "cvo/diagnosis/failure", "cvo/rollout", "cvo/snapshot", "internal/durations", "internal/object", "taints/placement", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet",
+	},
 
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
 	"examples/*": {
-		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout", "cvo/snapshot",
+		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/diagnosis", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout", "cvo/snapshot",
 		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "internal/shell", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/explain", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/resource", "solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
 	"examples/fairlead": { // the tool, with a package for each verb
-		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
+		"examples/fairlead/diagnose", "examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/report": {
 		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "taints",
@@ -249,6 +252,7 @@ var cores = map[string]purity{
 	"cvo/payload":           pure,
 	"cvo/plan":              calm,
 	"cvo/plan/fleet":        calm,
+	"cvo/diagnosis":         pure,
 	"cvo/diagnosis/failure": calm,
 	"cvo/rollout":           pure,
 	"internal/object":       pure,

@@ -50,7 +50,7 @@ func shorter(clause string, width int) string {
 	}
 	s := strong(clause)
 	for at := 0; ; {
-		k := strings.Index(clause[at:], ": ")
+		k := colon(clause[at:])
 		if k < 0 {
 			break
 		}
@@ -73,6 +73,23 @@ func shorter(clause string, width int) string {
 		cut = strings.TrimRight(cut[:k], " ,;:")
 	}
 	return cut + "…"
+}
+
+// colon returns where the first colon with a space after it is that stands outside quotes and
+// brackets; -1 without one.
+func colon(text string) int {
+	for i := 0; i < len(text); i++ {
+		if k := strings.IndexByte(`"([{`, text[i]); k >= 0 {
+			if end := strings.IndexByte(text[i+1:], `")]}`[k]); end >= 0 {
+				i += end + 1
+			}
+			continue
+		}
+		if text[i] == ':' && i+1 < len(text) && text[i+1] == ' ' {
+			return i
+		}
+	}
+	return -1
 }
 
 // clauses splits a message at line ends, semicolons and ends of sentences that stand outside

@@ -3,6 +3,8 @@ package failure
 import (
 	"regexp"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 var (
@@ -21,9 +23,19 @@ func sentence(template string, known map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(template, func(p string) string { return known[p[1:len(p)-1]] })
 }
 
-// command fills in a command: each value is one word of a POSIX shell.
+// command fills in a command: each value is one word of a POSIX shell. A value that would be taken
+// for a flag gives no command: no object has such a name.
 func command(template string, known map[string]string) string {
-	return placeholder.ReplaceAllStringFunc(template, func(p string) string { return shellWord(known[p[1:len(p)-1]]) })
+	flag := false
+	filled := placeholder.ReplaceAllStringFunc(template, func(p string) string {
+		value := known[p[1:len(p)-1]]
+		flag = flag || strings.HasPrefix(value, "-")
+		return shell.Quote(value)
+	})
+	if flag {
+		return ""
+	}
+	return filled
 }
 
 // complete reports whether all placeholders of a template are known.
@@ -34,15 +46,4 @@ func complete(template string, known map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// shellWord quotes a value as one word of a POSIX shell.
-func shellWord(s string) string {
-	plain := s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:@%+,=", r))
-	})
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -1,0 +1,163 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// machinesWait adds the machines that are being deleted, have failed, or do not become nodes.
+func (b *builder) machinesWait() {
+	for i := range b.machines {
+		m := &b.machines[i]
+		switch {
+		case m.Deleting():
+			b.machineEnds(m)
+		case m.Status.Phase == lifecycle.PhaseFailed:
+			b.machineFails(m)
+		case lifecycle.NodeOf(m, b.nodes) == nil && b.nodes != nil:
+			b.machineStarts(m)
+		}
+	}
+}
+
+// machineEnds adds a machine that is being deleted, and the waits of its engine.
+func (b *builder) machineEnds(m *lifecycle.Machine) {
+	name := m.ObjectMeta.String()
+	id := ID("Machine", m.Namespace, m.Name)
+	x := Node{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Waiting, Reason: MachineWaiting, Says: "machine " + name + " is being deleted", Since: *m.DeletionTimestamp, Sure: Seen, Owner: "machine controller"}
+	node := lifecycle.NodeOf(m, b.nodes)
+	view := drain.View{Node: node, Budgets: b.budgets, DaemonSets: b.daemonSets, DaemonSetsListed: b.listed}
+	if node != nil {
+		for _, i := range b.podsOn[node.Name] {
+			view.Pods = append(view.Pods, b.pods[i])
+		}
+	}
+	one := *m
+	w := &lifecycle.World{Machine: &one, View: view, Instance: lifecycle.InstanceExists}
+	if w.Check() != nil {
+		b.add(x)
+		return
+	}
+	d := settle(w, b.now)
+	for _, wait := range d.Blocked {
+		block := wait.Block()
+		if block.Reason == drain.ReasonPodPending || block.Reason == drain.ReasonNotCordoned {
+			continue
+		}
+		for _, to := range b.machineWait(m, &wait) {
+			b.wait(id, to, block.Reason, Derived)
+		}
+	}
+	if len(d.Blocked) == 0 {
+		x.State = Going
+	}
+	b.add(x)
+}
+
+// settle steps a machine's engine until only others can go on.
+func settle(w *lifecycle.World, now time.Time) (d lifecycle.Decision) {
+	var state lifecycle.State
+	for range 10 {
+		d = lifecycle.Step(state, w, now, nil)
+		state = d.State
+		changed := false
+		for _, a := range d.Actions {
+			switch a := a.(type) {
+			case lifecycle.UpdateStatus:
+				w.Machine.Status.Phase, w.Machine.Status.Conditions = a.Phase, a.Conditions
+				w.Machine.ResourceVersion += "+"
+				changed = true
+			case drain.Cordon:
+				node := *w.Node
+				node.Spec.Unschedulable = true
+				w.Node = &node
+				changed = true
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+	return d
+}
+
+// machineWait adds what a machine under deletion waits for, and returns its IDs.
+func (b *builder) machineWait(m *lifecycle.Machine, w *lifecycle.Wait) []string {
+	block := w.Block()
+	for _, id := range []string{"pod/" + w.Name, ID("Node", "", w.Name)} {
+		if b.have[id] || slices.Contains(b.solved, id) {
+			return []string{id}
+		}
+	}
+	if namespace, name, ok := strings.Cut(w.Name, "/"); ok && strings.HasPrefix(block.Reason, "Budget") {
+		if p := b.pod(namespace, name); p != nil {
+			return b.guards(p)
+		}
+	}
+	x := Node{
+		ID: ID("Machine", m.Namespace, m.Name) + "#" + block.Reason + w.Name, Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Faulty, Reason: block.Reason,
+		Says: "machine " + m.ObjectMeta.String() + ": " + block.Message, Since: block.Since, Owner: block.Owner, Alike: w.Name,
+	}
+	return []string{b.add(x)}
+}
+
+// guards adds the budgets of a pod, and returns their IDs.
+func (b *builder) guards(p *fairlead.Pod) (ids []string) {
+	for _, k := range b.index.Of(p, nil) {
+		ids = append(ids, b.budgetWaits(b.budgets[k].Namespace, b.budgets[k].Name))
+	}
+	return ids
+}
+
+// machineFails adds a machine that has failed.
+func (b *builder) machineFails(m *lifecycle.Machine) {
+	name := m.ObjectMeta.String()
+	x := Node{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Faulty, Reason: MachineFailed, Says: "machine " + name + " has failed", Sure: Seen, Owner: "administrator"}
+	for _, c := range m.Status.Conditions {
+		if f := failure.Recognise(&failure.Sign{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, Type: c.Type, Reason: c.Reason, Message: c.Message}); f != nil && c.Status != "True" {
+			x.is(f, "machine "+name+" has failed: ")
+			x.Quote = c.Message
+		}
+	}
+	b.add(x)
+	if n := lifecycle.NodeOf(m, b.nodes); n != nil && b.down[n.Name] {
+		b.wait(ID("Node", "", n.Name), ID("Machine", m.Namespace, m.Name), "RunsOn", Derived)
+	}
+}
+
+// machineStarts adds a machine without a node.
+func (b *builder) machineStarts(m *lifecycle.Machine) {
+	name := m.ObjectMeta.String()
+	x := Node{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Going, Reason: MachineStarting, Says: "machine " + name + " is starting", Since: m.CreationTimestamp, Sure: Seen, Owner: "administrator"}
+	if age := b.age(m.CreationTimestamp); age > machineTime {
+		phase := cmp.Or(string(m.Status.Phase), "without a phase")
+		x.State, x.Reason, x.Says = Faulty, MachineSlow, "machine "+name+" is still "+phase+" and has no node"
+	}
+	b.add(x)
+}
+
+// otherSigns adds known failures that other objects show.
+func (b *builder) otherSigns() {
+	for i := range b.signs {
+		s := &b.signs[i]
+		f := failure.Recognise(&s.Sign)
+		if f == nil {
+			continue
+		}
+		id := ID(s.Kind, s.Namespace, s.Name)
+		x := Node{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name, State: Faulty, Quote: s.Message, Since: s.since, Sure: Seen, Alike: f.Of.Name}
+		x.is(f, "")
+		if f.Link {
+			x.State = Waiting
+			b.link(id, &x, &s.Sign)
+		}
+		b.add(x)
+	}
+}

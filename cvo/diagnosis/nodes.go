@@ -1,0 +1,133 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/rollout"
+)
+
+// How long is normal.
+const (
+	restartTime  = 30 * time.Minute // for a node to restart
+	startTime    = 10 * time.Minute // for a pod to become ready
+	machineTime  = 30 * time.Minute // for a machine to become a node
+	operatorTime = 30 * time.Minute // for an operator to be updated
+	configTime   = 90 * time.Minute // for machine-config
+)
+
+// nodesDown adds the nodes on which something is wrong, or that are being updated. Readiness,
+// cordon and update are kept apart: a cordon alone is no fault here.
+func (b *builder) nodesDown() {
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		b.draining[n.Name] = rollout.Draining(n)
+		if c := rollout.Against(n); c != nil {
+			b.nodeDown(n, c)
+			continue
+		}
+		state := n.Annotations[rollout.AnnotationState]
+		switch {
+		case state == rollout.StateDegraded || state == rollout.StateUnreconcilable:
+			b.nodeDegraded(n)
+		case b.draining[n.Name]:
+			b.add(Node{Kind: "Node", Name: n.Name, State: Waiting, Reason: NodeDraining, Says: "node " + n.Name + " is being drained for the update", Sure: Seen, Owner: "machine-config operator"})
+		case n.Annotations[rollout.AnnotationCurrent] != "" && updating(n):
+			b.add(Node{Kind: "Node", Name: n.Name, State: Going, Reason: NodeUpdating, Says: "node " + n.Name + " is being updated", Sure: Seen, Owner: "machine-config operator"})
+		}
+		b.pressure(n)
+		b.leftTaint(n)
+	}
+}
+
+// outOfService is the key of the taint that says that a node is off, and that its pods and volumes
+// may be released.
+const outOfService = "node.kubernetes.io/out-of-service"
+
+// leftTaint adds a node that is ready and still has the out-of-service taint.
+func (b *builder) leftTaint(n *fairlead.Node) {
+	if slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == outOfService }) {
+		b.add(Node{
+			ID: ID("Node", "", n.Name) + "#" + outOfService, Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeTaintLeft, Sure: Seen, Owner: "administrator",
+			Says: "node " + n.Name + " is ready, and still has the taint " + outOfService,
+		})
+	}
+}
+
+// nodeDown adds a node that is not ready, or against which a condition is.
+func (b *builder) nodeDown(n *fairlead.Node, c *fairlead.NodeCondition) {
+	x := Node{
+		Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeNotReady, Says: "node " + n.Name + " is not ready", Quote: c.Message,
+		Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator", Danger: controls(n),
+	}
+	f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
+	switch {
+	case f != nil && f.Code == "KubeletSilent":
+		x.is(f, "")
+		x.Says = "node " + n.Name + " does not report"
+	case f != nil:
+		x.is(f, "node "+n.Name+" is not ready: ")
+	case c.Type != "Ready":
+		x.Says = "node " + n.Name + " reports " + c.Type
+	}
+	if updating(n) && !b.draining[n.Name] && b.age(c.LastTransitionTime) < restartTime {
+		x.State, x.Reason, x.Says, x.Danger = Going, NodeRestarting, "node "+n.Name+" restarts for the update", false
+	}
+	b.down[n.Name] = true
+	b.add(x)
+}
+
+// controls reports whether a node belongs to a control plane.
+func controls(n *fairlead.Node) bool {
+	_, is := n.Labels["node-role.kubernetes.io/control-plane"]
+	_, was := n.Labels["node-role.kubernetes.io/master"]
+	return is || was
+}
+
+// nodeDegraded adds a node whose machine config daemon is stuck.
+func (b *builder) nodeDegraded(n *fairlead.Node) {
+	why := n.Annotations[rollout.AnnotationReason]
+	x := Node{
+		Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeDegraded, Says: "node " + n.Name + " cannot be updated: " + cmp.Or(failure.Telling(why, 120), "its machine config daemon does not say why"),
+		Quote: why, Sure: Seen, Owner: "administrator",
+	}
+	f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Message: why})
+	switch {
+	case f != nil && f.Code == "DrainFailed":
+		b.draining[n.Name] = true
+		x.State, x.Reason, x.Says = Waiting, NodeDraining, "node "+n.Name+" is being drained for the update, so far in vain"
+	case f != nil:
+		x.is(f, "node "+n.Name+" cannot be updated: ")
+	}
+	b.add(x)
+}
+
+// pressure adds the pressure of a node that is ready.
+func (b *builder) pressure(n *fairlead.Node) {
+	for _, kind := range [...]string{"MemoryPressure", "PIDPressure"} {
+		c := n.Condition(kind)
+		if c == nil || c.Status != fairlead.ConditionTrue {
+			continue
+		}
+		f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Type: kind, Reason: c.Reason, Message: c.Message})
+		if f != nil {
+			x := Node{ID: ID("Node", "", n.Name) + "#" + kind, Kind: "Node", Name: n.Name, State: Faulty, Quote: c.Message, Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator"}
+			x.is(f, "node "+n.Name+": ")
+			b.add(x)
+		}
+	}
+}
+
+// cordon returns the ID of a node that is cordoned, and adds it if nothing else is known of it.
+func (b *builder) cordon(n *fairlead.Node) string {
+	id := ID("Node", "", n.Name)
+	if !b.have[id] {
+		b.add(Node{
+			Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeCordoned, Says: "node " + n.Name + " is cordoned, and nothing that is known needs that", Sure: Derived, Owner: "administrator",
+		})
+	}
+	return id
+}

@@ -1,0 +1,146 @@
+package diagnosis
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+)
+
+// podsInTrouble adds the pods that are not ready, or that do not end.
+func (b *builder) podsInTrouble() {
+	for i := range b.pods {
+		p := &b.pods[i]
+		if p.Finished() || p.Ready() && p.DeletionTimestamp == nil {
+			continue
+		}
+		b.podTrouble(p)
+	}
+}
+
+// podTrouble adds a pod that is not ready or does not end, with what it waits for.
+func (b *builder) podTrouble(p *fairlead.Pod) {
+	name := p.ObjectMeta.String()
+	x := Node{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, State: Faulty, Since: readySince(p), Sure: Seen, Owner: "owner of the pod"}
+	id := ID("Pod", p.Namespace, p.Name)
+	node := ID("Node", "", p.Spec.NodeName)
+	switch {
+	case p.DeletionTimestamp != nil:
+		b.podEnds(p, x)
+	case p.Spec.NodeName == "":
+		b.podPends(p, x)
+	case b.down[p.Spec.NodeName]:
+		x.State, x.Reason, x.Says = Waiting, PodOnDownNode, "pod "+name+" is on node "+p.Spec.NodeName+", which is down"
+		b.add(x)
+		b.wait(id, node, "RunsOn", Seen)
+	default:
+		b.podFails(p, x)
+	}
+}
+
+// podEnds adds a pod that is being deleted.
+func (b *builder) podEnds(p *fairlead.Pod, x Node) {
+	name, end := p.ObjectMeta.String(), *p.DeletionTimestamp
+	x.Since = end
+	id := ID("Pod", p.Namespace, p.Name)
+	switch {
+	case p.Spec.NodeName != "" && b.down[p.Spec.NodeName]:
+		x.State, x.Reason, x.Says = Waiting, PodStranded, "pod "+name+" cannot end: its node "+p.Spec.NodeName+" is down"
+		b.wait(id, ID("Node", "", p.Spec.NodeName), "EndsOn", Seen)
+	case !b.now.After(end):
+		x.State, x.Reason, x.Says, x.Since = Going, PodEnding, "pod "+name+" is ending", time.Time{}
+	case len(p.Finalizers) > 0:
+		x.Reason, x.Alike = PodFinalizer, p.Finalizers[0]
+		x.Says, x.Owner = fmt.Sprintf("pod %s is kept by finalizer %s", name, p.Finalizers[0]), "controller of "+p.Finalizers[0]
+	default:
+		x.Reason, x.Says, x.Owner = PodOverdue, fmt.Sprintf("pod %s should have ended on node %s", name, p.Spec.NodeName), "kubelet of "+p.Spec.NodeName
+		x.Alike = p.Spec.NodeName
+	}
+	b.add(x)
+}
+
+// podFails adds a pod that is placed and not ready.
+func (b *builder) podFails(p *fairlead.Pod, x Node) {
+	name := p.ObjectMeta.String()
+	since := x.Since
+	if f, said := b.containerFailure(p); f != nil {
+		x.is(f, "pod "+name+": ")
+		x.Quote, x.Alike = said, f.Of.Name
+		if f.Of.Kind == "Pod" {
+			x.Alike = workload(p)
+		}
+		b.add(x)
+		return
+	}
+	if b.age(since) < startTime && !since.IsZero() {
+		x.State, x.Reason, x.Says = Going, PodStarting, "pod "+name+" is starting"
+	} else {
+		x.Reason, x.Says, x.Alike = PodNotReady, "pod "+name+" is not ready", workload(p)
+	}
+	b.add(x)
+}
+
+// containerFailure returns the known failure that a pod's containers, its events or its conditions
+// show, and what they say. A failure that says little is used only without another one.
+func (b *builder) containerFailure(p *fairlead.Pod) (found *failure.Failure, said string) {
+	see := func(s failure.Sign) {
+		s.Kind, s.Namespace, s.Name = "Pod", p.Namespace, p.Name
+		f := failure.Recognise(&s)
+		if f != nil && (found == nil || weak(found) && !weak(f)) {
+			found, said = f, s.Message
+		}
+	}
+	for _, list := range [][]fairlead.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range list {
+			c := &list[i]
+			for _, state := range []fairlead.ContainerState{c.State, c.LastState} {
+				if w := state.Waiting; w != nil {
+					see(failure.Sign{Type: "waiting", Reason: w.Reason, Message: w.Message})
+				}
+				if t := state.Terminated; t != nil && t.ExitCode != 0 {
+					see(failure.Sign{Type: "terminated", Reason: t.Reason, Message: t.Message})
+				}
+			}
+		}
+	}
+	for _, message := range b.events[p.ObjectMeta.String()] {
+		see(failure.Sign{Message: message})
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Status != fairlead.ConditionTrue && c.Message != "" {
+			see(failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message})
+		}
+	}
+	return found, said
+}
+
+// weak reports whether a failure says only that there is one.
+func weak(f *failure.Failure) bool {
+	return f.Code == "ImagePullFailed" || f.Code == "ContainerNotCreated" || f.Code == "ContainerCrashes"
+}
+
+// workload names what a pod belongs to: its controller without the hash of a Deployment, or
+// itself.
+func workload(p *fairlead.Pod) string {
+	c := p.ControllerOf()
+	switch {
+	case c == nil:
+		return p.ObjectMeta.String()
+	case c.Kind == "ReplicaSet":
+		if hash := p.Labels["pod-template-hash"]; hash != "" && len(c.Name) > len(hash)+1 && c.Name[len(c.Name)-len(hash)-1:] == "-"+hash {
+			return p.Namespace + "/" + c.Name[:len(c.Name)-len(hash)-1]
+		}
+	}
+	return p.Namespace + "/" + c.Name
+}
+
+// readySince returns since when a pod is not ready; zero if that is not known.
+func readySince(p *fairlead.Pod) time.Time {
+	for _, kind := range [...]string{"Ready", "PodScheduled"} {
+		if c := fairlead.FindCondition(p.Status.Conditions, kind); c != nil && c.Status != fairlead.ConditionTrue {
+			return c.LastTransitionTime
+		}
+	}
+	return p.CreationTimestamp
+}

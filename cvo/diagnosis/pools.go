@@ -1,0 +1,97 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// poolsWait adds the pools with nodes that do not run what they should.
+func (b *builder) poolsWait() {
+	for i := range b.pools {
+		p := &b.pools[i]
+		var nodes []*fairlead.Node
+		for k := range b.nodes {
+			if of, err := rollout.PrimaryPool(b.pools, &b.nodes[k]); err == nil && of != nil && of.Name == p.Name {
+				nodes = append(nodes, &b.nodes[k])
+			}
+		}
+		if len(nodes) > 0 {
+			b.poolWaits(p, nodes)
+		}
+	}
+}
+
+// poolWaits adds a pool, if any of its nodes is outdated.
+func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {
+	id := ID("MachineConfigPool", "", p.Name)
+	x := Node{Kind: "MachineConfigPool", Name: p.Name, Owner: "machine-config operator", Sure: Seen}
+	var outdated, busy, closed []*fairlead.Node
+	for _, n := range nodes {
+		if !rollout.Updated(p, n) {
+			outdated = append(outdated, n)
+		}
+		switch {
+		case b.draining[n.Name] || updating(n) || b.have[ID("Node", "", n.Name)] && !b.ahead(n.Name):
+			busy = append(busy, n)
+		case n.Spec.Unschedulable:
+			closed = append(closed, n)
+		}
+	}
+	if len(outdated) == 0 {
+		if r := b.poolReport(p.Name); r != nil && b.report.Target != "" && r.Updated < r.Total && r.Unknown == 0 {
+			x.State, x.Reason, x.Says = Waiting, PoolWaiting, "pool "+p.Name+" has no configuration of "+b.report.Target+" yet"
+			b.add(x)
+			b.wait(id, ID("ClusterOperator", "", "machine-config"), "Renders", Derived)
+		}
+		return
+	}
+	x.Says = fmt.Sprintf("pool %s: %d of %s updated", p.Name, len(nodes)-len(outdated), words.Count(len(nodes), "node is", "nodes are"))
+	if p.Spec.Paused {
+		x.State, x.Reason, x.Owner = Faulty, PoolPaused, "administrator"
+		x.Says = fmt.Sprintf("pool %s is paused, and %s outdated", p.Name, words.Count(len(outdated), "of its nodes is", "of its nodes are"))
+		b.add(x)
+		return
+	}
+	x.State, x.Reason = Waiting, PoolUpdating
+	most, err := rollout.MaxUnavailable(p, len(nodes))
+	full := err == nil && len(busy)+len(closed) >= most
+	for _, n := range busy {
+		b.wait(id, ID("Node", "", n.Name), "Updates", Seen)
+	}
+	if full {
+		x.Reason = PoolFull
+		for _, n := range closed {
+			b.wait(id, b.cordon(n), "CountsAgainst", Derived)
+		}
+	}
+	for _, n := range outdated {
+		if b.ahead(n.Name) {
+			b.wait(id, ID("Node", "", n.Name), "UpdatesLater", Derived)
+		}
+	}
+	if len(busy) == 0 && !full { // the next node starts at any moment
+		x.State = Going
+	}
+	b.add(x)
+}
+
+// ahead reports whether all that is known of a node is that its drain would not complete.
+func (b *builder) ahead(name string) bool {
+	id := ID("Node", "", name)
+	k := slices.IndexFunc(b.g.Nodes, func(n Node) bool { return n.ID == id })
+	return k >= 0 && b.g.Nodes[k].Reason == NodeDrainAhead
+}
+
+func (b *builder) poolReport(name string) *cvo.PoolReport {
+	for i := range b.report.Pools {
+		if b.report.Pools[i].Name == name {
+			return &b.report.Pools[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// shortList joins up to three names, and says how many more there are.
+func shortList(names []string) string { return words.First(names, 3) }
+
+// remedies returns what may end a cause, the best first.
+func (w *world) remedies(g *Graph, id string) []remedy {
+	n := g.Node(id)
+	switch n.Reason {
+	case BudgetNever:
+		return w.budgetRemedies(n)
+	case NodeCordoned:
+		return []remedy{{Step{Do: "Allow pods on node " + n.Name + " again", Command: w.uncordon(n.Name), Tried: true}, func(c *world) bool {
+			return c.editNode(n.Name, func(x *fairlead.Node) { x.Spec.Unschedulable = false })
+		}}}
+	case NodeTaintLeft:
+		return []remedy{{Step{Do: "Remove the taint " + outOfService + " from node " + n.Name, Command: w.taint(n.Name, outOfService+"-"), Tried: true}, func(c *world) bool {
+			return c.editNode(n.Name, func(x *fairlead.Node) {
+				x.Spec.Taints = slices.DeleteFunc(x.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == outOfService })
+			})
+		}}}
+	case PoolPaused:
+		return []remedy{{Step{Do: "Let pool " + n.Name + " go on", Command: w.program(shell.Command("kubectl patch machineconfigpool %s --type merge -p %s", n.Name, `{"spec":{"paused":false}}`)), Tried: true}, func(c *world) bool {
+			return c.editPool(n.Name, func(p *cvo.Pool) { p.Spec.Paused = false })
+		}}}
+	case PodFinalizer:
+		return w.finalizerRemedies(n)
+	case PodManyBudgets:
+		return []remedy{w.supposed(n, Step{Do: "Change the selectors so that one budget selects pod " + n.full(), Command: w.program(shell.Command("kubectl -n %s get poddisruptionbudgets", n.Namespace))})}
+	case PodProtected:
+		return []remedy{{Step{
+			Do: "Delete pod " + n.full() + " yourself", Command: w.program(shell.Command("kubectl -n %s delete pod %s", n.Namespace, n.Name)), Tried: true,
+			Must: "nothing replaces it: whatever it does ends, and its local data is lost", See: w.program(shell.Command("kubectl -n %s get pod %s -o yaml", n.Namespace, n.Name)),
+		}, func(c *world) bool { return c.removePod(n.Namespace, n.Name) }}}
+	case PodOverdue:
+		return []remedy{w.supposed(n, Step{Do: "See why the kubelet does not end pod " + n.full(), Command: w.program(shell.Command("kubectl -n %s describe pod %s", n.Namespace, n.Name))})}
+	case PodNoRoom:
+		return w.roomRemedies(n)
+	}
+	if n.Kind == "Node" && !strings.Contains(n.ID, "#") && n.State == Faulty && w.isDown(n.Name) {
+		return w.backRemedies(n)
+	}
+	return append(w.unhealthyRemedies(g, n), w.knownRemedy(n))
+}
+
+// uncordon returns the command that allows pods on a node again.
+func (w *world) uncordon(node string) string {
+	if w.openshift() {
+		return shell.Command("oc adm uncordon %s", node)
+	}
+	return shell.Command("kubectl uncordon %s", node)
+}
+
+// full is the name of an object with its namespace.
+func (n *Node) full() string {
+	if n.Namespace == "" {
+		return n.Name
+	}
+	return n.Namespace + "/" + n.Name
+}
+
+// supposed is a remedy that no engine can carry out: its success is that its cause is gone.
+func (w *world) supposed(n *Node, s Step) remedy {
+	s.Tried = false
+	return remedy{s, func(c *world) bool {
+		c.solved = append(slices.Clone(c.solved), n.ID)
+		return true
+	}}
+}
+
+// budgetRemedies: the budget allows one more disruption, or its workload has one more pod.
+func (w *world) budgetRemedies(n *Node) (all []remedy) {
+	k := slices.IndexFunc(w.budgets, func(b fairlead.PodDisruptionBudget) bool { return b.Namespace == n.Namespace && b.Name == n.Name })
+	if k < 0 {
+		return nil
+	}
+	b := &w.budgets[k]
+	spec := fmt.Sprintf(`{"spec":{"minAvailable":null,"maxUnavailable":%d}}`, 1)
+	if v := b.Spec.MinAvailable; v != nil && !v.Percentage() && b.Status.DesiredHealthy > 1 {
+		spec = fmt.Sprintf(`{"spec":{"minAvailable":%d}}`, b.Status.DesiredHealthy-1)
+	}
+	lower := func(x *fairlead.PodDisruptionBudget) {
+		if v := x.Spec.MinAvailable; v != nil && !v.Percentage() && x.Status.DesiredHealthy > 1 {
+			x.Spec.MinAvailable = &fairlead.IntOrString{Int: x.Status.DesiredHealthy - 1}
+			return
+		}
+		x.Spec.MinAvailable, x.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}
+	}
+	step := Step{Do: "Let budget " + n.full() + " allow one disruption (or run one more replica)", Command: w.program(shell.Command("kubectl -n %s patch poddisruptionbudget %s --type merge -p %s", n.Namespace, n.Name, spec)), Tried: true}
+	return append(all, remedy{step, func(c *world) bool { return c.editBudget(n.Namespace, n.Name, lower) }})
+}
+
+// unhealthyRemedies: a budget that guards pods that are not ready lets them be evicted.
+func (w *world) unhealthyRemedies(g *Graph, n *Node) (all []remedy) {
+	if n.Kind != "Pod" {
+		return nil
+	}
+	for _, e := range g.To(n.ID) {
+		b := g.Node(e.From)
+		if b == nil || b.Kind != "PodDisruptionBudget" {
+			continue
+		}
+		k := slices.IndexFunc(w.budgets, func(x fairlead.PodDisruptionBudget) bool { return x.Namespace == b.Namespace && x.Name == b.Name })
+		if k < 0 || w.budgets[k].Spec.UnhealthyPodEvictionPolicy == fairlead.AlwaysAllow {
+			continue
+		}
+		all = append(all, remedy{Step{
+			Do:      "Let pods that are not ready be evicted although budget " + b.full() + " guards them",
+			Command: w.program(shell.Command("kubectl -n %s patch poddisruptionbudget %s --type merge -p %s", b.Namespace, b.Name, `{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)), Tried: true,
+		}, func(c *world) bool {
+			return c.editBudget(b.Namespace, b.Name, func(x *fairlead.PodDisruptionBudget) { x.Spec.UnhealthyPodEvictionPolicy = fairlead.AlwaysAllow })
+		}})
+	}
+	return all
+}
+
+// finalizerRemedies: the finalizer is removed, if its controller is gone.
+func (w *world) finalizerRemedies(n *Node) []remedy {
+	return []remedy{{Step{
+		Do: fmt.Sprintf("Bring back the controller of finalizer %s; if it is gone for good, remove the finalizer of pod %s", n.Alike, n.full()), Tried: true,
+		Command: w.program(shell.Command("kubectl -n %s patch pod %s --type json -p %s", n.Namespace, n.Name, `[{"op":"remove","path":"/metadata/finalizers"}]`)),
+		Must:    "the controller of " + n.Alike + " is gone: what it would clean up stays behind", See: w.program(shell.Command("kubectl get pods -A -o wide")),
+	}, func(c *world) bool { return c.removePod(n.Namespace, n.Name) }}}
+}
+
+// removePod lets a pod end; a pod of a controller is replaced.
+func (w *world) removePod(namespace, name string) bool {
+	k := slices.IndexFunc(w.pods, func(p fairlead.Pod) bool { return p.Namespace == namespace && p.Name == name })
+	if k < 0 {
+		return false
+	}
+	p := w.pods[k]
+	w.pods = slices.Delete(slices.Clone(w.pods), k, k+1)
+	if c := p.ControllerOf(); c != nil && c.Kind != "Job" && c.Kind != "DaemonSet" {
+		p.DeletionTimestamp, p.Finalizers, p.Spec.NodeName = nil, nil, ""
+		if c.Kind != "StatefulSet" {
+			p.Name += "-new"
+		}
+		p.Status = fairlead.PodStatus{Phase: fairlead.PodPending}
+		w.pods = append(w.pods, p)
+	}
+	return true
+}
+
+// roomRemedies: another node of a MachineSet, or smaller requests.
+func (w *world) roomRemedies(n *Node) []remedy {
+	room := w.supposed(n, Step{
+		Do:      "Make room for pod " + n.full() + ": add a node, or lower requests",
+		Command: w.program(shell.Command("kubectl -n %s describe pod %s", n.Namespace, strings.TrimSuffix(n.Name, "#room"))),
+		Shows:   w.program(shell.Command("kubectl -n %s get pod %s -o wide", n.Namespace, n.Name)), Means: "it has room when it runs on a node",
+	})
+	return []remedy{room}
+}
+
+// isDown reports whether a node of the cluster is not ready.
+func (w *world) isDown(name string) bool {
+	return slices.ContainsFunc(w.nodes, func(n fairlead.Node) bool {
+		return n.Name == name && slices.ContainsFunc(n.Status.Conditions, func(c fairlead.NodeCondition) bool { return c.Type == "Ready" && c.Status != fairlead.ConditionTrue })
+	})
+}
+
+// backRemedies: the node reports again.
+func (w *world) backRemedies(n *Node) []remedy {
+	s := Step{Do: "Bring node " + n.Name + " back", Command: w.program(shell.Command("kubectl describe node %s", n.Name)), Shows: w.program(shell.Command("kubectl get node %s", n.Name)), Means: "it is back when it is Ready; if it is powered off for good, delete its machine or node"}
+	for i := range w.machines {
+		m := &w.machines[i]
+		if x := lifecycle.NodeOf(m, w.nodes); x != nil && x.Name == n.Name {
+			s.Do = "Bring node " + n.Name + " back: check its machine " + m.Name + ", and its console"
+			s.Command = w.program(shell.Command("kubectl -n %s get machine %s -o wide", m.Namespace, m.Name))
+		}
+	}
+	if s.Do == "Bring node "+n.Name+" back" {
+		s.Do += ": check its power, network and console"
+	}
+	if w.strands(n.Name) {
+		s.Or = &Step{
+			Do: "If node " + n.Name + " stays off, release its pods and volumes", Command: w.taint(n.Name, outOfService+"=nodeshutdown:NoExecute"),
+			Must: "its machine is powered off: a pod that still runs there would write to the volume of its replacement", See: s.Command,
+		}
+	}
+	return []remedy{{s, func(c *world) bool { return c.bringBack(n.Name) }}}
+}
+
+// strands reports whether pods of a node that is down are not replaced elsewhere until it is back
+// or tainted out of service, and whether it is not tainted yet.
+func (w *world) strands(node string) bool {
+	k := slices.IndexFunc(w.nodes, func(n fairlead.Node) bool { return n.Name == node })
+	if k >= 0 && slices.ContainsFunc(w.nodes[k].Spec.Taints, func(t fairlead.Taint) bool { return t.Key == outOfService }) {
+		return false
+	}
+	return slices.ContainsFunc(w.pods, func(p fairlead.Pod) bool {
+		c := p.ControllerOf()
+		return p.Spec.NodeName == node && !p.Finished() && (p.DeletionTimestamp != nil || c != nil && c.Kind == "StatefulSet")
+	})
+}
+
+// taint returns the command that changes a taint of a node.
+func (w *world) taint(node, change string) string {
+	if w.openshift() {
+		return shell.Command("oc adm taint nodes %s %s", node, change)
+	}
+	return shell.Command("kubectl taint nodes %s %s", node, change)
+}
+
+// bringBack makes a node ready, with its pods.
+func (w *world) bringBack(name string) bool {
+	ok := w.editNode(name, func(n *fairlead.Node) {
+		for i := range n.Status.Conditions {
+			c := &n.Status.Conditions[i]
+			c.Status = fairlead.ConditionFalse
+			if c.Type == "Ready" {
+				c.Status = fairlead.ConditionTrue
+			}
+			c.LastTransitionTime = w.now
+		}
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return slices.Contains(troubles, t.Key) })
+	})
+	w.editPods(func(p *fairlead.Pod) bool {
+		return p.Spec.NodeName == name && !p.Finished() && p.DeletionTimestamp == nil
+	}, ready)
+	gone := func(p fairlead.Pod) bool {
+		return p.Spec.NodeName == name && p.DeletionTimestamp != nil && w.now.After(*p.DeletionTimestamp) && len(p.Finalizers) == 0
+	}
+	if slices.ContainsFunc(w.pods, gone) {
+		w.pods = slices.DeleteFunc(slices.Clone(w.pods), gone)
+	}
+	return ok
+}
+
+// knownRemedy is what the table of known failures says, or else where to look.
+func (w *world) knownRemedy(n *Node) remedy {
+	s := Step{Do: "See why: " + n.Says}
+	switch n.Kind {
+	case "ClusterOperator":
+		s.Command = w.program(shell.Command("kubectl describe clusteroperator %s", n.Name))
+	case "ClusterVersion", "Update":
+		s.Command = "oc describe clusterversion version"
+	case "Node":
+		s.Command = w.program(shell.Command("kubectl describe node %s", n.Name))
+	default:
+		s.Command = w.program(shell.Command("kubectl describe %s %s", strings.ToLower(n.Kind), n.Name))
+		if n.Namespace != "" {
+			s.Command = w.program(shell.Command("kubectl -n %s describe %s %s", n.Namespace, strings.ToLower(n.Kind), n.Name))
+		}
+	}
+	if n.do != "" {
+		s.Do = upper(n.do)
+		if object := n.title(); n.Kind != "ClusterVersion" && n.Kind != "Update" && !strings.Contains(n.do, n.Name) {
+			s.Do = upper(object) + ": " + n.do
+		}
+		s.Command = w.program(n.command)
+	}
+	return w.supposed(n, s)
+}
+
+// program replaces kubectl at the beginning of a command by oc on OpenShift.
+func (w *world) program(command string) string {
+	if rest, ok := strings.CutPrefix(command, "kubectl "); ok && w.openshift() {
+		return "oc " + rest
+	}
+	return command
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,194 @@
+package diagnosis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/taints/placement"
+)
+
+// scout finds nodes for pods: among those that take pods now, and among all of them as if they
+// were well.
+type scout struct {
+	now, well *placement.Cluster
+	nodes     []string // names, sorted
+}
+
+// troubles are taints that the cluster itself sets on nodes that are down or cordoned.
+var troubles = []string{outOfService, "node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable", "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure", "node.kubernetes.io/network-unavailable"}
+
+// places returns the scout; it is made when it is first needed.
+func (b *builder) places() *scout {
+	if b.scout != nil {
+		return b.scout
+	}
+	o := &placement.Options{Namespaces: b.namespaces, RoomUntold: true}
+	s := &scout{now: placement.New(o), well: placement.New(o)}
+	order := make([]*fairlead.Node, 0, len(b.nodes))
+	for i := range b.nodes {
+		order = append(order, &b.nodes[i])
+	}
+	slices.SortFunc(order, func(x, y *fairlead.Node) int { return strings.Compare(x.Name, y.Name) })
+	for _, n := range order {
+		s.nodes = append(s.nodes, n.Name)
+		closed, open := *n, *n
+		closed.Spec.Unschedulable = n.Spec.Unschedulable || b.down[n.Name]
+		_ = s.now.SetNode(&closed) // a quantity that cannot be read counts as none
+		open.Spec.Unschedulable = false
+		open.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t fairlead.Taint) bool { return slices.Contains(troubles, t.Key) })
+		_ = s.well.SetNode(&open)
+	}
+	for i := range b.pods {
+		if p := &b.pods[i]; p.Spec.NodeName != "" && !p.Finished() {
+			_ = s.now.Add(p)
+			_ = s.well.Add(p)
+		}
+	}
+	b.scout = s
+	return s
+}
+
+// podPends adds a pod that waits for a node.
+func (b *builder) podPends(p *fairlead.Pod, x Node) {
+	name := p.ObjectMeta.String()
+	if c := fairlead.FindCondition(p.Status.Conditions, "PodScheduled"); c != nil && c.Status != fairlead.ConditionTrue {
+		x.Since, x.Quote = c.LastTransitionTime, c.Message
+		f := failure.Recognise(&failure.Sign{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
+		if f != nil {
+			x.is(f, "pod "+name+" has no node: ")
+			x.Alike = workload(p)
+			b.add(x)
+			return
+		}
+	}
+	if b.nodes == nil {
+		x.State, x.Reason, x.Says = Waiting, PodNoNode, "pod "+name+" has no node"
+		b.add(x)
+		return
+	}
+	b.nowhere(p, x, "pod "+name+" has no node")
+}
+
+// nowhere adds a pod that needs a node, and what keeps it from one; says begins its sentence.
+func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
+	s := b.places()
+	id := ID("Pod", p.Namespace, p.Name)
+	if to, ok := s.now.First(p, nil); ok {
+		x.State, x.Reason, x.Says = Going, PodScheduling, says+" yet, and fits on node "+to.Name
+		b.add(x)
+		return
+	}
+	wait := b.shut(p)
+	if wait != "" {
+		x.State, x.Reason, x.Says = Waiting, PodWaitsForNode, says+", and would fit on node "+wait
+		b.add(x)
+		b.wait(id, b.shutBy(wait), "FitsOn", Derived)
+		return
+	}
+	counts, only := map[placement.Filter]int{}, map[placement.Filter]string{}
+	for _, node := range s.nodes {
+		if misfits := s.well.Evaluate(p, node); len(misfits) > 0 {
+			f := misfits[0]
+			counts[f.Filter]++
+			only[f.Filter] = "node " + node + ": " + f.Message
+		}
+	}
+	filters := slices.SortedFunc(maps.Keys(counts), func(x, y placement.Filter) int {
+		return cmp.Or(cmp.Compare(counts[y], counts[x]), strings.Compare(string(x), string(y)))
+	})
+	var why []string
+	for _, f := range filters {
+		if counts[f] == 1 {
+			why = append(why, only[f])
+			continue
+		}
+		why = append(why, fmt.Sprintf("%d nodes %s", counts[f], unfit(f)))
+	}
+	x.State, x.Reason, x.Alike = Faulty, PodNoRoom, workload(p)
+	if len(filters) > 0 {
+		x.Reason = noPlace(filters)
+	}
+	x.Says = says + ": " + cmp.Or(strings.Join(why, "; "), "there are no nodes")
+	b.add(x)
+}
+
+// shut returns the node that is down or cordoned and would take a pod, or "": the first by name of
+// those that are down and not being updated, or else of those that are being updated or are
+// cordoned for no known reason, or else of those that are being drained.
+func (b *builder) shut(p *fairlead.Pod) string {
+	s := b.places()
+	best, cost := "", 3
+	for _, name := range s.nodes {
+		n := b.node(name)
+		c := 2
+		switch {
+		case b.down[name] && !updating(n):
+			c = 0
+		case b.down[name], b.have[ID("Node", "", name)+"#"+outOfService], n.Spec.Unschedulable && !b.draining[name] && !updating(n):
+			c = 1
+		case !n.Spec.Unschedulable:
+			continue
+		}
+		if p.Spec.NodeName == name {
+			continue
+		}
+		if c < cost && s.well.Fits(p, name) {
+			best, cost = name, c
+		}
+	}
+	return best
+}
+
+// shutBy returns the ID of what keeps new pods off a node.
+func (b *builder) shutBy(node string) string {
+	id := ID("Node", "", node)
+	switch {
+	case b.down[node]:
+		return id
+	case b.have[id+"#"+outOfService]:
+		return id + "#" + outOfService
+	}
+	return b.cordon(b.node(node))
+}
+
+// noPlace returns the reason that stands for filters: what can be changed first.
+func noPlace(filters []placement.Filter) string {
+	for _, want := range []placement.Filter{placement.NodeResources, placement.InterPodAffinity, placement.TopologySpread, placement.TaintToleration} {
+		if slices.Contains(filters, want) {
+			switch want {
+			case placement.NodeResources:
+				return PodNoRoom
+			case placement.TaintToleration:
+				return PodNotTolerating
+			}
+			return PodKeptApart
+		}
+	}
+	return PodNoNode
+}
+
+// unfit says what a filter means, of several nodes.
+func unfit(f placement.Filter) string {
+	switch f {
+	case placement.NodeResources:
+		return "lack room"
+	case placement.TaintToleration:
+		return "have taints that it does not tolerate"
+	case placement.NodeAffinity:
+		return "are not ones that it selects"
+	case placement.NodePorts:
+		return "have its port taken"
+	case placement.TopologySpread:
+		return "would make its pods too uneven"
+	case placement.InterPodAffinity:
+		return "are excluded by pod affinity or anti-affinity"
+	case placement.NodeUnschedulable:
+		return "are cordoned"
+	}
+	return "do not fit"
+}

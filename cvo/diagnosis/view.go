@@ -1,0 +1,105 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// recent is how old an event may be.
+const recent = 2 * time.Hour
+
+// view returns the part of a snapshot that the engines are asked about.
+func view(s *snapshot.Snapshot, now time.Time) *world {
+	w := &world{
+		now: now, version: s.Version(), operators: s.ClusterOperators.Known(), pools: s.Pools.Known(), alerts: s.Alerts.Known(),
+		nodes: s.Nodes.Known(), pods: s.Pods.Known(), budgets: s.Budgets.Known(), machines: s.Machines.Known(), checks: s.HealthChecks.Known(),
+		listed: s.DaemonSets.Scope.Whole(), namespaces: map[string]map[string]string{}, events: map[string][]string{},
+	}
+	if s.Configs.Known() != nil {
+		w.configs = map[string]string{}
+		for i := range s.Configs.Items {
+			m := &s.Configs.Items[i]
+			if v := m.Annotations["machineconfiguration.openshift.io/release-image-version"]; v != "" {
+				w.configs[m.Name] = v
+			}
+		}
+	}
+	for i := range s.DaemonSets.Items {
+		w.daemonSets = append(w.daemonSets, s.DaemonSets.Items[i].ObjectMeta)
+	}
+	for i := range s.Namespaces.Items {
+		w.namespaces[s.Namespaces.Items[i].Name] = s.Namespaces.Items[i].Labels
+	}
+	scales(w, "ReplicaSet", s.ReplicaSets.Items)
+	scales(w, "StatefulSet", s.StatefulSets.Items)
+	scales(w, "ReplicationController", s.Controllers.Items)
+	w.notice(s)
+	w.listen(s)
+	return w
+}
+
+// scales adds how many pods controllers should have.
+func scales(w *world, kind string, list []snapshot.Workload) {
+	for i := range list {
+		count := 1
+		if n := list[i].Spec.Replicas; n != nil {
+			count = *n
+		}
+		w.replicas = append(w.replicas, drain.Replicas{Namespace: list[i].Namespace, Kind: kind, Name: list[i].Name, Count: count})
+	}
+}
+
+// notice keeps recent events about pods.
+func (w *world) notice(s *snapshot.Snapshot) {
+	order := make([]*snapshot.Event, 0, len(s.Events.Items))
+	for i := range s.Events.Items {
+		e := &s.Events.Items[i]
+		if e.Type == "Warning" && e.Object().Kind == "Pod" && w.now.Sub(e.Last()) < recent {
+			order = append(order, e)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *snapshot.Event) int { return b.Last().Compare(a.Last()) })
+	for _, e := range order {
+		pod := e.Object().Namespace + "/" + e.Object().Name
+		w.events[pod] = append(w.events[pod], cmp.Or(e.Message, e.Note))
+	}
+}
+
+// listen keeps what other objects say about themselves.
+func (w *world) listen(s *snapshot.Snapshot) {
+	say := func(kind string, m *fairlead.ObjectMeta, c fairlead.Condition) {
+		w.signs = append(w.signs, sign{failure.Sign{Kind: kind, Namespace: m.Namespace, Name: m.Name, Type: c.Type, Reason: c.Reason, Message: c.Message}, c.LastTransitionTime})
+	}
+	for i := range s.Namespaces.Items {
+		n := &s.Namespaces.Items[i]
+		for _, c := range n.Status.Conditions {
+			if n.DeletionTimestamp != nil && c.Status == fairlead.ConditionTrue {
+				say("Namespace", &n.ObjectMeta, c)
+			}
+		}
+	}
+	for i := range s.APIServices.Items {
+		a := &s.APIServices.Items[i]
+		if c := fairlead.FindCondition(a.Status.Conditions, "Available"); c != nil && c.Status == fairlead.ConditionFalse {
+			say("APIService", &a.ObjectMeta, *c)
+		}
+	}
+	for i := range s.CRDs.Items {
+		d := &s.CRDs.Items[i]
+		if c := fairlead.FindCondition(d.Status.Conditions, "Terminating"); c != nil && c.Status == fairlead.ConditionTrue {
+			say("CustomResourceDefinition", &d.ObjectMeta, *c)
+		}
+	}
+	for i := range s.ReplicaSets.Items {
+		r := &s.ReplicaSets.Items[i]
+		if c := fairlead.FindCondition(r.Status.Conditions, "ReplicaFailure"); c != nil && c.Status == fairlead.ConditionTrue {
+			say("ReplicaSet", &r.ObjectMeta, *c)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package diagnose
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/diagnosis"
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// Kind is a kind of objects that the verb explain knows beside those of this package.
+type Kind struct {
+	Names []string // as on the command line, the first one for help
+	// Explain writes what is known about an object; the error is args.ErrFindings if something
+	// is wrong or not known.
+	Explain func(c *args.Call, s *snapshot.Snapshot, namespace, name string) error
+}
+
+// kind is a kind of the graph.
+type kind struct {
+	names []string // the first one for people
+	kind  string
+	has   func(s *snapshot.Snapshot, namespace, name string) snapshot.Presence
+}
+
+// presence returns whether a list has an object.
+func presence[T any](list func(*snapshot.Snapshot) *snapshot.List[T]) func(*snapshot.Snapshot, string, string) snapshot.Presence {
+	return func(s *snapshot.Snapshot, namespace, name string) snapshot.Presence {
+		l := list(s)
+		if namespace == "" && slices.ContainsFunc(l.Refs, func(r snapshot.Ref) bool { return r.Name == name }) {
+			return snapshot.Present
+		}
+		_, is := l.Get(namespace, name)
+		return is
+	}
+}
+
+// kinds are those of the graph.
+func kinds() []kind {
+	return []kind{
+		{[]string{"node", "no", "nodes"}, "Node", presence(func(s *snapshot.Snapshot) *snapshot.List[fairlead.Node] { return &s.Nodes })},
+		{[]string{"pod", "po", "pods"}, "Pod", presence(func(s *snapshot.Snapshot) *snapshot.List[fairlead.Pod] { return &s.Pods })},
+		{[]string{"pdb", "poddisruptionbudget", "poddisruptionbudgets"}, "PodDisruptionBudget", presence(func(s *snapshot.Snapshot) *snapshot.List[fairlead.PodDisruptionBudget] { return &s.Budgets })},
+		{[]string{"machine", "machines"}, "Machine", presence(func(s *snapshot.Snapshot) *snapshot.List[lifecycle.Machine] { return &s.Machines })},
+		{[]string{"clusteroperator", "co", "clusteroperators"}, "ClusterOperator", presence(func(s *snapshot.Snapshot) *snapshot.List[cvo.ClusterOperator] { return &s.ClusterOperators })},
+		{[]string{"pool", "mcp", "machineconfigpool"}, "MachineConfigPool", presence(func(s *snapshot.Snapshot) *snapshot.List[cvo.Pool] { return &s.Pools })},
+		{[]string{"update"}, "Update", func(s *snapshot.Snapshot, _, _ string) snapshot.Presence {
+			if s.Version() == nil {
+				return snapshot.Unknown
+			}
+			return snapshot.Present
+		}},
+	}
+}
+
+// Explain is the verb explain. Others add kinds of their own.
+func Explain(others ...Kind) *args.Command {
+	names := []string{}
+	for _, k := range kinds() {
+		names = append(names, k.names[0])
+	}
+	for _, k := range others {
+		names = append(names, k.Names[0])
+	}
+	return &args.Command{
+		Name:  "explain",
+		Usage: "DUMP KIND/NAME [-n NAMESPACE] [-now TIME] [-o text|json|yaml]",
+		About: "say what one object waits for, up to the cause, and what waits for it",
+		Help: `KIND is one of ` + strings.Join(names, ", ") + `
+  -n NAMESPACE       where it is; not needed if only one namespace has the name
+  -now TIME          when the cluster was looked at (default: the latest time that a server wrote into the dump)
+  -o json            the part of the graph that leads to and from it
+exit status: 0 it waits for nothing that is wrong, 1 it does, or that is not known, 2 bad input`,
+		Examples: `fairlead explain must-gather.local.1 node/worker-0
+			fairlead explain all.yaml pdb/web -n shop`,
+		Run: func(c *args.Call) error { return explain(c, others) },
+	}
+}
+
+func explain(c *args.Call, others []Kind) error {
+	form := c.Choice("o", "text", "json")
+	namespace := c.Flags.String("n", "", "")
+	at := instant(c)
+	if err := c.Parse(2, 2); err != nil {
+		return err
+	}
+	what, name, ok := strings.Cut(c.Args[1], "/")
+	if !ok || name == "" {
+		return &args.UsageError{Text: c.Args[1] + ": write KIND/NAME, as in node/worker-0"}
+	}
+	s, err := open(c, c.Args[0])
+	if err != nil {
+		return err
+	}
+	what = strings.ToLower(what)
+	for _, k := range others {
+		if slices.Contains(k.Names, what) {
+			return k.Explain(c, s, *namespace, name)
+		}
+	}
+	all := kinds()
+	i := slices.IndexFunc(all, func(k kind) bool { return slices.Contains(k.names, what) })
+	if i < 0 {
+		return &args.UsageError{Text: what + ": it is not a kind that can be explained; " + c.Name + " -h lists them"}
+	}
+	d := diagnosis.Diagnose(s, *at)
+	return about(c, d, s, &all[i], *namespace, name, *form)
+}
+
+// about explains an object of the graph.
+func about(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, namespace, name, form string) error {
+	facts := find(d, k.kind, namespace, name)
+	if len(facts) == 0 {
+		return quiet(c, d, s, k, namespace, name)
+	}
+	part := around(d, facts)
+	if form == "json" {
+		if err := c.JSON(part); err != nil {
+			return err
+		}
+	} else {
+		var b bytes.Buffer
+		for _, id := range facts {
+			describe(&b, d, id)
+		}
+		if _, err := c.Stdout.Write(b.Bytes()); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(facts, func(id string) bool { return slices.Contains(diagnosis.Stuck(d.Causes), id) }) {
+		return args.ErrFindings
+	}
+	return nil
+}
+
+// find returns the nodes of the graph that are about an object. Without a namespace, any will
+// do. The update needs no name.
+func find(d *diagnosis.Diagnosis, kind, namespace, name string) (ids []string) {
+	for i := range d.Graph.Nodes {
+		n := &d.Graph.Nodes[i]
+		if n.Kind == kind && (n.Name == name || kind == "Update") && (namespace == "" || n.Namespace == namespace) {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+// quiet says that the graph has nothing about an object.
+func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, namespace, name string) error {
+	full := strings.TrimPrefix(namespace+"/"+name, "/")
+	switch k.has(s, namespace, name) {
+	case snapshot.Present:
+		_, err := fmt.Fprintf(c.Stdout, "%s %s: nothing is wrong with it, and it waits for nothing.\n", k.names[0], full)
+		if err == nil && len(d.Unknown) > 0 {
+			fmt.Fprintf(c.Stdout, "Not known: %s\n", words.First(whats(d), 3))
+			return args.ErrFindings
+		}
+		return err
+	case snapshot.Absent:
+		return fmt.Errorf("%s %s is not in the dump", k.names[0], full)
+	}
+	fmt.Fprintf(c.Stdout, "%s %s: it is not in the dump, which does not say that it does not exist.\n", k.names[0], full)
+	return args.ErrFindings
+}
+
+func whats(d *diagnosis.Diagnosis) (all []string) {
+	for _, g := range d.Unknown {
+		all = append(all, g.What)
+	}
+	return all
+}
+
+// around returns the part of the graph that leads to and from nodes.
+func around(d *diagnosis.Diagnosis, ids []string) *diagnosis.Graph {
+	keep := map[string]bool{}
+	var walk func(id string, down bool)
+	walk = func(id string, down bool) {
+		key := fmt.Sprint(id, down)
+		if keep[key] {
+			return
+		}
+		keep[key], keep[id] = true, true
+		edges := d.Graph.From(id)
+		if !down {
+			edges = d.Graph.To(id)
+		}
+		for _, e := range edges {
+			if down {
+				walk(e.To, true)
+			} else {
+				walk(e.From, false)
+			}
+		}
+	}
+	for _, id := range ids {
+		walk(id, true)
+		walk(id, false)
+	}
+	g := &diagnosis.Graph{Nodes: []diagnosis.Node{}, Edges: []diagnosis.Edge{}}
+	for _, n := range d.Graph.Nodes {
+		if keep[n.ID] {
+			g.Nodes = append(g.Nodes, n)
+		}
+	}
+	for _, e := range d.Graph.Edges {
+		if keep[e.From] && keep[e.To] {
+			g.Edges = append(g.Edges, e)
+		}
+	}
+	return g
+}
+
+// describe writes what a node waits for, as a tree, what waits for it, and the steps that help.
+func describe(w io.Writer, d *diagnosis.Diagnosis, id string) {
+	n := d.Graph.Node(id)
+	page.Fold(w, "", n.Says+mark(d, id))
+	if n.Quote != "" {
+		page.Fold(w, "  it says: ", n.Quote)
+	}
+	if len(d.Graph.From(id)) > 0 {
+		fmt.Fprintln(w, "waits for")
+		tree(w, d, id, "  ", true, map[string]bool{id: true})
+	}
+	if len(d.Graph.To(id)) > 0 {
+		fmt.Fprintln(w, "is waited for by")
+		tree(w, d, id, "  ", false, map[string]bool{id: true})
+	}
+	part := around(d, []string{id})
+	for i := range d.Steps {
+		if part.Node(d.Steps[i].Object) != nil {
+			step(w, i, &d.Steps[i], true)
+		}
+	}
+}
+
+// tree writes what is below a node, each once.
+func tree(w io.Writer, d *diagnosis.Diagnosis, id, margin string, down bool, seen map[string]bool) {
+	edges := d.Graph.From(id)
+	if !down {
+		edges = d.Graph.To(id)
+	}
+	for _, e := range edges {
+		next := e.To
+		if !down {
+			next = e.From
+		}
+		if seen[next] {
+			continue
+		}
+		seen[next] = true
+		page.Fold(w, margin, d.Graph.Node(next).Says+mark(d, next))
+		tree(w, d, next, margin+"  ", down, seen)
+	}
+}
+
+// mark says that a node is a cause.
+func mark(d *diagnosis.Diagnosis, id string) string {
+	if slices.ContainsFunc(d.Causes, func(c diagnosis.Cause) bool { return slices.Contains(c.Nodes, id) }) {
+		return " (a cause)"
+	}
+	return ""
+}

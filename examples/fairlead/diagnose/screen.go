@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/diagnosis"
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// lines is how many lines a first screen has at most.
+const lines = 15
+
+// Screen writes the first screen of a diagnosis: the verdict, causes by name, how far each part is,
+// what to do, and what is not known, in at most 15 lines. Commands are never cut.
+func Screen(w io.Writer, d *diagnosis.Diagnosis) {
+	var head, tail bytes.Buffer
+	verdict(&head, d)
+	causes(&head, d, 3)
+	stages(&head, d, 5)
+	unknown(&tail, d, 2)
+	room := lines - bytes.Count(head.Bytes(), []byte("\n")) - bytes.Count(tail.Bytes(), []byte("\n"))
+	w.Write(head.Bytes())
+	steps(w, d, room)
+	w.Write(tail.Bytes())
+}
+
+// verdict writes the first line.
+func verdict(w io.Writer, d *diagnosis.Diagnosis) {
+	parts := []string{strings.ToUpper(d.Word)}
+	switch {
+	case d.Updating && d.From != "":
+		parts = append(parts, d.From+" -> "+d.To)
+	case d.To != "":
+		parts = append(parts, d.To)
+	}
+	if d.Updating && d.Elapsed > 0 {
+		text := span(d.Elapsed)
+		if d.Expected > 0 {
+			text += " (" + span(d.Expected) + " expected)"
+		}
+		if d.Still > 10*time.Minute && len(d.Causes) > 0 {
+			text += ", nothing moved for " + span(d.Still)
+		}
+		parts = append(parts, text)
+	}
+	if !d.At.IsZero() {
+		parts = append(parts, "as of "+d.At.UTC().Format("2006-01-02 15:04"))
+	}
+	fmt.Fprintln(w, strings.Join(parts, "   "))
+}
+
+// span writes a duration as people do: 3h04m, 43m, 3d2h.
+func span(d time.Duration) string {
+	d = d.Truncate(time.Minute)
+	switch {
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+}
+
+// causes writes the causes, each in a sentence.
+func causes(w io.Writer, d *diagnosis.Diagnosis, most int) {
+	for i, says := range d.Says {
+		margin := "Cause: "
+		if i > 0 {
+			margin = "  and: "
+		}
+		if i == most && len(d.Says) > most+1 {
+			fmt.Fprintf(w, "  and %d more causes; -v shows them\n", len(d.Says)-i)
+			break
+		}
+		page.Fold(w, margin, says)
+	}
+	if len(d.Says) == 0 && d.Word != string(diagnosis.Healthy) && !d.Updating {
+		fmt.Fprintln(w, "No cause was found; what is not known could have one.")
+	}
+}
+
+// stages writes how far each part is; pools that are done share a line.
+func stages(w io.Writer, d *diagnosis.Diagnosis, most int) {
+	width, done := 9, 0
+	var shown []diagnosis.Stage
+	for i, s := range d.Stages {
+		if i >= 3 && s.Done == s.Total && len(s.Says) == 0 || len(shown) == most {
+			done++
+			continue
+		}
+		shown = append(shown, s)
+		width = max(width, len(s.Name))
+	}
+	for _, s := range shown {
+		count := "unknown"
+		if s.Total >= 0 {
+			count = fmt.Sprintf("%d/%d", s.Done, s.Total)
+		}
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-*s  %-7s  %s", width, s.Name, count, strings.Join(s.Says, ", ")), " "))
+	}
+	if done > 0 {
+		fmt.Fprintf(w, "and %s; -v shows them\n", words.Count(done, "more pool", "more pools"))
+	}
+}
+
+// steps writes what to do, in as many lines as there is room for: first without what helps
+// instead.
+func steps(w io.Writer, d *diagnosis.Diagnosis, room int) {
+	for _, or := range []bool{true, false} {
+		var b bytes.Buffer
+		left := some(&b, d, room, or)
+		if left == 0 || !or {
+			if left > 0 {
+				fmt.Fprintf(&b, "and %s; -v shows them\n", words.Count(left, "more step", "more steps"))
+			}
+			w.Write(b.Bytes())
+			return
+		}
+	}
+}
+
+// some writes as many steps as there is room for, and returns how many are left.
+func some(w io.Writer, d *diagnosis.Diagnosis, room int, or bool) (left int) {
+	for i := range d.Steps {
+		var b bytes.Buffer
+		step(&b, i, &d.Steps[i], or)
+		if i == len(d.Steps)-1 && d.Rest {
+			b.WriteString("      then nothing: the rest goes on by itself\n")
+		}
+		n := bytes.Count(b.Bytes(), []byte("\n"))
+		if i == 5 || i > 0 && room-n < min(1, len(d.Steps)-i-1) {
+			return len(d.Steps) - i
+		}
+		room -= n
+		w.Write(b.Bytes())
+	}
+	return 0
+}
+
+// step writes one step: what, what it frees, the command.
+func step(w io.Writer, i int, s *diagnosis.Step, or bool) {
+	text := s.Do
+	if s.Like > 0 {
+		text += fmt.Sprintf(" (and %d more like it)", s.Like)
+	}
+	switch {
+	case s.Says != "" && s.Tried:
+		text += ": frees " + s.Says
+	case s.Says != "":
+		text += "; if that works, it frees " + s.Says
+	}
+	page.Fold(w, fmt.Sprintf("DO %d  ", i+1), text)
+	if s.Must != "" {
+		page.Fold(w, "      only if ", s.Must)
+	}
+	if s.Command != "" {
+		fmt.Fprintf(w, "      %s\n", s.Command)
+	}
+	if s.Or != nil && or {
+		page.Fold(w, "      ", s.Or.Do+"; only if "+s.Or.Must)
+		fmt.Fprintf(w, "      %s\n", s.Or.Command)
+	}
+}
+
+// unknown writes what is not known, with the commands that show it.
+func unknown(w io.Writer, d *diagnosis.Diagnosis, most int) {
+	for i, g := range d.Unknown {
+		if i == most-1 && len(d.Unknown) > most {
+			fmt.Fprintf(w, "NOT KNOWN  and %s; -v shows them\n", words.Count(len(d.Unknown)-i, "more thing", "more things"))
+			return
+		}
+		fmt.Fprintf(w, "NOT KNOWN  %s: %s\n", g.What, g.How)
+	}
+}
+
+// whole writes everything.
+func whole(w io.Writer, d *diagnosis.Diagnosis) {
+	verdict(w, d)
+	causes(w, d, len(d.Says))
+	stages(w, d, len(d.Stages))
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		step(w, i, s, true)
+		if s.See != "" {
+			fmt.Fprintf(w, "      to see that: %s\n", s.See)
+		}
+		if s.Shows != "" {
+			fmt.Fprintf(w, "      whether it worked: %s\n", s.Shows)
+			page.Fold(w, "      ", s.Means)
+		}
+	}
+	if d.Rest && len(d.Steps) > 0 {
+		fmt.Fprintln(w, "then nothing: the rest goes on by itself")
+	}
+	unknown(w, d, len(d.Unknown))
+	if len(d.Graph.Nodes) > 0 {
+		fmt.Fprintln(w, "\nWhat waits for what:")
+	}
+	for i := range d.Graph.Nodes {
+		n := &d.Graph.Nodes[i]
+		page.Fold(w, "  ", n.Says)
+		if n.Quote != "" {
+			page.Fold(w, "      it says: ", n.Quote)
+		}
+		for _, e := range d.Graph.From(n.ID) {
+			fmt.Fprintf(w, "      waits for %s (%s, %s)\n", e.To, e.Rule, e.Sure)
+		}
+	}
+}
