@@ -40,6 +40,21 @@ type Diagnostic = fairlead.Diagnostic
 // without duplicates. As an error it has at least one.
 type Diagnostics = fairlead.Diagnostics
 
+// Relocate returns copies of findings, whose files are named by file: relative to where a
+// program runs, for example, instead of to the root of the catalog. Findings without a file
+// stay as they are.
+func Relocate(list Diagnostics, file func(path string) string) Diagnostics {
+	moved := make(Diagnostics, len(list))
+	for i, d := range list {
+		x := *d
+		if x.Pos.File != "" {
+			x.Pos.File = file(x.Pos.File)
+		}
+		moved[i] = &x
+	}
+	return moved
+}
+
 // Diagnose returns err as a finding: the one it wraps, if it is an error of this module
 // about a file or document, otherwise a new one with code [CodeRead] and without a
 // position.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
@@ -122,8 +123,44 @@ type (
 	}
 )
 
+// Relocate returns the report with the positions that [catalog.Relocate] makes, for writing
+// it.
+func (r *Report) Relocate(file func(path string) string) *Report {
+	moved := *r
+	moved.findings, moved.hidden, moved.warnings = catalog.Relocate(r.findings, file), catalog.Relocate(r.hidden, file), catalog.Relocate(r.warnings, file)
+	return &moved
+}
+
+// WriteGitHub writes the report as commands of GitHub Actions, which shows the findings
+// beside the affected lines of a pull request.
+func (r *Report) WriteGitHub(w io.Writer) error { return WriteGitHub(w, r.findings, r.warnings) }
+
+// WriteGitHub writes findings of any kind as [Report.WriteGitHub] does.
+func WriteGitHub(w io.Writer, errors, warnings catalog.Diagnostics) error {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	var b bytes.Buffer
+	add := func(level string, list catalog.Diagnostics) {
+		for _, d := range list {
+			b.WriteString("::" + level + " ")
+			if d.Pos.File != "" {
+				fmt.Fprintf(&b, "file=%s,", property.Replace(d.Pos.File))
+			}
+			if d.Pos.Line > 0 {
+				fmt.Fprintf(&b, "line=%d,col=%d,", d.Pos.Line, d.Pos.Column)
+			}
+			fmt.Fprintf(&b, "title=%s::%s\n", property.Replace(string(d.Code)), data.Replace(withoutPlace(d)))
+		}
+	}
+	add("error", errors)
+	add("warning", warnings)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
 // WriteSARIF writes the report as SARIF 2.1.0, which code hosts show beside the
-// affected lines. Paths of files are relative to the root of the catalog.
+// affected lines. Paths of files are relative to the root of the catalog, unless
+// [Report.Relocate] changed them.
 func (r *Report) WriteSARIF(w io.Writer) error { return WriteSARIF(w, r.findings, r.warnings) }
 
 // WriteSARIF writes findings of any kind as [Report.WriteSARIF] does.
@@ -141,7 +178,7 @@ func WriteSARIF(w io.Writer, errors, warnings catalog.Diagnostics) error {
 				index[d.Code] = i
 				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{d.Code})
 			}
-			run.Results = append(run.Results, sarifResult{d.Code, i, level, sarifText{withoutPlace(d)}, []sarifLocation{location(d)}})
+			run.Results = append(run.Results, sarifResult{d.Code, i, level, sarifText{withoutPlace(d)}, locations(d)})
 		}
 	}
 	add("error", errors)
@@ -156,12 +193,15 @@ func withoutPlace(d *catalog.Diagnostic) string {
 	return (&catalog.Diagnostic{Subject: d.Subject, Message: d.Message, Hint: d.Hint}).Error()[len("-: "):]
 }
 
-func location(d *catalog.Diagnostic) sarifLocation {
+func locations(d *catalog.Diagnostic) []sarifLocation {
+	if d.Pos.File == "" {
+		return []sarifLocation{}
+	}
 	p := sarifPhysical{Artifact: sarifArtifact{uriPath(d.Pos.File)}}
 	if d.Pos.Line > 0 {
 		p.Region = &sarifRegion{d.Pos.Line, d.Pos.Column}
 	}
-	return sarifLocation{p}
+	return []sarifLocation{{p}}
 }
 
 // uriPath returns a path as a relative reference.

@@ -80,7 +80,7 @@ func (d *PackageDiff) strandedIn(ctx context.Context, ch, now *catalog.Channel, 
 		g := now.GraphWith(rules, installed...)
 		after = leading(g, now.Heads())
 		if heads := now.Heads(); len(heads) > 0 {
-			obstacles = g.Obstacles(heads[0])
+			obstacles = g.Obstacles(heads[len(heads)-1])
 		}
 	}
 	for i, x := range installed {

@@ -24,6 +24,7 @@ type change struct {
 	touched map[*catalog.Document]map[string]bool // the fields of it that change, in lower case
 	names   map[*catalog.Document]string          // its new name
 	removed map[*catalog.Document]bool
+	files   map[string][]byte                     // that documents are removed from
 	entries map[*catalog.Document][]catalog.Entry // what entries of a channel should become
 	dropped map[*catalog.Document][]string        // entries that are removed
 	added   int
@@ -277,9 +278,16 @@ func (k *change) addBehind(d *catalog.Document, text []byte) error {
 
 // removeDocument removes a document and the marker or line break before it.
 func (k *change) removeDocument(d *catalog.Document) error {
-	text, err := fs.ReadFile(k.e.fsys, d.Start().File)
-	if err != nil {
-		return err
+	text, ok := k.files[d.Start().File]
+	if !ok {
+		var err error
+		if text, err = fs.ReadFile(k.e.fsys, d.Start().File); err != nil {
+			return err
+		}
+		if k.files == nil {
+			k.files = map[string][]byte{}
+		}
+		k.files[d.Start().File] = text
 	}
 	start, end := int(d.Offset()), int(d.Offset())+d.Size()
 	if end > len(text) {
@@ -291,6 +299,8 @@ func (k *change) removeDocument(d *catalog.Document) error {
 		start -= len("---\n")
 	case !d.IsYAML() && bytes.HasSuffix(before, []byte("\n")):
 		start--
+	case start == 0 && bytes.HasPrefix(text[end:], []byte("\n")):
+		end++
 	}
 	if k.removed == nil {
 		k.removed = map[*catalog.Document]bool{}

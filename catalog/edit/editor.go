@@ -165,6 +165,23 @@ func (e *Editor) RemoveBundle(ctx context.Context, pkg, name string) (*Patch, er
 	return k.patch(ctx)
 }
 
+// RemovePackage removes all documents that belong to a package. Its users get no updates any
+// more: deprecate it first, as long as there are any.
+func (e *Editor) RemovePackage(ctx context.Context, pkg string) (*Patch, error) {
+	if _, err := e.pkg(pkg); err != nil {
+		return nil, err
+	}
+	k := &change{e: e}
+	for d := range e.c.Documents() {
+		if d.Package() == pkg {
+			if err := k.removeDocument(d); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return k.patch(ctx)
+}
+
 // Deprecate deprecates a package, channel or bundle, or changes the message.
 func (e *Editor) Deprecate(ctx context.Context, pkg string, what catalog.Reference, message string) (*Patch, error) {
 	p, err := e.pkg(pkg)

@@ -61,7 +61,7 @@ func ExampleReport_WriteMarkdown() {
 		fmt.Println(err)
 	}
 	// Output:
-	// **Passes.** All 1 possible installations still reach the head of their channel, by the rules of OLM v0 and v1.
+	// **Passes.** Of 1 version that users may have, each still leads to the head of its channel, by the rules of OLM v0 and v1.
 	//
 	// <details><summary>What changed</summary>
 	//

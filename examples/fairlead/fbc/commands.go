@@ -20,13 +20,15 @@ const (
 func inspecting() []*args.Command {
 	return []*args.Command{
 		{
-			Name: "validate", Usage: "PATH [-o text|json|yaml|sarif|opm] [-lint all|CODE,...] [-v] [-fix] [-n]",
+			Name: "validate", Usage: "PATH [-o text|json|yaml|sarif|github|opm] [-lint all|CODE,...] [-v] [-fix] [-n] [-root DIR]",
 			About: "check a catalog against the rules that its readers rely on",
 			Help: `  -lint all|CODE,...  also report lints (default: stuck-bundle); their codes are in docs/diagnostics.md
   -v                  list all warnings; by default, ten of a kind
   -fix                first apply the unambiguous fixes to the catalog
   -n                  show these fixes without applying them
+  -o github           print annotations for GitHub Actions
   -o opm              print what opm validate would print
+  -root DIR           with sarif and github: name files relative to DIR (default: the working directory)
 A catalog without documents is an error.`,
 			Run: with(validate),
 		},
@@ -57,10 +59,18 @@ A catalog without documents is an error.`,
 			Run: with(compare),
 		},
 		{
-			Name: "release", Usage: "OLD NEW [-o markdown|json|yaml|sarif]",
+			Name: "release", Usage: "[OLD NEW] [-git BASE..HEAD PATH] [-with NAME=PATH[,priority=N]]... [-o markdown|json|yaml|sarif|github] [-report FILE] [-sarif FILE] [-pictures DIR] [-root DIR]",
 			About: "check whether a new version of a catalog can be released",
-			Help: `The new version must be valid, and every installation must keep its upgrade path under OLM v0
-and v1. If not, the report shows the edit that would fix it.`,
+			Help: `  -git BASE..HEAD  read both from git: the directory PATH in two revisions; BASE...HEAD begins at
+                   their common ancestor
+  -with            another catalog of the cluster, whose bundles may be required
+  -report, -sarif  also write the report as Markdown, and as SARIF, to these files
+  -pictures DIR    also draw the updates of each package that changed as DIR/PACKAGE.svg
+  -root DIR        name files relative to DIR (default: the working directory)
+The new version must be valid, and every installation must keep its upgrade path under OLM v0
+and v1. If not, the report shows the edit that would fix it.
+exit status: 0 it passes, 1 it does not, 2 bad arguments, or a catalog cannot be read: then who
+would be stranded is not known. The report, SARIF and pictures are written in each case.`,
 			Run: with(releaseGate),
 		},
 	}
@@ -147,8 +157,8 @@ func changing() []*args.Command {
 			Run: with(add),
 		},
 		{
-			Name: "remove", Usage: "PATH PACKAGE BUNDLE [-n]",
-			About: "remove a bundle; existing installations of it keep their upgrade path",
+			Name: "remove", Usage: "PATH PACKAGE [BUNDLE] [-n]",
+			About: "remove a bundle, whose installations keep their upgrade path, or a whole package",
 			Help:  showHelp, Run: with(remove),
 		},
 		{

@@ -108,9 +108,12 @@ func add(c *call) error {
 }
 
 func remove(c *call) error {
-	e, err := c.edit(3, 3)
+	e, err := c.edit(2, 3)
 	if err != nil {
 		return err
+	}
+	if c.Arg(2) == "" {
+		return e.make(e.RemovePackage(c.Context, c.Arg(1)))
 	}
 	return e.make(e.RemoveBundle(c.Context, c.Arg(1), c.Arg(2)))
 }

@@ -207,7 +207,7 @@ func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
 		return err
 	}
 	c.Doing("checking updates")
-	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
+	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}, Breaks: reach.Breaks})
 	if err != nil {
 		return err
 	}
@@ -226,36 +226,4 @@ func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
 		return args.ErrFindings
 	}
 	return nil
-}
-
-func releaseGate(c *call) error {
-	format := c.Choice("o", "markdown", "json", "sarif")
-	if err := c.Parse(2, 2); err != nil {
-		return err
-	}
-	before, err := c.open(c.Arg(0))
-	if err != nil {
-		return err
-	}
-	after, err := c.source(c.Arg(1))
-	if err != nil {
-		return err
-	}
-	c.Doing("checking updates")
-	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
-	if err != nil {
-		return err
-	}
-	switch *format {
-	case "json":
-		err = report.WriteJSON(c.Stdout)
-	case "sarif":
-		err = report.WriteSARIF(c.Stdout)
-	default:
-		err = report.WriteMarkdown(c.Stdout, after)
-	}
-	if err == nil && !report.Passes() {
-		err = args.ErrFindings
-	}
-	return err
 }

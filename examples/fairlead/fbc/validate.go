@@ -14,7 +14,8 @@ import (
 )
 
 func validate(c *call) error {
-	format := c.Choice("o", "text", "json", "sarif", "opm")
+	format := c.Choice("o", "text", "json", "sarif", "github", "opm")
+	root := c.Flags.String("root", "", "")
 	lint := c.Flags.String("lint", "", "")
 	all := c.Flags.Bool("v", false, "")
 	fix, show := c.Flags.Bool("fix", false, ""), c.Flags.Bool("n", false, "")
@@ -63,7 +64,9 @@ func validate(c *call) error {
 	case "json":
 		err = report.WriteJSON(c.Stdout)
 	case "sarif":
-		err = report.WriteSARIF(c.Stdout)
+		err = report.Relocate(c.placer(*root, c.Arg(0))).WriteSARIF(c.Stdout)
+	case "github":
+		err = report.Relocate(c.placer(*root, c.Arg(0))).WriteGitHub(c.Stdout)
 	case "opm":
 		valid = report.OPM() == ""
 		_, err = io.WriteString(c.Stdout, report.OPM())
