@@ -112,6 +112,9 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 	s.HostNetwork = p.Spec.HostNetwork
 	s.Priority = p.Spec.Priority
 	s.PriorityClassName = p.Spec.PriorityClassName
+	if p.Spec.PreemptionPolicy != nil {
+		s.PreemptionPolicy = string(*p.Spec.PreemptionPolicy)
+	}
 	s.TerminationGracePeriodSeconds = p.Spec.TerminationGracePeriodSeconds
 	s.InitContainers = containers(p.Spec.InitContainers)
 	s.Containers = containers(p.Spec.Containers)
@@ -123,10 +126,15 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 		s.Resources = &whole
 	}
 	s.Overhead = quantities(p.Spec.Overhead)
+	s.ResourceClaims = sized(s.ResourceClaims, len(p.Spec.ResourceClaims))
+	for i := range p.Spec.ResourceClaims {
+		s.ResourceClaims[i].Name = p.Spec.ResourceClaims[i].Name
+	}
 
 	out.Status.Phase = fairlead.PodPhase(p.Status.Phase)
 	out.Status.Reason = p.Status.Reason
 	out.Status.QOSClass = string(p.Status.QOSClass)
+	out.Status.NominatedNodeName = p.Status.NominatedNodeName
 	out.Status.StartTime = instant(p.Status.StartTime)
 	for _, c := range p.Status.Conditions {
 		out.Status.Conditions = append(out.Status.Conditions, fairlead.Condition{
@@ -268,6 +276,7 @@ func Budget(b *policyv1.PodDisruptionBudget) fairlead.PodDisruptionBudget {
 	t.CurrentHealthy = int(b.Status.CurrentHealthy)
 	t.DesiredHealthy = int(b.Status.DesiredHealthy)
 	t.ExpectedPods = int(b.Status.ExpectedPods)
+	t.Conditions = Conditions(b.Status.Conditions)
 	for name, at := range b.Status.DisruptedPods {
 		if t.DisruptedPods == nil {
 			t.DisruptedPods = map[string]time.Time{}

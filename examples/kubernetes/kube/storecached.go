@@ -141,7 +141,11 @@ func (c *Cached) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Rec
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		maps.DeleteFunc(c.known, func(key string, _ fairlead.Record) bool {
-			return strings.HasPrefix(key, prefix) && !listed[key]
+			gone := strings.HasPrefix(key, prefix) && !listed[key]
+			if gone && c.whole && c.writes != writes {
+				c.doubt[key] = true // it may have been written while the store was listed
+			}
+			return gone
 		})
 		if prefix == "" && c.writes == writes {
 			c.whole, c.doubt = true, map[string]bool{}

@@ -260,3 +260,41 @@ func TestCachedCheckStore(t *testing.T) {
 		}
 	}
 }
+
+// listing is a store during whose List something happens after the last record.
+type listing struct {
+	fairlead.Store
+	then func()
+}
+
+func (l *listing) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Record, error] {
+	return func(yield func(fairlead.Record, error) bool) {
+		for r, err := range l.Store.List(ctx, prefix) {
+			if !yield(r, err) {
+				return
+			}
+		}
+		if l.then != nil {
+			l.then()
+		}
+	}
+}
+
+// A List that a write overtakes must not make the cache deny what was written.
+func TestCachedNeverDeniesItsWrite(t *testing.T) {
+	below := &listing{Store: new(fairlead.MemStore)}
+	c := kube.NewCached(below).ListFirst()
+	if _, err := c.Get(t.Context(), "a"); !errors.Is(err, fairlead.ErrNotFound) {
+		t.Fatal(err)
+	}
+	below.then = func() {
+		if _, err := c.Put(t.Context(), "a", []byte("1"), ""); err != nil {
+			t.Error(err)
+		}
+	}
+	for range c.List(t.Context(), "") {
+	}
+	if r, err := c.Get(t.Context(), "a"); err != nil || string(r.Value) != "1" {
+		t.Errorf("%q, %v", r.Value, err)
+	}
+}

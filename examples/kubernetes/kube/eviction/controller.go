@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -160,17 +159,5 @@ func sameTaint(x, y corev1.Taint) bool {
 // evicted.
 func podMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
-	return o.UID != n.UID || o.Spec.NodeName != n.Spec.NodeName || o.Status.Phase != n.Status.Phase ||
-		(o.DeletionTimestamp == nil) != (n.DeletionTimestamp == nil) || ready(o) != ready(n) ||
-		len(o.Spec.Tolerations) != len(n.Spec.Tolerations) || !scheduled(o).Equal(scheduled(n)) || resync(e)
-}
-
-// scheduled returns when the pod was bound.
-func scheduled(p *corev1.Pod) *metav1.Time {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
-			return &c.LastTransitionTime
-		}
-	}
-	return nil
+	return !kube.SamePod(o, n) || resync(e)
 }

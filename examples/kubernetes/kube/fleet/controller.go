@@ -12,7 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -113,11 +112,12 @@ func (opts Options) setup(mgr ctrl.Manager, controller string, kind schema.Group
 		})).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
 			return all(ctx, "")
-		}), builder.WithPredicates(predicate.Funcs{UpdateFunc: conditionsChanged})).
+		}), builder.WithPredicates(kube.Decisive())).
 		WithOptions(kube.Options(max(1, opts.Workers))).
 		Complete(&kube.Reconciler{
-			Clock:  opts.Clock,
-			Report: told.Report,
+			MinInterval: kube.Settle,
+			Clock:       opts.Clock,
+			Report:      told.Report,
 			Pass: func(ctx context.Context, name string) fairlead.Pass {
 				now := opts.Clock.Now()
 				p := pass(ctx, b, name, now)
@@ -127,19 +127,4 @@ func (opts Options) setup(mgr ctrl.Manager, controller string, kind schema.Group
 				return p
 			},
 		})
-}
-
-// conditionsChanged reports whether a condition of a node has changed, other than
-// by a heartbeat.
-func conditionsChanged(e event.UpdateEvent) bool {
-	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-	if o.UID != n.UID || len(o.Status.Conditions) != len(n.Status.Conditions) {
-		return true
-	}
-	for i := range o.Status.Conditions {
-		if a, b := &o.Status.Conditions[i], &n.Status.Conditions[i]; a.Type != b.Type || a.Status != b.Status {
-			return true
-		}
-	}
-	return false
 }

@@ -65,6 +65,8 @@ type Backend struct {
 	// Own, and for machines of the Machine API Cluster and ClusterLabels. It may be
 	// called twice for one observation. It may be nil.
 	Facts func(ctx context.Context, w *lifecycle.World) error
+
+	outages outages
 }
 
 // NodeIndex is the field by which cached pods must be indexed: the name of their
@@ -75,6 +77,7 @@ const NodeIndex = "fairlead.io/node-of-pod"
 func (b *Backend) Observe(ctx context.Context, machine string) (*lifecycle.World, error) {
 	m, err := b.machine(ctx, b.Cache, machine)
 	if err != nil || m == nil || !m.Deleting() {
+		b.outages.forget(machine)
 		return &lifecycle.World{Machine: m}, err // nothing to decide
 	}
 	around := lifecycle.World{Machine: m}
@@ -133,15 +136,8 @@ func (b *Backend) now() time.Time {
 
 // around fills in everything that is not about the node.
 func (b *Backend) around(ctx context.Context, w *lifecycle.World) (err error) {
-	if b.Cloud != nil {
-		if w.Instance, err = b.Cloud.Instance(ctx, w.Machine); err != nil {
-			return fmt.Errorf("its instance: %w", err)
-		}
-	}
-	if cloud, ok := b.Cloud.(Stopper); ok && w.Instance == lifecycle.InstanceExists {
-		if w.Stopped, err = cloud.Stopped(ctx, w.Machine); err != nil {
-			return fmt.Errorf("whether its instance runs: %w", err)
-		}
+	if err := b.instance(ctx, w); err != nil {
+		return err
 	}
 	if b.clusterAPI() {
 		if err := errors.Join(b.provided(ctx, w), b.cluster(ctx, w)); err != nil {
@@ -155,6 +151,34 @@ func (b *Backend) around(ctx context.Context, w *lifecycle.World) (err error) {
 		if w.Owners, err = b.Owners(ctx, owners(w.Machine)); err != nil {
 			return fmt.Errorf("the owners of its hooks: %w", err)
 		}
+	}
+	return nil
+}
+
+// timeToAsk limits how long the cloud may take to answer one question.
+const timeToAsk = 30 * time.Second
+
+// instance asks the cloud about the instance. An outage is a fact: the instance is then
+// unknown, so it is neither deleted nor taken for gone, and everything else goes on. The
+// error is that of ctx.
+func (b *Backend) instance(ctx context.Context, w *lifecycle.World) error {
+	name := w.Machine.Namespace + "/" + w.Machine.Name
+	if b.Cloud == nil {
+		return nil
+	}
+	asking, cancel := context.WithTimeout(ctx, timeToAsk)
+	defer cancel()
+	is, err := b.Cloud.Instance(asking, w.Machine)
+	stopped := false
+	if cloud, ok := b.Cloud.(Stopper); ok && err == nil && is == lifecycle.InstanceExists {
+		stopped, err = cloud.Stopped(asking, w.Machine)
+	}
+	if ended := ctx.Err(); ended != nil {
+		return ended
+	}
+	b.outages.note(name, err, b.now())
+	if err == nil {
+		w.Instance, w.Stopped = is, stopped
 	}
 	return nil
 }

@@ -157,8 +157,36 @@ func TestObserve(t *testing.T) {
 	}
 	c = newCluster(t, machine(nil))
 	c.cloud.err = errors.New("the cloud is down")
-	if _, err := c.backend.Observe(t.Context(), "fleet/m"); err == nil || err.Error() != "machine fleet/m: its instance: the cloud is down" {
+	if w, err := c.backend.Observe(t.Context(), "fleet/m"); err != nil || w.Instance != "" {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// TestCloudDown: while the cloud does not answer, the node is drained; only the finalizer
+// waits, and why is said.
+func TestCloudDown(t *testing.T) {
+	c := newCluster(t, machine(func(o map[string]any) { delete(o["spec"].(map[string]any), "lifecycleHooks") }), node(), pod("shop", "web-1", "n"))
+	c.cloud.there, c.cloud.err = "", errors.New("credentials expired")
+	r, err := lifecycle.NewRunner(c.backend, nil, &fairlead.RunnerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		_, _ = r.Reconcile(t.Context(), "fleet/m")
+	}
+	asked := strings.Join(c.asked, "\n")
+	if !strings.Contains(asked, `"unschedulable":true`) || !strings.Contains(asked, "web-1/eviction") {
+		t.Errorf("the node is not drained: %s", asked)
+	}
+	if b, is := c.backend.Outage("fleet/m"); !is || !strings.Contains(b.Message, "credentials expired") || b.Reason != machines.ReasonCloud {
+		t.Errorf("%v, %+v", is, b)
+	}
+	c.cloud.there, c.cloud.err = lifecycle.InstanceExists, nil
+	if _, err := c.backend.Observe(t.Context(), "fleet/m"); err != nil {
 		t.Error(err)
+	}
+	if _, is := c.backend.Outage("fleet/m"); is {
+		t.Error("it is still said when the cloud is back")
 	}
 }
 

@@ -129,7 +129,14 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 			Report:      told.Report,
 			Pass: func(ctx context.Context, name string) fairlead.Pass {
 				d, err := runner.Reconcile(ctx, name)
-				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
+				p := fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
+				if outage, is := backend.Outage(name); is {
+					p.Blocked = append(p.Blocked, outage)
+					if soon := backend.now().Add(RetryCloud); p.Wake.IsZero() || soon.Before(p.Wake) {
+						p.Wake = soon
+					}
+				}
+				return p
 			},
 		})
 }

@@ -17,8 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -68,12 +70,19 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	}}
 	build := ctrl.NewControllerManagedBy(mgr).Named("fairlead-plan").WithOptions(kube.Options(1))
 	for _, kind := range []schema.GroupVersionKind{Kind, kindVersion, rollout.Kind} {
+		matters := kube.Decisive()
+		if kind == Kind { // its status is written here
+			matters = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+		}
 		build = build.Watches(kube.Stub(kind, "", ""), handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 			return []reconcile.Request{kube.RequestOf(Name)}
-		}))
+		}), builder.WithPredicates(matters))
 	}
-	return build.Complete(&kube.Reconciler{Pass: c.pass, Report: told.Report, Clock: opts.Clock})
+	return build.Complete(&kube.Reconciler{MinInterval: minInterval, Pass: c.pass, Report: told.Report, Clock: opts.Clock})
 }
+
+// minInterval is between two passes: each reads all nodes, pods and operators.
+const minInterval = 10 * time.Second
 
 // controller carries out plans, and reports the progress.
 type controller struct {

@@ -77,14 +77,15 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		return []reconcile.Request{kube.RequestOf(name)}
 	})
 	controller := ctrl.NewControllerManagedBy(mgr).Named("fairlead-quorum").
-		Watches(&corev1.Node{}, all, builder.WithPredicates(selected(b.Nodes, ""))).
-		Watches(&corev1.Pod{}, all, builder.WithPredicates(predicate.Or(selected(b.Pods.Selector, b.Pods.Namespace), selected(b.Guards.Selector, b.Guards.Namespace))))
+		Watches(&corev1.Node{}, all, builder.WithPredicates(selected(b.Nodes, ""), kube.Decisive())).
+		Watches(&corev1.Pod{}, all, builder.WithPredicates(predicate.Or(selected(b.Pods.Selector, b.Pods.Namespace), selected(b.Guards.Selector, b.Guards.Namespace)), kube.Decisive()))
 	if b.Machines != nil {
 		controller = controller.Watches(kube.Stub(b.kind(), "", ""), all, builder.WithPredicates(selected(b.Machines, b.Namespace)))
 	}
 	return controller.WithOptions(kube.Options(1)).Complete(&kube.Reconciler{
-		Clock:  opts.Clock,
-		Report: told.Report,
+		MinInterval: kube.Settle,
+		Clock:       opts.Clock,
+		Report:      told.Report,
 		Pass: func(ctx context.Context, name string) fairlead.Pass {
 			d, err := runner.Reconcile(ctx, name)
 			return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}

@@ -68,11 +68,12 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	all := func(ctx context.Context, _ client.Object) []reconcile.Request { return pools(ctx, mgr.GetCache()) }
 	err = ctrl.NewControllerManagedBy(mgr).Named("fairlead-rollout").
 		For(pool).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(all)).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(all), builder.WithPredicates(kube.Decisive())).
 		WithOptions(kube.Options(1)).
 		Complete(&kube.Reconciler{
-			Clock:  opts.Clock,
-			Report: told.Report,
+			MinInterval: kube.Settle,
+			Clock:       opts.Clock,
+			Report:      told.Report,
 			Pass: func(ctx context.Context, name string) fairlead.Pass {
 				d, err := runner.Reconcile(ctx, name)
 				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
@@ -82,7 +83,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-rollout-drain").
-		For(&corev1.Node{}, builder.WithPredicates(predicate.NewPredicateFuncs(asks))).
+		For(&corev1.Node{}, builder.WithPredicates(predicate.NewPredicateFuncs(asks), kube.Decisive())).
 		Watches(request, handler.EnqueueRequestsFromMapFunc(ofRequest)).
 		WithOptions(kube.Options(4)).
 		Complete(reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {

@@ -1,0 +1,37 @@
+package fleet_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/fleet"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// TestAtRest: heartbeats of 500 nodes cause no request.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(500, nil, nil)...)
+	var all []any
+	for i := range 500 {
+		name := fmt.Sprint("n", i)
+		all = append(all, map[string]any{
+			"metadata": map[string]any{"namespace": "fleet", "name": name, "uid": "m", "labels": map[string]any{"role": "worker"}},
+			"spec":     map[string]any{"providerID": "cloud:///" + name}, "status": map[string]any{"nodeRef": map[string]any{"name": name}},
+		})
+	}
+	s.Kind(machines.Kind, true, all...)
+	s.Kind(fleet.HealthCheckKind, true, map[string]any{
+		"metadata": map[string]any{"namespace": "fleet", "name": "workers", "uid": "h"},
+		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"role": "worker"}}, "maxUnhealthy": "40%",
+			"unhealthyConditions": []any{map[string]any{"type": "Ready", "status": "False", "timeout": "300s"}}},
+	})
+	mgr := s.Manager(t)
+	if err := fleet.SetupWithManager(mgr, fleet.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = mgr.Start(t.Context()) }()
+	s.AtRest(t, 1000)
+}
