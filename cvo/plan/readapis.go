@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 )
 
 // properties reads what a version of an operator requires of the cluster and of other
@@ -112,25 +112,7 @@ func resourceOf(api catalog.GVK) string {
 }
 
 // APIRequestCount says who used an API recently, as counted by OpenShift's API server.
-type APIRequestCount struct {
-	fairlead.ObjectMeta `json:"metadata"`
-
-	Status struct {
-		RemovedInRelease string     `json:"removedInRelease"` // the version of Kubernetes without it; empty if unknown
-		CurrentHour      Requests   `json:"currentHour"`      // since the full hour
-		Last24h          []Requests `json:"last24h"`          // by hour of the day
-	} `json:"status"` // what was counted
-}
-
-// Requests are those of an hour.
-type Requests struct {
-	ByNode []struct {
-		ByUser []struct {
-			UserName string `json:"username"`  // as the API server knows it
-			Agent    string `json:"userAgent"` // the program, as it calls itself
-		} `json:"byUser"` // those with the most requests
-	} `json:"byNode"` // by node of the control plane
-}
+type APIRequestCount = snapshot.APIRequestCount
 
 // ReadRemoved returns the APIs that will be removed, with who used them in the last 24
 // hours, by name. Components that list every API, to collect garbage or to delete a
@@ -143,7 +125,7 @@ func ReadRemoved(counts []APIRequestCount) []RemovedAPI {
 			continue
 		}
 		a := RemovedAPI{API: c.Name, In: c.Status.RemovedInRelease}
-		for _, hour := range append([]Requests{c.Status.CurrentHour}, c.Status.Last24h...) {
+		for _, hour := range append([]snapshot.Requests{c.Status.CurrentHour}, c.Status.Last24h...) {
 			for _, n := range hour.ByNode {
 				for _, u := range n.ByUser {
 					if !asksForAll(u.UserName) {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,22 +26,24 @@ func (f *file) special(d *doc.Document) bool {
 			} `json:"groups"`
 		} `json:"data"`
 	}
-	if _, ok := d.Field(d.Root(), "data"); !ok {
-		if n, ok := d.Field(d.Root(), "status"); !ok || string(d.Value(n)) != `"error"` {
-			return false
-		}
-	}
-	if err := json.Unmarshal(d.JSON, &answer); err != nil {
+	if _, ok := d.Field(d.Root(), "data"); !ok && !f.hint.alerts {
 		return false
 	}
+	err := json.Unmarshal(d.JSON, &answer)
 	where := f.position(d, 0)
+	none := answer.Data == nil || answer.Data.Alerts == nil && answer.Data.Groups == nil
 	switch {
-	case answer.Status == "error":
-		f.warn(Warning{Where: where, Problem: "Prometheus answered with an error: " + answer.Error, Unread: true})
-		f.gap(&f.s.Alerts, Gap{Where: where, Why: "Prometheus answered with an error: " + answer.Error})
-		return true
-	case answer.Status != "success" || answer.Data == nil || answer.Data.Alerts == nil && answer.Data.Groups == nil:
+	case !f.hint.alerts && (err != nil || none):
 		return false
+	case err != nil:
+		f.unalerted(where, err.Error())
+		return true
+	case answer.Status == "error":
+		f.unalerted(where, fmt.Sprintf("Prometheus answered with an error, %q; query it again", answer.Error))
+		return true
+	case none:
+		f.unalerted(where, "it contains neither data.alerts nor data.groups; save the response of Prometheus to /api/v1/alerts")
+		return true
 	}
 	all := answer.Data.Alerts
 	for _, g := range answer.Data.Groups {
@@ -53,6 +56,12 @@ func (f *file) special(d *doc.Document) bool {
 		f.alert(a, Ref{Kind: "Alert", Name: a.Labels["alertname"], Namespace: a.Labels["namespace"], Where: where})
 	}
 	return true
+}
+
+// unalerted records that the alerts could not be read.
+func (f *file) unalerted(where Position, why string) {
+	f.warn(Warning{Where: where, Problem: why, Unread: true})
+	f.gap(&f.s.Alerts, Gap{Where: where, Why: why})
 }
 
 // alert adds an alert once.

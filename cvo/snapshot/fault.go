@@ -17,12 +17,18 @@ var mention = regexp.MustCompile(`(?:^|[\s{,])["']?kind["']?\s*:\s*["']?([A-Z][A
 // fault records a document that cannot be read. If it looks like objects, then the kinds that it
 // mentions are not known completely.
 func (f *file) fault(e *doc.Error, source []byte) {
-	if e.Kind == doc.NotObject || f.prose(source) {
-		f.s.Skipped++
+	w := Warning{Where: e.Pos, Problem: strings.TrimPrefix(e.Error(), e.Pos.String()+": ")}
+	w.Foreign = !f.hint.alerts && (e.Kind == doc.NotObject || f.prose(source))
+	w.Unread = !w.Foreign
+	f.warn(w)
+	if w.Foreign {
 		return
 	}
-	f.warn(Warning{Where: e.Pos, Problem: strings.TrimPrefix(e.Error(), e.Pos.String()+": "), Unread: true})
 	why := "a document cannot be read"
+	if f.hint.alerts {
+		f.gap(&f.s.Alerts, Gap{Where: e.Pos, Why: why})
+		return
+	}
 	if f.hint.kind != nil {
 		f.gap(f.hint.kind.list(&f.s), Gap{f.hint.namespace, e.Pos, why, ""})
 		return

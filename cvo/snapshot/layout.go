@@ -12,6 +12,7 @@ type hint struct {
 	namespace string // the list in the file is complete for this namespace
 	whole     bool   // the directory has every object of the kind
 	partial   bool   // the file is from a layout that has only some objects of the kind
+	alerts    bool   // the file has alerts
 }
 
 // hintOf reads the path of a file, with slashes, in one of the layouts:
@@ -22,9 +23,13 @@ type hint struct {
 //	config/node/NAME.json, config/pod/NS/NAME.json             insights archives
 //	NS/RESOURCE.json, RESOURCE.json                            kubectl cluster-info dump
 //	cluster-resources/RESOURCE.json, RESOURCE/NS.json          support bundles
+//	alerts.json, prometheus/rules.json                         must-gather
 func hintOf(name string) hint {
 	parts := strings.Split(strings.TrimSuffix(name, path.Ext(name)), "/")
 	last := len(parts) - 1
+	if parts[last] == "alerts" || last > 0 && parts[last-1] == "prometheus" && parts[last] == "rules" {
+		return hint{alerts: true}
+	}
 	at := func(i int) string {
 		if i < 0 || i > last {
 			return ""

@@ -86,15 +86,16 @@ func (l *List[T]) In(namespace string) []T {
 }
 
 // Known returns the items, which are not nil if anything of the kind was looked at, and nil
-// otherwise: the form in which the engines distinguish none from unknown.
+// otherwise: the form in which the engines distinguish none from unknown. The items of a list of
+// which only a part could be read are nil too, because they would look complete.
 func (l *List[T]) Known() []T {
 	switch {
-	case len(l.Items) > 0:
-		return l.Items
-	case l.Scope.Looked():
+	case !l.Scope.Looked():
+		return nil
+	case l.Items == nil:
 		return []T{}
 	}
-	return nil
+	return l.Items
 }
 
 // table is a List of any type, as the Reader fills it.

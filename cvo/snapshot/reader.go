@@ -14,6 +14,11 @@ import (
 // Reader reads a snapshot from files and streams, in any number and order. The zero value is
 // ready to use. It must not be used after Snapshot was called.
 type Reader struct {
+	// Each is called with the JSON text of each object that is kept, once, for those
+	// who read more of it. Objects of other APIs that use the name of a kind with a list of
+	// its own are left out. It may be nil; the text must not be kept.
+	Each func(r *Ref, text []byte)
+
 	s       Snapshot
 	clock   clockReader
 	odd     int                  // warnings about single objects
@@ -39,6 +44,12 @@ var limits = doc.Limits{Size: 256 << 20, Nodes: 16 << 20}
 // that of the reader.
 func (r *Reader) Stream(src io.Reader, name string) error {
 	return r.stream(src, name, hint{})
+}
+
+// StreamOf reads documents like Stream. Objects and items of lists that state no kind are of the
+// given one; Alert is for the response of Prometheus to /api/v1/alerts.
+func (r *Reader) StreamOf(kind string, src io.Reader, name string) error {
+	return r.stream(src, name, hint{kind: byName[kind], alerts: kind == "Alert"})
 }
 
 func (r *Reader) stream(src io.Reader, name string, h hint) error {
@@ -96,6 +107,7 @@ type file struct {
 	shift   int // columns that were added to the first line
 	objects int // outside of lists
 	lone    []loneObject
+	skipped bool // something is not an object
 }
 
 type loneObject struct {
@@ -120,7 +132,7 @@ func (f *file) document(d *doc.Document) {
 		f.listOf(d, h, d.JSON, 0)
 	case h.kind == "" && f.hint.kind == nil:
 		if !f.special(d) {
-			f.s.Skipped++
+			f.skip(d, 0)
 		}
 	default:
 		f.objects++
@@ -197,7 +209,7 @@ func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
 	spaces := map[table]map[string]bool{}
 	for n := range outline.Children(h.items) {
 		if n.Kind != '{' {
-			f.s.Skipped++
+			f.skip(d, base+n.Start)
 			continue
 		}
 		item := headOf(outline, outline.Children(n))
@@ -212,7 +224,7 @@ func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
 		}
 		if item.kind == "" {
 			if !f.plain(d, outline.Value(n), at) {
-				f.s.Skipped++
+				f.skip(d, at)
 			}
 			continue
 		}
@@ -245,18 +257,17 @@ func (f *file) object(d *doc.Document, text []byte, base int, h head, listAPI st
 	if h.kind == "" && f.hint.kind != nil {
 		h.kind = f.hint.kind.name
 	}
-	if h.kind == "Secret" || h.name == "" {
-		f.s.Skipped++
+	switch {
+	case h.kind == "Secret":
+		return nil
+	case h.name == "":
+		f.skip(d, base)
 		return nil
 	}
 	if strings.HasSuffix(h.kind, "List") {
 		return nil
 	}
 	k := kindOf(h.apiVersion, h.kind)
-	if h.apiVersion == "" && h.kind == "" {
-		f.s.Skipped++
-		return nil
-	}
 	if k != nil && k.name == "ConfigMap" && !slices.Contains(configMapNames, h.name) {
 		return nil
 	}
@@ -264,7 +275,7 @@ func (f *file) object(d *doc.Document, text []byte, base int, h head, listAPI st
 	if k != nil {
 		l = k.list(&f.s)
 	} else if h.apiVersion == "" {
-		f.s.Skipped++
+		f.skip(d, base)
 		return nil
 	} else {
 		l = f.s.other(h.apiVersion, h.kind)
@@ -287,6 +298,9 @@ func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
 	if known {
 		old := l.refs()[before]
 		if old.uid != "" && ref.uid != "" && old.uid != ref.uid {
+			if ref.Kind == "ClusterVersion" && f.foreign == nil {
+				f.foreign = &ClusterError{"the UID of ClusterVersion " + ref.Name, old.uid, ref.uid, [2]fairlead.Position{old.Where, ref.Where}}
+			}
 			f.warn(Warning{Where: ref.Where, Object: ref.String(), Problem: "another object of that name, with another UID, is in " + old.Where.String() + "; the one with the newer resourceVersion is used", Ignored: true})
 		}
 		f.doubles++
@@ -317,6 +331,9 @@ func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
 		return
 	}
 	f.seen[id] = l.len() - 1
+	if f.Each != nil && (byName[ref.Kind] == nil || kindOf(ref.APIVersion, ref.Kind) != nil) {
+		f.Each(&ref, text)
+	}
 }
 
 // machine adds what the Cluster API writes in a form of its own.
@@ -327,7 +344,48 @@ func (f *file) machine(m *lifecycle.Machine, text []byte, ref Ref) {
 	}
 }
 
+// skip records a document, or an element of a list, that is not an object of Kubernetes; of each
+// file the first.
+func (f *file) skip(d *doc.Document, at int) {
+	if !f.skipped {
+		f.skipped = true
+		f.warn(Warning{Where: f.position(d, at), Problem: "this is not an object of Kubernetes", Foreign: true})
+	}
+}
+
 func (f *file) warn(w Warning) { f.s.Warnings = append(f.s.Warnings, w) }
+
+// Object reads one object of a running cluster, in JSON. kind is its kind if it does not
+// state one; where is for positions, such as the request. The error says why the text is not JSON.
+func (r *Reader) Object(text []byte, kind, where string) error {
+	r.start()
+	outline, err := doc.Parse(text, limits)
+	if err != nil {
+		return err
+	}
+	d := &doc.Document{Outline: *outline, Raw: text, Start: fairlead.Position{File: where}, Format: doc.JSON}
+	f := file{Reader: r, name: where}
+	h := headOf(outline, outline.Root())
+	h.kind = orElse(h.kind, kind)
+	f.object(d, text, 0, h, "")
+	return nil
+}
+
+// Listed records that all objects of a kind of a running cluster were read.
+func (r *Reader) Listed(kind string) {
+	if k := byName[kind]; k != nil {
+		s := k.list(&r.s).scope()
+		s.All, s.Assumed = true, false
+	}
+}
+
+// Missed records what could not be read of a kind.
+func (r *Reader) Missed(kind string, g Gap) {
+	if k := byName[kind]; k != nil {
+		s := k.list(&r.s).scope()
+		s.Gaps = append(s.Gaps, g)
+	}
+}
 
 // Snapshot returns what was read. The error is a [*ClusterError].
 func (r *Reader) Snapshot() (*Snapshot, error) {

@@ -83,9 +83,8 @@ type Snapshot struct {
 	// Warnings are what was odd in the input, in its order: files and fields that could not
 	// be read, and objects of which there were several copies.
 	Warnings []Warning
-	// Skipped counts the files and documents that are no objects of Kubernetes, and Files
-	// all files that were read.
-	Skipped, Files int
+	// Files counts the files that were read.
+	Files int
 
 	index indexes
 }
@@ -112,6 +111,26 @@ func (s *Snapshot) Version() *cvo.ClusterVersion {
 	return nil
 }
 
+// Looked returns the kinds of which everything was looked at, by name as in Pod.
+func (s *Snapshot) Looked() (names []string) {
+	for i := range kinds {
+		if kinds[i].list(s).scope().Whole() {
+			names = append(names, kinds[i].name)
+		}
+	}
+	return names
+}
+
+// Empty reports whether the snapshot has not a single object.
+func (s *Snapshot) Empty() bool {
+	for _, l := range s.tables() {
+		if l.len() > 0 || l.scope().All || len(l.scope().Namespaces) > 0 {
+			return false
+		}
+	}
+	return len(s.Alerts.Items)+len(s.Etcd.Items) == 0
+}
+
 // A Warning says what was odd in the input.
 type Warning struct {
 	Where   fairlead.Position `json:"where"`             // file, line and column
@@ -120,6 +139,7 @@ type Warning struct {
 	Problem string            `json:"problem"`           // what is odd
 	Unread  bool              `json:"unread,omitempty"`  // something could not be read, and so is unknown
 	Ignored bool              `json:"ignored,omitempty"` // something that could be read is not used: an older copy
+	Foreign bool              `json:"foreign,omitempty"` // it is not an object of Kubernetes, and was skipped
 	Count   int               `json:"count,omitempty"`   // how often; 0 means once
 }
 

@@ -141,7 +141,7 @@ var lattice = map[string][]string{
 		"solver/olm/resource", "solver/olm/source",
 	},
 	"cvo/plan": {
-		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "taints/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/gate", "solver/olm/group", "solver/olm/install", "solver/olm/resource",
+		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "cvo/snapshot", "internal/cluster", "internal/diagram", "internal/durations", "taints/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/gate", "solver/olm/group", "solver/olm/install", "solver/olm/resource",
 	},
 	"cvo/plan/fleet":        {".", "cvo/plan", "internal/words"},
 	"cvo/diagnosis/failure": {"internal/shell"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/machines"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -80,11 +81,12 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	})
 	c.Flags.BoolVar(&o.all, "v", false, "")
 	order := c.Words(names)
+	from := reading.Declare(c)
 	if err := c.Parse(1, 1); err != nil {
 		return nil, nil, err
 	}
 	o.json, o.order = *form == "json", *order
-	d, err := readDump(c.Open, c.Arg(0))
+	d, err := readDump(from, c.Arg(0))
 	return d, o, err
 }
 

@@ -1,12 +1,13 @@
 package resolve
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/examples/internal/args"
-	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/explain"
@@ -26,10 +27,19 @@ type cluster struct {
 // readCluster reads objects in JSON or YAML, single ones and lists as kubectl get
 // prints them, from a file or all files of a directory. Irrelevant kinds
 // are skipped.
-func readCluster(call *args.Call, name string) (*cluster, error) {
+func readCluster(from *reading.Source, name string) (*cluster, error) {
 	c := &cluster{}
-	if err := dump.Objects(call.Open, name, c.add); err != nil {
+	var failed error
+	from.Each = func(r *snapshot.Ref, text []byte) {
+		odd, err := c.Add(r.Kind, text)
+		c.odd, failed = append(c.odd, odd...), errors.Join(failed, err)
+	}
+	s, err := from.Read(name)
+	if err = errors.Join(err, failed); err != nil {
 		return nil, err
+	}
+	for _, kind := range s.Looked() {
+		c.Add(kind+"List", nil)
 	}
 	c.place()
 	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions) == 0 {
@@ -62,13 +72,6 @@ func (c *cluster) place() {
 	if n > 0 {
 		c.odd = append(c.odd, fmt.Sprintf("%s without a namespace: taken as in namespace %s", words.Count(n, "object", "objects"), namespace))
 	}
-}
-
-// add adds an object.
-func (c *cluster) add(o dump.Object) error {
-	odd, err := c.Add(o.Kind, o.JSON)
-	c.odd = append(c.odd, odd...)
-	return err
 }
 
 // spaces returns the namespaces that have subscriptions, in order, or the requested

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -65,7 +66,8 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
-	rules    olm.Options  // how to choose, from the flags
+	rules    olm.Options // how to choose, from the flags
+	from     *reading.Source
 	doing    func(string) // shows what the program is doing
 	opened   []olm.Source // the catalogs, once they are open
 	clusterFlags
@@ -97,6 +99,7 @@ func parse(call *args.Call) (*command, error) {
 	call.Flags.StringVar(&c.global, "global", "", "")
 	call.Flags.StringVar(&c.adopt, "adopt", "", "")
 	call.Flags.Func("impact", "", c.setImpact)
+	c.from = reading.Declare(call)
 	if err := call.Parse(0, math.MaxInt); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func run(call *args.Call) error {
 		return err
 	}
 	if c.file != "" {
-		if c.held, err = readCluster(call, c.file); err != nil {
+		if c.held, err = readCluster(c.from, c.file); err != nil {
 			return fmt.Errorf("-cluster: %w", err)
 		}
 		if c.global == "" {

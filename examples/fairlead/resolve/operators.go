@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 )
 
@@ -46,12 +47,13 @@ func runOperators(call *args.Call) error {
 	call.Flags.StringVar(&c.global, "global", "", "")
 	of := call.Flags.String("of", "", "")
 	format := call.Choice("o", "text", "json")
+	from := reading.Declare(call)
 	if err := call.Parse(1, 1); err != nil {
 		return err
 	}
 	c.format = *format
 	var err error
-	if c.held, err = readCluster(call, call.Args[0]); err != nil {
+	if c.held, err = readCluster(from, call.Args[0]); err != nil {
 		return err
 	}
 	if c.global == "" {

@@ -3,15 +3,10 @@
 package taint
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
-	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -89,6 +84,7 @@ type input struct {
 	*args.Call
 	file    string
 	numbers bool
+	source  *reading.Source
 }
 
 func newInput(c *args.Call) *input {
@@ -100,6 +96,7 @@ func newInput(c *args.Call) *input {
 
 // parse reads the flags, and the file, which may be named without a flag.
 func (in *input) parse() error {
+	in.source = reading.Declare(in.Call)
 	if err := in.Parse(0, 1); err != nil {
 		return err
 	}
@@ -118,32 +115,13 @@ func (in *input) options() *taints.Options {
 
 // cluster reads the file, JSON or YAML, or all files of a directory.
 func (in *input) cluster() (*taints.Cluster, error) {
-	name := in.file
-	if name == "-" {
-		name = "standard input"
-	}
-	var documents bytes.Buffer
-	read := func(src io.Reader, file string) error {
-		return dump.Documents(src, name, func(document json.RawMessage) error {
-			documents.Write(document)
-			return nil
-		})
-	}
-	if info, err := os.Stat(in.file); err == nil && info.IsDir() {
-		take := dump.Once(dump.Lists(&documents, "Node", "Pod", "PodDisruptionBudget"))
-		read = func(src io.Reader, file string) error { return dump.Read(src, file, take) }
-	}
-	if err := (dump.Files{Open: in.Open, Read: read}).In(in.file); err != nil {
+	s, err := in.source.Read(in.file)
+	if err != nil {
 		return nil, err
 	}
-	cluster, err := taints.ReadCluster(&documents)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return cluster, nil
+	return &taints.Cluster{Nodes: s.Nodes.Items, Pods: s.Pods.Items, Budgets: s.Budgets.Items}, nil
 }
 
-// findings returns the error of a command that has printed its output: ErrFindings if
 // something was found.
 func findings(err error, found bool) error {
 	if err == nil && found {

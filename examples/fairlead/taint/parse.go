@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -19,6 +20,7 @@ func parse(c *args.Call) error {
 	var how taints.EditOptions
 	c.Flags.BoolVar(&how.Kubectl, "kubectl", false, "")
 	c.Flags.BoolVar(&how.Overwrite, "overwrite", false, "")
+	in.source = reading.Declare(c)
 	if err := c.Parse(0, math.MaxInt); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 )
 
 func recommendCommand() *args.Command {
@@ -30,10 +31,11 @@ func recommend(c *args.Call) error {
 	to := c.Flags.String("to", "", "")
 	all := c.Flags.Bool("all", false, "")
 	accept := c.Words("accept")
+	from := reading.Declare(c)
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	dump, err := readDump(c.Open, c.Args[0])
+	dump, _, err := readDump(from, c.Args[0])
 	if err != nil {
 		return err
 	}

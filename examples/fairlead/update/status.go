@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -37,12 +38,16 @@ func status(c *args.Call) error {
 		return nil
 	})
 	all := c.Flags.Bool("v", false, "")
+	from := reading.Declare(c)
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	dump, err := readDump(c.Open, c.Args[0])
+	dump, at, err := readDump(from, c.Args[0])
 	if err != nil {
 		return err
+	}
+	if now.IsZero() {
+		now = at
 	}
 	return ShowStatus(c, cvo.Inspect(dump, now), *form, *all)
 }

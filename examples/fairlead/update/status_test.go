@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -19,7 +20,9 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
-	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/samples"
 )
@@ -34,7 +37,12 @@ func recorded(t *testing.T) []string {
 	return files
 }
 
-func open(name string) (io.ReadCloser, error) { return os.Open(name) }
+// readFiles reads a dump.
+func readFiles(t *testing.T, name string) (*cvo.Dump, error) {
+	c := &args.Call{Context: t.Context(), Flags: flag.NewFlagSet("", flag.ContinueOnError), Stderr: io.Discard}
+	d, _, err := readDump(reading.Declare(c), name)
+	return d, err
+}
 
 // For each recorded cluster the report contains every known fact.
 func TestRecordedStatus(t *testing.T) {
@@ -44,7 +52,7 @@ func TestRecordedStatus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := readDump(open, strings.TrimSuffix(file, ".output"))
+			d, err := readFiles(t, strings.TrimSuffix(file, ".output"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +74,7 @@ func TestMissingEvidence(t *testing.T) {
 	severity := map[cvo.Severity]int{cvo.SeverityInfo: 0, cvo.SeverityWarning: 1, cvo.SeverityError: 2}
 	for _, file := range recorded(t) {
 		prefix := strings.TrimSuffix(file, ".output")
-		whole, err := readDump(open, prefix)
+		whole, err := readFiles(t, prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,33 +135,34 @@ func TestMissingEvidence(t *testing.T) {
 
 // unpacked writes a recorded cluster in the form of a must-gather, each object in its own
 // file, and returns the files with their content.
-func unpacked(t *testing.T, prefix, dir string) map[string]dump.Object {
-	files := map[string]dump.Object{}
-	for _, suffix := range []string{"cv", "co", "mcp", "node", "mc"} {
+func unpacked(t *testing.T, prefix, dir string) map[string]*snapshot.Ref {
+	files := map[string]*snapshot.Ref{}
+	write := func(file string, text []byte) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := snapshot.Reader{Each: func(o *snapshot.Ref, text []byte) {
+		file := filepath.Join(dir, "cluster-scoped-resources", strings.ToLower(o.Kind)+"s", o.Name+".yaml")
+		files[file] = o
+		write(file, text)
+	}}
+	for suffix, kind := range map[string]string{"cv": "ClusterVersion", "co": "ClusterOperator", "mcp": "MachineConfigPool", "node": "Node", "mc": "MachineConfig"} {
 		text, err := os.ReadFile(prefix + "-" + suffix + ".yaml")
 		if os.IsNotExist(err) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
+		if err == nil {
+			err = r.StreamOf(kind, bytes.NewReader(text), prefix)
 		}
-		if err := dump.Read(bytes.NewReader(text), prefix, func(o dump.Object) error {
-			if strings.HasSuffix(o.Kind, "List") {
-				return nil
-			}
-			file := filepath.Join(dir, "cluster-scoped-resources", strings.ToLower(o.Kind)+"s", o.Meta.Name+".yaml")
-			files[file] = o
-			return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, o.JSON, 0o600))
-		}); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	if text, err := os.ReadFile(prefix + "-alerts.json"); err == nil {
 		file := filepath.Join(dir, "alerts.json")
-		files[file] = dump.Object{Kind: "Alerts"}
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		files[file] = &snapshot.Ref{Kind: "Alerts"}
+		write(file, text)
 	}
 	return files
 }
@@ -171,14 +180,14 @@ func TestDeletedFiles(t *testing.T) {
 		}
 		prefix, dir := strings.TrimSuffix(file, ".output"), t.TempDir()
 		files := unpacked(t, prefix, dir)
-		whole, err := readDump(open, prefix)
+		whole, err := readFiles(t, prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
 		now := latest(whole)
 		own := false // something in the dump shows that the cluster has its own control plane
 		inspect := func() *cvo.Report {
-			d, err := readDump(open, dir)
+			d, err := readFiles(t, dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,11 +215,11 @@ func TestDeletedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				r, o := inspect(), files[name]
-				at := fmt.Sprintf("%s: without %s %s, file %d", filepath.Base(prefix), o.Kind, o.Meta.Name, k)
+				at := fmt.Sprintf("%s: without %s %s, file %d", filepath.Base(prefix), o.Kind, o.Name, k)
 				if r.Well() && !before.Well() && o.Kind != "Node" {
 					t.Errorf("%s: all is well", at)
 				}
-				if own && o.Kind == "ClusterOperator" && !slices.Contains(previews, o.Meta.Name) && reflect.DeepEqual(r.Gaps, before.Gaps) && r.Completion.Known && r.Completion.Absent == before.Completion.Absent {
+				if own && o.Kind == "ClusterOperator" && !slices.Contains(previews, o.Name) && reflect.DeepEqual(r.Gaps, before.Gaps) && r.Completion.Known && r.Completion.Absent == before.Completion.Absent {
 					t.Errorf("%s: nothing more is unknown: %v", at, r.Gaps)
 				}
 				if c := r.Completion; c.Updated > before.Completion.Updated || c.Healthy > before.Completion.Healthy || own && c.Percent > before.Completion.Percent {
@@ -301,7 +310,7 @@ func TestRecordedRecommendations(t *testing.T) {
 			t.Fatal(err)
 		}
 		prefix := strings.TrimSuffix(file, suffix)
-		d, err := readDump(open, prefix)
+		d, err := readFiles(t, prefix)
 		if err != nil {
 			t.Fatal(err)
 		}

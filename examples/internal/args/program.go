@@ -57,6 +57,7 @@ type Call struct {
 	Stdin   io.Reader       // what is read when an argument is "-"
 	Stdout  io.Writer       // for results: text, see Document; control characters are shown, not sent
 	Stderr  io.Writer       // for everything else, likewise
+	Shared  string          // help on flags that several commands have, lines for -h
 
 	choices    map[string][]string // the values of flags that have few
 	settings   *Settings           // of the program; nil for none
@@ -149,6 +150,9 @@ func (c *Command) run(call *Call) int {
 		return StatusFindings
 	case errors.Is(err, flag.ErrHelp):
 		c.help(call.Stdout, call.Name)
+		if call.Shared != "" {
+			fmt.Fprintf(call.Stdout, "\n%s\n", call.Shared)
+		}
 		return StatusFine
 	case errors.As(err, &usage):
 		fmt.Fprintf(call.Stderr, "%s: %v; see %[1]s -h\n", call.Name, err)

@@ -1,7 +1,7 @@
 package machines
 
 import (
-	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
@@ -33,34 +33,24 @@ type Around struct {
 	Volumes     []lifecycle.PersistentVolume `json:"volumes,omitempty"`     // PersistentVolumes
 }
 
-// Set contains the relevant fields of a MachineSet.
-type Set struct {
-	lifecycle.ObjectMeta `json:"metadata"`
-	// Spec contains the wanted number of machines; nil: not set.
-	Spec struct {
-		Replicas *int32 `json:"replicas"`
-	} `json:"spec"`
+// Set is a MachineSet.
+type Set = snapshot.MachineSet
+
+// AroundOf returns what a snapshot has of them.
+func AroundOf(s *snapshot.Snapshot) Around {
+	return Around{
+		Sets: s.MachineSets.Items, Checks: s.HealthChecks.Items, Rules: s.DrainRules.Items,
+		Namespaces: snapshot.Metas(s.Namespaces.Items), Clusters: snapshot.Metas(s.Clusters.Items),
+		Attachments: s.Attachments.Items, Volumes: s.Volumes.Items,
+	}
 }
 
-// Add adds one object of a dump; irrelevant kinds are skipped.
-func (a *Around) Add(o dump.Object) error {
-	switch o.Kind {
-	case "MachineSet":
-		return dump.Append(o, &a.Sets)
-	case "MachineHealthCheck":
-		return dump.Append(o, &a.Checks)
-	case "MachineDrainRule":
-		return dump.Append(o, &a.Rules)
-	case "VolumeAttachment":
-		return dump.Append(o, &a.Attachments)
-	case "PersistentVolume":
-		return dump.Append(o, &a.Volumes)
-	case "Namespace":
-		a.Namespaces = append(a.Namespaces, o.Meta)
-	case "Cluster":
-		a.Clusters = append(a.Clusters, o.Meta)
+// Of returns what a snapshot knows about a cluster with machines.
+func Of(s *snapshot.Snapshot) Cluster {
+	return Cluster{
+		Machines: s.Machines.Items, Nodes: s.Nodes.Items, Pods: s.Pods.Items, Budgets: s.Budgets.Items,
+		DaemonSets: snapshot.Metas(s.DaemonSets.Items), Listed: s.DaemonSets.Known() != nil, Around: AroundOf(s),
 	}
-	return nil
 }
 
 // ClusterLabels returns the labels of the only cluster of the Cluster API; nil if there are

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
-	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/situation"
 )
 
@@ -144,14 +144,7 @@ func TestBesideOthers(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| situation | `oc adm upgrade recommend` | readiness checks | `fairlead plan` |\n|---|---|---|---|\n")
 	for _, b := range besides() {
-		s := &situation.Situation{}
-		err := dump.Read(strings.NewReader(b.text(t)), b.name, s.Add)
-		if err == nil {
-			err = s.Complete(nil)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := situationOf(t, func(r *snapshot.Reader) error { return r.Stream(strings.NewReader(b.text(t)), b.name) })
 		if recorded[b.name] == "" {
 			t.Errorf("%s: the readiness checks were not asked", b.name)
 		}
@@ -236,12 +229,8 @@ func (b beside) plan(t *testing.T, s *situation.Situation) string {
 func (b beside) ask(t *testing.T, program string) string {
 	t.Helper()
 	var items []json.RawMessage
-	if err := dump.Read(strings.NewReader(b.text(t)), b.name, func(o dump.Object) error {
-		if o.Kind != "List" {
-			items = append(items, slices.Clone(o.JSON))
-		}
-		return nil
-	}); err != nil {
+	r := snapshot.Reader{Each: func(_ *snapshot.Ref, text []byte) { items = append(items, slices.Clone(text)) }}
+	if err := r.Stream(strings.NewReader(b.text(t)), b.name); err != nil {
 		t.Fatal(err)
 	}
 	in, err := json.Marshal(map[string]any{"items": items})
@@ -333,4 +322,20 @@ func readinessLine(t *testing.T, out []byte) string {
 		return "nothing"
 	}
 	return strings.Join(found, "; ")
+}
+
+// situationOf returns the situation in what a function reads.
+func situationOf(t *testing.T, read func(*snapshot.Reader) error) *situation.Situation {
+	t.Helper()
+	var r snapshot.Reader
+	err := read(&r)
+	from, failed := r.Snapshot()
+	if err = errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
+	s, err := situation.Of(from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

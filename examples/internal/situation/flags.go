@@ -9,7 +9,9 @@ import (
 
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 )
 
 // Usage and Help describe the flags that Declare declares.
@@ -34,18 +36,19 @@ const (
 
 // Flags are the flags of a question about a situation.
 type Flags struct {
-	to, graph, at                                *string
+	to, graph                                    *string
 	pause, least, direct                         *bool
 	operators, out, none, accept, keep, catalogs *[]string
+	source                                       *reading.Source
 }
 
 // Declare declares the flags of a call.
 func Declare(c *args.Call) *Flags {
 	return &Flags{
-		to: c.Flags.String("to", "", ""), graph: c.Flags.String("graph", "", ""), at: c.Flags.String("at", "", ""),
+		to: c.Flags.String("to", "", ""), graph: c.Flags.String("graph", "", ""),
 		pause: c.Flags.Bool("pause-workers", false, ""), least: c.Flags.Bool("least-disruption", false, ""), direct: c.Flags.Bool("direct", false, ""),
 		operators: c.Words("operator"), out: c.Words("out"), none: c.Words("none"),
-		accept: c.Words("accept"), keep: c.Words("keep"), catalogs: c.Words("catalog"),
+		accept: c.Words("accept"), keep: c.Words("keep"), catalogs: c.Words("catalog"), source: reading.Declare(c),
 	}
 }
 
@@ -104,29 +107,24 @@ func (f *Flags) Question() (*plan.Goal, *plan.Policy, error) {
 	return goal, policy, nil
 }
 
-// Read reads a situation from a file, from standard input for "-", or from all files of
-// a directory.
+// Read reads a situation from whatever [reading.Source.Read] understands.
 func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
-	s := &Situation{}
-	var err error
-	if s.At, err = readAt(*f.at); err != nil {
+	s, err := f.source.Read(name)
+	if err != nil {
 		return nil, err
 	}
-	c.Doing("reading " + name)
-	if err := s.read(c, name); err != nil {
-		return nil, err
-	}
-	return s, f.Complete(c, s)
+	return f.Complete(c, s)
 }
 
-// Complete completes a situation from the flags: catalogs, kinds that the cluster has none
-// of, and the update graph.
-func (f *Flags) Complete(c *args.Call, s *Situation) error {
+// Complete returns the situation that a snapshot shows, with what the flags say: catalogs, kinds
+// that the cluster has none of, and the update graph.
+func (f *Flags) Complete(c *args.Call, from *snapshot.Snapshot) (*Situation, error) {
 	catalogs, shut, err := OpenCatalogs(c.Context, *f.catalogs)
 	defer shut()
-	if err == nil {
-		err = s.Complete(catalogs)
+	if err != nil {
+		return nil, err
 	}
+	s, err := Of(from, catalogs)
 	if err == nil {
 		err = s.none(*f.none)
 	}
@@ -136,7 +134,7 @@ func (f *Flags) Complete(c *args.Call, s *Situation) error {
 	if err == nil {
 		f.unused(c, s)
 	}
-	return err
+	return s, err
 }
 
 // unused prints notes about values of -accept and -keep that the situation does not contain.

@@ -1,22 +1,26 @@
 package situation_test
 
 import (
-	"encoding/json"
+	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead/examples/internal/dump"
-	"github.com/fairlead/fairlead/examples/internal/situation"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 )
 
 // The machines of a dump are those of the situation; an empty list means that there are
 // none.
 func TestMachines(t *testing.T) {
-	s := &situation.Situation{}
-	if err := s.Add(dump.Object{Kind: "MachineList"}); err != nil || s.Machines == nil {
-		t.Errorf("%v, %v", s.Machines, err)
+	of := func(text string) func(*snapshot.Reader) error {
+		return func(r *snapshot.Reader) error { return r.Stream(strings.NewReader(text), "dump") }
 	}
-	text := json.RawMessage(`{"kind":"Machine","metadata":{"name":"m0"},"status":{"nodeRef":{"kind":"Node","name":"n0"}}}`)
-	if err := s.Add(dump.Object{Kind: "Machine", JSON: text}); err != nil || len(s.Machines) != 1 || s.Machines[0].Status.NodeRef.Name != "n0" {
-		t.Errorf("%+v, %v", s.Machines, err)
+	if s := situationOf(t, of(`{"kind":"PodList","items":[]}`)); s.Machines != nil || s.Pods == nil {
+		t.Errorf("%v, %v", s.Machines, s.Pods)
+	}
+	if s := situationOf(t, of(`{"kind":"MachineList","items":[]}`)); s.Machines == nil {
+		t.Error("nil")
+	}
+	s := situationOf(t, of(`{"kind":"Machine","metadata":{"name":"m0"},"status":{"nodeRef":{"kind":"Node","name":"n0"}}}`))
+	if len(s.Machines) != 1 || s.Machines[0].Status.NodeRef.Name != "n0" {
+		t.Errorf("%+v", s.Machines)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/cvo/plan"
-	"github.com/fairlead/fairlead/examples/internal/dump"
-	"github.com/fairlead/fairlead/examples/internal/situation"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/internal/samples"
 )
 
@@ -25,21 +24,18 @@ func TestRecorded(t *testing.T) {
 	for _, one := range clusters {
 		prefix := strings.TrimSuffix(one, "cv.yaml")
 		name := strings.TrimSuffix(filepath.Base(prefix), "-")
-		s := &situation.Situation{}
-		for _, kind := range []string{"cv", "co", "mcp", "mc", "node"} {
-			f, err := os.Open(prefix + kind + ".yaml")
-			if err != nil {
-				t.Fatal(err)
+		s := situationOf(t, func(r *snapshot.Reader) error {
+			for _, kind := range []string{"cv", "co", "mcp", "mc", "node"} {
+				f, err := os.Open(prefix + kind + ".yaml")
+				if err == nil {
+					err = errors.Join(r.Stream(f, f.Name()), f.Close())
+				}
+				if err != nil {
+					return err
+				}
 			}
-			err = dump.Read(f, f.Name(), s.Add)
-			f.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := s.Complete(nil); err != nil {
-			t.Fatal(err)
-		}
+			return nil
+		})
 		goal := &plan.Goal{Release: s.Cluster.Status.Desired.Version}
 		p, err := plan.Make(t.Context(), &s.Situation, goal, nil)
 		var none *plan.NoPlanError

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/fairlead/plan"
 	"github.com/fairlead/fairlead/examples/fairlead/update"
 	"github.com/fairlead/fairlead/examples/internal/args"
@@ -132,10 +133,10 @@ func read(c *args.Call, config string, flags *situation.Flags) (*situation.Situa
 	for _, g := range missing {
 		gaps = append(gaps, fmt.Sprintf("unknown: %s\n  get it: %s\n", g.What, g.How))
 	}
-	if s.Cluster == nil {
+	if s.Version() == nil {
 		return nil, errors.New("there is no ClusterVersion to plan for\n" + strings.Join(gaps, ""))
 	}
 	fmt.Fprint(c.Stderr, strings.Join(gaps, ""))
-	s.At = time.Now()
-	return s, flags.Complete(c, s)
+	s.Clock = snapshot.Clock{At: time.Now(), Source: "the clock of this machine"}
+	return flags.Complete(c, s)
 }

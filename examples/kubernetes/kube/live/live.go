@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/situation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -23,10 +24,11 @@ type Cluster struct {
 // installed operators. The error is that of ctx, of a server that does not answer, or
 // of a catalog. It takes one request for every 500 objects of each of [Kinds].
 func Read(ctx context.Context, c client.Reader, catalogs map[string]*catalog.Catalog, now time.Time) (*Cluster, error) {
-	s, gaps, err := Objects(ctx, c)
-	if err == nil {
-		err = s.Complete(catalogs)
+	from, gaps, err := Objects(ctx, c)
+	if err != nil {
+		return nil, err
 	}
+	s, err := situation.Of(from, catalogs)
 	if err != nil {
 		return nil, err
 	}
@@ -34,15 +36,18 @@ func Read(ctx context.Context, c client.Reader, catalogs map[string]*catalog.Cat
 	return &Cluster{s.Situation, gaps}, nil
 }
 
-// Objects reads the same objects as Read, for callers that complete the
-// situation in another way.
-func Objects(ctx context.Context, c client.Reader) (*situation.Situation, []cvo.Gap, error) {
-	r := &reader{client: c, into: &situation.Situation{}}
+// Objects reads the same objects as Read.
+func Objects(ctx context.Context, c client.Reader) (*snapshot.Snapshot, []cvo.Gap, error) {
+	r := &reader{client: c}
 	err := r.read(ctx, Kinds())
 	if err == nil {
 		err = r.gates(ctx)
 	}
-	return r.into, r.gaps, err
+	if err != nil {
+		return nil, r.gaps, err
+	}
+	s, err := r.into.Snapshot()
+	return s, r.gaps, err
 }
 
 // Alerts returns the alerts of a cluster's monitoring, as promql.Evaluator.Alerts does.
@@ -52,14 +57,16 @@ type Alerts func(context.Context) ([]cvo.Alert, error)
 // cvo.Inspect. Alerts are unknown if alerts is nil or fails. The error is that of ctx,
 // or of a server that does not answer.
 func Inspect(ctx context.Context, c client.Reader, alerts Alerts, now time.Time) (*cvo.Report, error) {
-	r := &reader{client: c, into: &situation.Situation{}}
+	r := &reader{client: c}
 	if err := r.read(ctx, statusKinds()); err != nil {
 		return nil, err
 	}
-	s := r.into
-	d := &cvo.Dump{Version: s.Cluster, Operators: s.ClusterOperators, Pools: s.Pools, Nodes: s.Nodes, Configs: s.Configs}
+	s, err := r.into.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	d := s.UpdateDump()
 	if alerts != nil {
-		var err error
 		if d.Alerts, err = alerts(ctx); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()

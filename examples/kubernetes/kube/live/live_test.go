@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/fairlead/update"
-	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/live"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/samples"
@@ -96,14 +96,13 @@ func serverOf(t *testing.T, files ...string) *server {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = dump.Read(text, file, func(o dump.Object) error {
-			if strings.HasSuffix(o.Kind, "List") {
-				return nil
-			}
+		var bad error
+		r := snapshot.Reader{Each: func(o *snapshot.Ref, text []byte) {
 			object := map[string]any{}
 			s.objects[o.Kind] = append(s.objects[o.Kind], object)
-			return json.Unmarshal(o.JSON, &object)
-		})
+			bad = errors.Join(bad, json.Unmarshal(text, &object))
+		}}
+		err = errors.Join(r.Stream(text, file), bad)
 		text.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -140,8 +139,15 @@ func TestInspectAsDump(t *testing.T) {
 	for _, file := range files {
 		prefix := strings.TrimSuffix(file, "-cv.yaml")
 		var alerts live.Alerts
-		if list, err := dump.Alerts(prefix + "-alerts.json"); err == nil && list != nil {
-			alerts = func(context.Context) ([]cvo.Alert, error) { return list, nil }
+		if f, err := os.Open(prefix + "-alerts.json"); err == nil {
+			var from snapshot.Reader
+			err := from.StreamOf("Alert", f, f.Name())
+			f.Close()
+			known, failed := from.Snapshot()
+			if err = errors.Join(err, failed); err != nil {
+				t.Fatal(err)
+			}
+			alerts = func(context.Context) ([]cvo.Alert, error) { return known.Alerts.Items, nil }
 		}
 		parts, _ := filepath.Glob(prefix + "-*.yaml")
 		s, want := serverOf(t, parts...), status(t, prefix)

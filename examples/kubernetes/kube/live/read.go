@@ -8,8 +8,7 @@ import (
 	"net"
 
 	"github.com/fairlead/fairlead/cvo"
-	"github.com/fairlead/fairlead/examples/internal/dump"
-	"github.com/fairlead/fairlead/examples/internal/situation"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/internal/shell"
 	corev1 "k8s.io/api/core/v1"
@@ -68,7 +67,7 @@ func configMaps() []client.ObjectKey {
 // reader reads a cluster.
 type reader struct {
 	client client.Reader
-	into   *situation.Situation
+	into   snapshot.Reader
 	gaps   []cvo.Gap // what could not be read
 }
 
@@ -79,17 +78,17 @@ const pageSize = 500
 // further requests would also get.
 func (r *reader) read(ctx context.Context, kinds []Kind) error {
 	for _, k := range kinds {
-		before := *r.into
 		err := r.pages(ctx, k, pageSize)
 		if apierrors.IsResourceExpired(err) { // the list expired between two pages
-			*r.into = before
 			err = r.pages(ctx, k, 0)
 		}
 		if k.optional && unknown(err) {
-			err = r.into.Add(dump.Object{Kind: k.Kind + "List"})
+			err = nil
 		}
-		if err != nil {
-			*r.into = before // a partial list would look complete
+		if err == nil {
+			r.into.Listed(k.Kind)
+		} else {
+			r.into.Missed(k.Kind, snapshot.Gap{Why: err.Error(), Permission: "list " + k.Resource})
 		}
 		if err := r.miss(ctx, k.Resource, shell.Command("oc get %s -A -o yaml", schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()), err); err != nil {
 			return err
@@ -111,7 +110,7 @@ func (r *reader) pages(ctx context.Context, k Kind, size int64) error {
 			return err
 		}
 		if token = next; token == "" {
-			return r.into.Add(dump.Object{Kind: k.Kind + "List"})
+			return nil
 		}
 	}
 }
@@ -137,7 +136,7 @@ func (r *reader) page(ctx context.Context, k Kind, opts ...client.ListOption) (n
 func (r *reader) take(kind string, object runtime.Object) error {
 	text, err := json.Marshal(object)
 	if err == nil {
-		err = dump.Each(text, kind, r.into.Add)
+		err = r.into.Object(text, kind, "the API server")
 	}
 	if err != nil {
 		return &contentError{err}

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/situation"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/live"
@@ -59,10 +60,11 @@ func (b *Backend) Observe(ctx context.Context, name string) (*plan.World, error)
 	if err != nil {
 		return nil, err
 	}
-	seen, _, err := live.Objects(ctx, b.Client) // steps that depend on unknown data report the gaps
-	if err == nil {
-		err = seen.Complete(b.Catalogs)
+	from, _, err := live.Objects(ctx, b.Client) // steps that depend on unknown data report the gaps
+	if err != nil {
+		return nil, err
 	}
+	seen, err := situation.Of(from, b.Catalogs)
 	if err == nil && b.Graph != nil && seen.Cluster != nil {
 		var g *graph.Graph
 		if g, err = b.Graph(ctx); err == nil {

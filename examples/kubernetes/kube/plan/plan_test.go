@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/graph"
 	engine "github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
@@ -50,17 +50,15 @@ func newWorld(t *testing.T, replace *strings.Replacer, more ...*unstructured.Uns
 	}
 	var objects []client.Object
 	kinds := []schema.GroupVersionKind{Kind, kindInstallPlan, drain.Kind, {Group: "apps", Version: "v1", Kind: "ReplicaSet"}, {Group: "apps", Version: "v1", Kind: "StatefulSet"}}
-	err = dump.Read(strings.NewReader(replace.Replace(string(text))), "objects", func(o dump.Object) error {
-		if strings.HasSuffix(o.Kind, "List") {
-			return nil
-		}
+	r := snapshot.Reader{Each: func(_ *snapshot.Ref, text []byte) {
 		u := &unstructured.Unstructured{}
 		objects = append(objects, u)
-		err := u.UnmarshalJSON(o.JSON)
+		if err := u.UnmarshalJSON(text); err != nil {
+			t.Error(err)
+		}
 		kinds = append(kinds, u.GroupVersionKind())
-		return err
-	})
-	if err != nil {
+	}}
+	if err := r.Stream(strings.NewReader(replace.Replace(string(text))), "objects"); err != nil {
 		t.Fatal(err)
 	}
 	for _, u := range more {

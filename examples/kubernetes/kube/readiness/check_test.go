@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/readiness"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,14 +48,14 @@ func server(t *testing.T, text string) *fake.FakeDynamicClient {
 		kinds[*resource] = kind + "List"
 	}
 	var objects []runtime.Object
-	if err := dump.Read(strings.NewReader(text), "objects", func(o dump.Object) error {
-		if o.Kind == "List" {
-			return nil
-		}
+	r := snapshot.Reader{Each: func(_ *snapshot.Ref, text []byte) {
 		u := &unstructured.Unstructured{}
 		objects = append(objects, u)
-		return u.UnmarshalJSON(o.JSON)
-	}); err != nil {
+		if err := u.UnmarshalJSON(text); err != nil {
+			t.Error(err)
+		}
+	}}
+	if err := r.Stream(strings.NewReader(text), "objects"); err != nil {
 		t.Fatal(err)
 	}
 	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...)

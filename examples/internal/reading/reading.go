@@ -1,0 +1,199 @@
+// Package reading gives every verb its snapshot of a cluster, from whatever people have.
+package reading
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/archive"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// Source says where a call reads a cluster from, and when that was.
+type Source struct {
+	call *args.Call
+	at   time.Time
+	// Each is that of the [snapshot.Reader].
+	Each func(*snapshot.Ref, []byte)
+	// Informative says that the call reports what there is, so that something unread is
+	// not a finding.
+	Informative bool
+}
+
+// Declare declares the flags that every verb has which reads a cluster: -at, unless the verb
+// has one of its own, and -v.
+func Declare(c *args.Call) *Source {
+	s := &Source{call: c}
+	if c.Flags.Lookup("at") == nil {
+		c.Shared += `  -at TIME  when the cluster was looked at, such as 2026-01-02T15:04:05Z; ages count from it (default: the
+            latest time that a server wrote into the input)
+`
+		c.Flags.Func("at", "", func(text string) (err error) {
+			if s.at, err = time.Parse(time.RFC3339, text); err != nil {
+				return errors.New("write it like 2026-01-02T15:04:05Z")
+			}
+			return nil
+		})
+	}
+	if c.Flags.Lookup("v") == nil {
+		c.Shared += "  -v        list all of the input that could not be read\n"
+		c.Flags.Bool("v", false, "")
+	}
+	c.Shared = "every command that reads a cluster has these flags:\n" + strings.TrimSuffix(c.Shared, "\n")
+	return s
+}
+
+// Read reads a cluster from a file, a directory, an archive, the files with a common prefix,
+// or standard input for "-". Problems that leave something unknown are summed up on standard
+// error. The error is about what makes the whole unreadable.
+func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
+	s.call.Doing("reading " + name)
+	r := snapshot.Reader{Each: s.Each}
+	if err := s.read(&r, name); err != nil {
+		return nil, err
+	}
+	out, err := r.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	if out.Empty() {
+		if w := first(out); w != nil {
+			return nil, errors.New(w.String())
+		}
+		if name == "-" {
+			name = "standard input"
+		}
+		return nil, fmt.Errorf("%s: it has no object of Kubernetes; give it the output of kubectl get -o yaml or -o json, or an unpacked must-gather", name)
+	}
+	if !s.at.IsZero() {
+		out.Clock = snapshot.Clock{At: s.at, Source: "-at"}
+	}
+	s.say(out)
+	return out, nil
+}
+
+// first returns the first warning about something that could not be read, or else about what is not
+// an object.
+func first(out *snapshot.Snapshot) (w *snapshot.Warning) {
+	for i := range out.Warnings {
+		if out.Warnings[i].Unread {
+			return &out.Warnings[i]
+		}
+		if w == nil && out.Warnings[i].Foreign {
+			w = &out.Warnings[i]
+		}
+	}
+	return w
+}
+
+// parts are the ends of the names of files with a common prefix, and the kinds in them.
+var parts = [][2]string{
+	{"-cv.yaml", "ClusterVersion"}, {"-co.yaml", "ClusterOperator"}, {"-mcp.yaml", "MachineConfigPool"}, {"-mc.yaml", "MachineConfig"}, {"-node.yaml", "Node"},
+	{"-alerts.json", "Alert"},
+}
+
+func (s *Source) read(r *snapshot.Reader, name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case name == "-":
+		return r.Stream(s.call.Stdin, "standard input")
+	case errors.Is(err, fs.ErrNotExist):
+		if _, missing := os.Stat(name + parts[0][0]); missing != nil {
+			_, err = os.Open(name)
+			return err
+		}
+		return s.prefix(r, name)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return r.FS(os.DirFS(name), name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if isArchive(name) {
+		files, err := archive.Read(s.call.Context, f, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return r.FS(files, name)
+	}
+	return r.Stream(f, name)
+}
+
+func (s *Source) prefix(r *snapshot.Reader, name string) error {
+	for _, part := range parts {
+		f, err := os.Open(name + part[0])
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(r.StreamOf(part[1], f, name+part[0]), f.Close())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isArchive(name string) bool {
+	for _, end := range []string{".tar", ".tar.gz", ".tgz"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// found prints a warning, which is a finding: what could not be read is unknown.
+func (s *Source) found(text string) {
+	if s.Informative {
+		fmt.Fprintln(s.call.Stderr, words.Visible("warning: "+text))
+		return
+	}
+	s.call.Warn("%s", words.Visible(text))
+}
+
+// say sums up what was odd: in three lines, or with -v in full.
+func (s *Source) say(out *snapshot.Snapshot) {
+	all := s.call.Flags.Lookup("v").Value.String() == "true"
+	to := s.call.Stderr
+	var unread []*snapshot.Warning
+	for i := range out.Warnings {
+		switch w := &out.Warnings[i]; {
+		case all && w.Unread:
+			s.found(w.String())
+		case all:
+			fmt.Fprintln(to, words.Visible("note: "+w.String()))
+		case w.Unread:
+			unread = append(unread, w)
+		}
+	}
+	if all {
+		if out.Files > 1 {
+			fmt.Fprintf(to, "note: %d files were read\n", out.Files)
+		}
+		if out.Clock.Source != "" {
+			fmt.Fprintf(to, "note: ages count from %s: %s\n", out.Clock.At.UTC().Format(time.RFC3339), out.Clock.Source)
+		}
+		return
+	}
+	if len(unread) > 0 {
+		s.found(unread[0].String())
+	}
+	if len(unread) > 1 {
+		s.found(fmt.Sprintf("%d more could not be read and count as unknown; -v lists them", len(unread)-1))
+	}
+	if len(out.Clock.Ahead) > 0 {
+		fmt.Fprintf(to, "warning: the clock of node %s is far ahead of all others and is not used\n", strings.Join(out.Clock.Ahead, ", "))
+	}
+}
