@@ -33,7 +33,7 @@ type builder struct {
 // build asks all engines.
 func build(w *world, before *Graph) *builder {
 	b := &builder{
-		world: w, before: before, report: cvo.Inspect(w.dump(), w.now), nodeAt: map[string]int{}, podAt: map[string]int{}, podsOn: map[string][]int{},
+		world: w, g: Graph{Nodes: []Node{}, Edges: []Edge{}}, before: before, report: cvo.Inspect(w.dump(), w.now), nodeAt: map[string]int{}, podAt: map[string]int{}, podsOn: map[string][]int{},
 		down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, told: map[string]bool{},
 	}
 	for i := range w.nodes {
@@ -56,6 +56,7 @@ func build(w *world, before *Graph) *builder {
 	b.operatorsWait()
 	b.updateWaits()
 	b.otherSigns()
+	b.others()
 	b.explained()
 	b.g.Normal()
 	return b

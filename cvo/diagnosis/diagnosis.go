@@ -72,12 +72,16 @@ func (d *Diagnosis) Well() bool { return d.Health == Healthy && len(d.Unknown) =
 
 // Diagnose says what a cluster waits for, why, and what to do next. now is when it was looked at;
 // zero means the snapshot's own time. The snapshot is not changed, and shares no memory with the
-// diagnosis except strings. Equal snapshots have equal diagnoses.
-func Diagnose(s *snapshot.Snapshot, now time.Time) *Diagnosis {
+// diagnosis except strings. Equal snapshots and options have equal diagnoses.
+func Diagnose(s *snapshot.Snapshot, now time.Time, o *Options) *Diagnosis {
 	if now.IsZero() {
 		now = s.Clock.At
 	}
-	return diagnose(view(s, now))
+	w := view(s, now)
+	if o != nil {
+		w.more = o.Others
+	}
+	return diagnose(w)
 }
 
 // diagnose asks all engines about a world.
@@ -166,7 +170,7 @@ func (d *Diagnosis) health(b *builder) {
 	stuck := Stuck(d.Causes)
 	works := slices.ContainsFunc(stuck, func(id string) bool {
 		switch n := b.g.Node(id); n.Kind {
-		case "Update", "MachineConfigPool", "ClusterVersion", "Machine", "Subscription", "InstallPlan", "ClusterExtension":
+		case "Update", "MachineConfigPool", "ClusterVersion", "Machine", "Subscription", "InstallPlan", "ClusterServiceVersion", "CatalogSource", "ClusterExtension":
 			return true
 		case "Node":
 			return n.State == Waiting

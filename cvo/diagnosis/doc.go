@@ -1,6 +1,6 @@
 // Package diagnosis says what a cluster waits for, why, and what to do next.
 //
-//	d := diagnosis.Diagnose(snapshot, time.Time{})
+//	d := diagnosis.Diagnose(snapshot, time.Time{}, nil)
 //	d.Word           // the verdict, in one word
 //	d.Says           // the causes, each in a sentence
 //	d.Steps          // what to do, in this order, with commands

@@ -25,7 +25,7 @@ items:
 	if err != nil {
 		panic(err)
 	}
-	d := diagnosis.Diagnose(s, time.Time{})
+	d := diagnosis.Diagnose(s, time.Time{}, nil)
 	fmt.Println(d.Word)
 	fmt.Println(d.Says[0])
 	fmt.Println(d.Steps[0].Command)

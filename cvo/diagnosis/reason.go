@@ -44,5 +44,6 @@ const (
 	MachineWaiting   = "MachineWaiting"   // the machine is being deleted
 	MachineFailed    = "MachineFailed"    // the machine has failed and will not start
 	MachineSlow      = "MachineSlow"      // the machine should have become a node long ago
+	OtherWaiting     = "OtherWaiting"     // an object of Options that waits for something
 	MachineStarting  = "MachineStarting"  // the machine is starting
 )

@@ -33,6 +33,7 @@ type world struct {
 	machines   []lifecycle.Machine
 	checks     []fleet.HealthCheck
 	events     map[string][]string // by pod that is not well, what was noticed about it, the last first
+	more       []Other             // what other engines explain
 	solved     []string            // IDs of nodes of the graph that are supposed to be gone
 	// signs are what other objects say about themselves.
 	signs []sign

@@ -161,6 +161,7 @@ var lattice = map[string][]string{
 		"examples/fairlead/diagnose", "examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/report": {
+		"cvo/diagnosis",
 		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "taints",
 	},
 	"examples/internal/sample": {".", "cvo", "cvo/plan", "lifecycle"}, // for their tests

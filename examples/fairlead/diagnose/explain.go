@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -68,6 +69,7 @@ func Explain(others ...Kind) *args.Command {
 	for _, k := range kinds() {
 		names = append(names, k.names[0])
 	}
+	names = append(names, olmKinds()...)
 	for _, k := range others {
 		names = append(names, k.Names[0])
 	}
@@ -82,11 +84,11 @@ func Explain(others ...Kind) *args.Command {
 exit status: 0 it waits for nothing that is wrong, 1 it does, or that is not known, 2 bad input`,
 		Examples: `fairlead explain must-gather.local.1 node/worker-0
 			fairlead explain all.yaml pdb/web -n shop`,
-		Run: func(c *args.Call) error { return explain(c, others) },
+		Run: func(c *args.Call) error { return explained(c, others) },
 	}
 }
 
-func explain(c *args.Call, others []Kind) error {
+func explained(c *args.Call, others []Kind) error {
 	form := c.Choice("o", "text", "json")
 	namespace := c.Flags.String("n", "", "")
 	at := instant(c)
@@ -97,10 +99,11 @@ func explain(c *args.Call, others []Kind) error {
 	if !ok || name == "" {
 		return &args.UsageError{Text: c.Args[1] + ": write KIND/NAME, as in node/worker-0"}
 	}
-	s, err := open(c, c.Args[0])
+	opened, err := diagnosing.Open(c, c.Args[0])
 	if err != nil {
 		return err
 	}
+	s := opened.Snapshot
 	what = strings.ToLower(what)
 	for _, k := range others {
 		if slices.Contains(k.Names, what) {
@@ -108,12 +111,14 @@ func explain(c *args.Call, others []Kind) error {
 		}
 	}
 	all := kinds()
+	if v, known := opened.Operators.View(what, strings.TrimPrefix(*namespace+"/"+name, "/")); known {
+		return operator(c, v, c.Args[1], *form)
+	}
 	i := slices.IndexFunc(all, func(k kind) bool { return slices.Contains(k.names, what) })
 	if i < 0 {
 		return &args.UsageError{Text: what + ": it is not a kind that can be explained; " + c.Name + " -h lists them"}
 	}
-	d := diagnosis.Diagnose(s, *at)
-	return about(c, d, s, &all[i], *namespace, name, *form)
+	return about(c, opened.Diagnose(c, *at), s, &all[i], *namespace, name, *form)
 }
 
 // about explains an object of the graph.

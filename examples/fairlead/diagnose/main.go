@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 )
 
 // Command is the verb diagnose.
@@ -30,10 +31,15 @@ exit status: 0 all is well and known, 1 something is wrong or not known, 2 bad i
 func run(c *args.Call) error {
 	form := c.Choice("o", "text", "json", "dot", "mermaid")
 	all := c.Flags.Bool("v", false, "")
-	d, err := read(c, 1)
+	at := instant(c)
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	opened, err := diagnosing.Open(c, c.Args[0])
 	if err != nil {
 		return err
 	}
+	d := opened.Diagnose(c, *at)
 	switch *form {
 	case "json":
 		err = c.JSON(d)

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/situation"
 )
@@ -70,7 +71,16 @@ func run(c *args.Call) error {
 	if !flags.Asked() {
 		goal = nil
 	}
+	rewind, err := twice(c)
+	if err != nil {
+		return err
+	}
 	s, err := flags.Read(c, c.Args[0])
+	if err != nil {
+		return err
+	}
+	rewind()
+	dump, err := diagnosing.Open(c, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -81,6 +91,7 @@ func run(c *args.Call) error {
 	in := &report.Input{
 		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
 	}
+	in.Diagnosis = dump.Diagnose(c, s.At)
 	r, err := report.Make(c.Context, in)
 	if err != nil {
 		return err
@@ -114,6 +125,18 @@ func run(c *args.Call) error {
 		return page(c.Stdout)
 	}
 	return write(*out, page)
+}
+
+// twice lets standard input be read twice, if the argument says that it is read: it returns what
+// rewinds it.
+func twice(c *args.Call) (rewind func(), err error) {
+	if c.Args[0] != "-" {
+		return func() {}, nil
+	}
+	text, err := io.ReadAll(c.Stdin)
+	rewind = func() { c.Stdin = bytes.NewReader(text) }
+	rewind()
+	return rewind, err
 }
 
 // slim reads the part of a catalog that a live page needs; nothing without a catalog.

@@ -130,7 +130,7 @@ func (r *Report) write(w io.Writer, live *live) error {
 	}
 	style := pageCSS + diagram.Style
 	p := &page{
-		Title: "fairlead report", Style: template.CSS(style), Script: template.JS(pageJS), Data: template.JS(ascii(data)),
+		Title: shown.title(), Style: template.CSS(style), Script: template.JS(pageJS), Data: template.JS(ascii(data)),
 		Policy:   "default-src 'none'; script-src '" + hash(pageJS) + "'" + live.policy() + "; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'",
 		Sections: shown.sections(live != nil), R: shown, Live: live,
 		Timeline: template.HTML(r.timeline), Releases: template.HTML(r.releases), Operators: template.HTML(r.operators),

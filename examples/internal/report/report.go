@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/internal/words"
@@ -36,6 +37,9 @@ type Input struct {
 	// the CSVs of the cluster. Only what-if questions need them.
 	Catalog   string                      `json:"catalog,omitempty"`
 	Installed []olm.ClusterServiceVersion `json:"installed,omitempty"` // see Catalog
+	// Diagnosis is what the cluster waits for, and what to do next; nil if nobody asked. Answers to
+	// what-if questions have none.
+	Diagnosis *diagnosis.Diagnosis `json:"-"`
 }
 
 // Report is what is known about a cluster. Its JSON is the data of the page.
@@ -47,6 +51,7 @@ type Report struct {
 	Headline  string       `json:"headline"`            // the most important fact, in a sentence
 	Tone      Tone         `json:"tone"`                // of the headline
 	First     []Advice     `json:"first,omitempty"`     // what to do first, at most five
+	Diagnosis *Verdict     `json:"diagnosis,omitempty"` // the first screen; nil if nobody asked
 	Facts     []Fact       `json:"facts"`               // the cluster in figures
 	Plan      *Plan        `json:"plan,omitempty"`      // nil: no goal was given
 	Update    *Update      `json:"update,omitempty"`    // nil: no ClusterVersion
@@ -127,6 +132,7 @@ func Make(ctx context.Context, in *Input) (*Report, error) {
 	if err := r.findings(in, status); err != nil {
 		return nil, err
 	}
+	r.verdict(in.Diagnosis)
 	r.head(s, status)
 	return r, r.draw()
 }
@@ -195,6 +201,9 @@ func (r *Report) head(s *plan.Situation, status *cvo.Report) {
 		r.Name = string(s.Cluster.Spec.ClusterID)
 	}
 	r.headline(s, status)
+	if r.Diagnosis != nil {
+		r.Tone = r.Diagnosis.tone
+	}
 	if first, size := utf8.DecodeRuneInString(r.Headline); size > 0 {
 		r.Headline = string(unicode.ToUpper(first)) + r.Headline[size:]
 	}
@@ -320,7 +329,7 @@ func (r *Report) first() {
 	}
 	fixed := r.Plan != nil && slices.ContainsFunc(r.Plan.Steps, func(s plan.PlanStep) bool { return s.Kind == plan.FixBudget })
 	for _, g := range r.Findings {
-		if g.Tone == Bad && g.Next != "" && !(g.planned && fixed) {
+		if r.Diagnosis == nil && g.Tone == Bad && g.Next != "" && !(g.planned && fixed) {
 			add(Advice{Text: g.Next, Why: g.Title, Command: g.Command, Section: "findings"})
 		}
 	}

@@ -1,0 +1,73 @@
+package diagnosis
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Options are what else is known. Nil means nothing.
+type Options struct {
+	// Others are objects that engines explain which this package does not ask, such as the
+	// operators of OLM (solver/olm/explain). Their order does not matter.
+	Others []Other
+}
+
+// Other is an object, and what it waits for.
+type Other struct {
+	Kind      string // such as Subscription
+	Namespace string // empty if it has none
+	Name      string // of the object
+	Phase     string // where it stands, as in "not installed"
+	// Waits are what it waits for. The first one that does not pass by itself decides; the others
+	// follow from it, or come later.
+	Waits []OtherWait
+}
+
+// OtherWait is what an object waits for. Objects that wait for the same subject and reason have one
+// cause.
+type OtherWait struct {
+	fairlead.Block
+	Command string // that helps, or finds out more; runs as printed
+	Passing bool   // it ends by itself
+	Unknown bool   // it rests on something that is not known
+}
+
+// others adds what other engines explain.
+func (b *builder) others() {
+	for i := range b.more {
+		o := &b.more[i]
+		if len(o.Waits) == 0 {
+			continue
+		}
+		w := &o.Waits[0]
+		for k := range o.Waits {
+			if !o.Waits[k].Passing {
+				w = &o.Waits[k]
+				break
+			}
+		}
+		full := strings.TrimPrefix(o.Namespace+"/"+o.Name, "/")
+		x := Node{
+			Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, State: Waiting, Reason: OtherWaiting, Since: w.Since,
+			Says: strings.ToLower(o.Kind) + " " + full + ": " + cmp.Or(o.Phase, "it waits"), Owner: w.Owner,
+		}
+		id := b.add(x)
+		state := Faulty
+		if w.Passing {
+			state = Going
+		}
+		cause := Node{
+			ID: strings.ToLower(w.Subject) + "#" + w.Reason, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, State: state, Reason: w.Reason,
+			Says: w.Message, Since: w.Since, Owner: w.Owner, Alike: w.Subject, do: w.Unblock, command: w.Command,
+		}
+		if !strings.Contains(cause.Says, o.Name) && !strings.Contains(cause.Says, o.Namespace) {
+			cause.Says = strings.ToLower(o.Kind) + " " + full + ": " + w.Message
+		}
+		if w.Unknown {
+			cause.Sure = Assumed
+		}
+		b.wait(id, b.add(cause), w.Reason, Derived)
+	}
+}

@@ -1,0 +1,28 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/solver/olm/explain"
+)
+
+// olmKinds are the kinds of OLM's objects that can be explained.
+func olmKinds() []string { return explain.Kinds() }
+
+// operator writes what is known of an object of OLM.
+func operator(c *args.Call, v *explain.View, asked, form string) error {
+	if v == nil {
+		return fmt.Errorf("%s is not in the dump; name its namespace with -n", asked)
+	}
+	var err error
+	if form == "json" {
+		err = c.JSON(v)
+	} else {
+		err = v.WriteText(c.Stdout)
+	}
+	if err == nil && v.Blocked() {
+		return args.ErrFindings
+	}
+	return err
+}
