@@ -11,6 +11,7 @@ import (
 // check is told of each change at the backend, and checks what always holds.
 func (p *play) check(_ string, a install.Action) {
 	w := p.backend.World(ns)
+	p.checkAccount(w, a)
 	switch a := a.(type) {
 	case install.WritePlan:
 		p.checkPlan(w, &a.Plan)
@@ -47,6 +48,35 @@ func (p *play) check(_ string, a install.Action) {
 	}
 	p.oneOperator(w)
 	p.requiredAPIs(w)
+}
+
+// checkAccount: what operators bring is written as the account of the group, except CRDs
+// and the roles for APIs and groups.
+func (p *play) checkAccount(w *install.World, a install.Action) {
+	as, limited := "", true
+	switch a := a.(type) {
+	case install.ApplyStep:
+		as, limited = a.As, a.Ref.Kind != "CustomResourceDefinition"
+	case install.WriteObject:
+		own := strings.HasPrefix(a.Ref.Name, "olm.og.") || strings.Contains(a.Ref.Name, ".g.example-v") && a.Ref.Kind == "ClusterRole"
+		as, limited = a.As, !own
+	case install.Deploy:
+		as = a.As
+	case install.IssueCertificate:
+		as = a.As
+	default:
+		return
+	}
+	want := ""
+	if limited {
+		want = w.Groups[0].Spec.ServiceAccountName
+	}
+	if as != want {
+		p.fail("%s is written as %q, not as %q", a, as, want)
+	}
+	if as != "" {
+		p.Reach("written as the account")
+	}
 }
 
 func (p *play) checkPlan(w *install.World, plan *install.InstallPlan) {

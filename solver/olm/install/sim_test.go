@@ -33,7 +33,7 @@ func TestSimulation(t *testing.T) {
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "other runner", "touch", "put is not confirmed",
 		"update", "several at once", "manual plan", "plan dropped", "failed", "too late", "plan failed", "failed plan deleted",
 		"repaired", "uninstalled", "refreshed", "object deleted", "redeployed", "copied", "refused for the account",
-		"refused for a CRD", "cluster held up", "strike",
+		"refused for a CRD", "cluster held up", "strike", "written as the account",
 	}
 	if n >= 1000 {
 		must = append(must, "clock jumps back", "failed is replaced", "unsatisfiable at rest", "refused for a CRD at rest", "undeployed")

@@ -1,0 +1,84 @@
+package extension_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+	"github.com/fairlead/fairlead/solver/olm/scope"
+)
+
+// allowed is a cluster in which account installer of namespace ns may do everything, or
+// all but write some resources.
+func allowed(but ...string) extension.Cluster {
+	resources := []string{"*"}
+	if but != nil {
+		resources = but
+	}
+	c := extension.Cluster{Accounts: []scope.Account{{Namespace: "ns", Name: "installer"}}}
+	rules := []scope.PolicyRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: resources}}
+	c.Access.Roles = []scope.Role{{ObjectMeta: scope.ObjectMeta{Name: "r"}, Rules: rules}}
+	c.Access.Bindings = []scope.Binding{{ObjectMeta: scope.ObjectMeta{Name: "r"}, RoleRef: scope.RoleRef{Kind: "ClusterRole", Name: "r"}, Subjects: []scope.Subject{{Kind: "ServiceAccount", Namespace: "ns", Name: "installer"}}}}
+	return c
+}
+
+// TestAccount: objects are written as the extension's service account, except CRDs; what it
+// may not write any more is refused, also when the revision has begun; and where the
+// policy requires an account, nothing is installed without one.
+func TestAccount(t *testing.T) {
+	h := newHarbour(newShop(t))
+	h.SetCluster(allowed())
+	writes := map[string]int{}
+	h.Changed = func(_ string, a extension.Action) {
+		if o, is := a.(extension.ApplyObject); is {
+			writes[o.As]++
+			if (o.As == "") != (o.Ref.Kind == "CustomResourceDefinition") {
+				t.Errorf("%s is written as %q", o.Ref, o.As)
+			}
+		}
+	}
+	var clock fairlead.ManualClock
+	clock.Set(noon)
+	r, err := extension.NewRunner(h, h.resolve, &extension.Policy{RequireAccount: true}, &fairlead.RunnerOptions{Clock: &clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func() (reasons map[string]bool) {
+		for range 60 {
+			reasons = map[string]bool{}
+			d, err := r.Reconcile(t.Context(), "a")
+			var refused *fairlead.RefusedError
+			if err != nil && !errors.As(err, &refused) {
+				t.Fatal(err)
+			}
+			for _, b := range d.Blocks() {
+				reasons[b.Reason] = true
+			}
+			clock.Advance(5 * time.Second)
+		}
+		return reasons
+	}
+	x := asks("")
+	x.Spec.Namespace, x.Spec.ServiceAccount.Name = "ns", ""
+	h.PutExtension(x)
+	if why := run(); !why[extension.ReasonPreflight] || len(writes) > 0 {
+		t.Errorf("without an account: %v, %v", why, writes)
+	}
+	x.Spec.ServiceAccount.Name = "installer"
+	h.PutExtension(x)
+	if why := run(); len(why) > 0 || writes["installer"] == 0 {
+		t.Fatalf("with an account: %v, %v", why, writes)
+	}
+	h.SetCluster(allowed("configmaps"))
+	for _, o := range h.World("a").Objects {
+		if o.Kind == "Deployment" {
+			h.MemBackend.DeleteObject(o.Ref)
+		}
+	}
+	before := writes["installer"]
+	if why := run(); !why[extension.ReasonPreflight] || writes["installer"] != before {
+		t.Errorf("what was lost is restored although the account may not: %v, %d writes", why, writes["installer"]-before)
+	}
+}
