@@ -135,12 +135,32 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 	out.Status.Reason = p.Status.Reason
 	out.Status.QOSClass = string(p.Status.QOSClass)
 	out.Status.NominatedNodeName = p.Status.NominatedNodeName
+	out.Status.ContainerStatuses = statuses(p.Status.ContainerStatuses)
+	out.Status.InitContainerStatuses = statuses(p.Status.InitContainerStatuses)
 	out.Status.StartTime = instant(p.Status.StartTime)
 	for _, c := range p.Status.Conditions {
 		out.Status.Conditions = append(out.Status.Conditions, fairlead.Condition{
 			Type: string(c.Type), Status: lifecycle.ConditionStatus(c.Status), ObservedGeneration: c.ObservedGeneration,
 			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
 		})
+	}
+	return out
+}
+
+func statuses(from []corev1.ContainerStatus) []fairlead.ContainerStatus {
+	out := sized([]fairlead.ContainerStatus(nil), len(from))
+	for i := range from {
+		out[i] = fairlead.ContainerStatus{Name: from[i].Name, State: state(&from[i].State), LastState: state(&from[i].LastTerminationState)}
+	}
+	return out
+}
+
+func state(from *corev1.ContainerState) (out fairlead.ContainerState) {
+	if w := from.Waiting; w != nil {
+		out.Waiting = &fairlead.ContainerReason{Reason: w.Reason, Message: w.Message}
+	}
+	if t := from.Terminated; t != nil {
+		out.Terminated = &fairlead.ContainerReason{Reason: t.Reason, Message: t.Message, ExitCode: int(t.ExitCode)}
 	}
 	return out
 }

@@ -102,6 +102,22 @@ func (m *Metrics) waits(engine, name string, blocked []fairlead.Block) {
 	}
 }
 
+// Keep drops the waits of objects that this process no longer reconciles: those for which
+// mine returns false. Others report them now.
+func (m *Metrics) Keep(mine func(name string) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, was := range m.last {
+		if mine(id[1]) {
+			continue
+		}
+		for reason, n := range was {
+			m.blocked.WithLabelValues(id[0], reason).Sub(float64(n))
+		}
+		delete(m.last, id)
+	}
+}
+
 func result(err error) string {
 	if err != nil {
 		return "error"

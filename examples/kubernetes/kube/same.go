@@ -26,10 +26,14 @@ func SameNode(x, y *corev1.Node) bool {
 }
 
 // SamePod reports whether two states of a pod are the same to every engine: all that
-// [Pod] converts is equal, except resourceVersions.
+// [Pod] converts is equal, except resourceVersions, and what containers do, which only
+// explains.
 func SamePod(x, y *corev1.Pod) bool {
 	a, b := Pod(x), Pod(y)
 	a.ResourceVersion, b.ResourceVersion, a.TypeMeta, b.TypeMeta = "", "", fairlead.TypeMeta{}, fairlead.TypeMeta{}
+	for _, p := range []*fairlead.Pod{&a, &b} {
+		p.Status.ContainerStatuses, p.Status.InitContainerStatuses = nil, nil
+	}
 	return reflect.DeepEqual(a, b)
 }
 

@@ -49,9 +49,9 @@ func serve(ctx context.Context, s *settings) error {
 		return err
 	}
 	cached := func(store fairlead.Store) fairlead.Store { return kube.NewCached(store).ListFirst() } // this process leads for only one term, and then ends
-	on := mgr
+	on, counts := mgr, kube.NewMetrics()
 	if s.shards > 0 {
-		member, err := s.member(direct)
+		member, err := s.member(direct, counts)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func serve(ctx context.Context, s *settings) error {
 		catalogs:  &s.registry,
 		workers:   s.workers,
 		namespace: s.namespace,
-		metrics:   kube.NewMetrics(),
+		metrics:   counts,
 		store: func(name string) (fairlead.Store, error) {
 			store, err := kube.NewStore(direct, s.namespace, name)
 			if err != nil {
@@ -93,9 +93,9 @@ func serve(ctx context.Context, s *settings) error {
 
 // member returns the member of this replica in the group that shares the
 // objects.
-func (s *settings) member(direct client.Client) (*shard.Member, error) {
+func (s *settings) member(direct client.Client, counts *kube.Metrics) (*shard.Member, error) {
 	return shard.New(shard.Options{
-		Client: direct, Namespace: s.namespace, Name: leaseName, Shards: s.shards, Duration: s.leaseDuration, Retry: s.retryPeriod,
+		Client: direct, Namespace: s.namespace, Name: leaseName, Shards: s.shards, Duration: s.leaseDuration, Retry: s.retryPeriod, Lost: counts.Keep,
 	})
 }
 

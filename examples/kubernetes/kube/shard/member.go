@@ -46,6 +46,10 @@ type Options struct {
 	// Retry is how often the Leases are listed. Zero means a twelfth of
 	// Duration.
 	Retry time.Duration
+	// Lost is called when this member has lost shards, with a function that says
+	// whether an object, by its name, is still its own; see [kube.Metrics.Keep]. It may
+	// be nil.
+	Lost func(mine func(name string) bool)
 	// Clock is the clock. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
 }
@@ -194,6 +198,9 @@ func (m *Member) Start(ctx context.Context) error {
 		m.subscriptions.tidy()
 		if now := m.Held(); !slices.Equal(now, before) {
 			log.Info("shards held", "shards", now, "of", m.Shards)
+			if lost := slices.ContainsFunc(before, func(s int) bool { return !slices.Contains(now, s) }); lost && m.Lost != nil {
+				m.Lost(func(name string) bool { return slices.Contains(now, m.Shard(name)) })
+			}
 			before = now
 		}
 		_ = fairlead.SleepUntil(ctx, m.Clock, m.Clock.Now().Add(m.Retry))
