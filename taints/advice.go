@@ -2,6 +2,7 @@ package taints
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,6 +161,15 @@ func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, red
 		return a
 	}
 	a := Advice{Cause: k.cause, Owner: k.owner, Since: t.TimeAdded, WayOut: strings.NewReplacer("COMMAND", commandOn(t.Key, n.Name), "NODE", n.Name).Replace(k.wayOut)}
+	fenced := slices.ContainsFunc(n.Spec.Taints, func(o fairlead.Taint) bool { return o.Key == KeyOutOfService })
+	ready := n.Condition(nodeReady)
+	switch {
+	case t.Key == KeyUnreachable && fenced:
+		a.WayOut = "it is marked as fenced already: wait until its pods are deleted and its volumes are detached; repair the node"
+	case t.Key == KeyOutOfService && ready != nil && ready.Status == fairlead.ConditionTrue:
+		a.Cause += "; but the node is ready again, so the taint was forgotten"
+		a.WayOut = "remove it: " + commandOn(t.Key, n.Name)
+	}
 	c := n.Condition(k.condition)
 	if c == nil {
 		return a

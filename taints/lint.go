@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
@@ -20,6 +21,8 @@ const (
 	LintNumber    = "number"    // a value that Lt or Gt compares is not a number, so it never matches
 	LintLoop      = "loop"      // the pod is placed on a node, evicted after a time, and may be placed there again
 	LintMaster    = "master"    // a node of the control plane has a NoSchedule taint, but not the one of its role
+	LintLeftover  = "leftover"  // whatever the taint stood for is over, and it was not removed
+	LintTypo      = "typo"      // the key is nearly one that the control plane uses
 	LintLimit     = "limit"     // there are too many tolerations to compare all of them
 )
 
@@ -57,7 +60,7 @@ const maxCompared = 200
 // several objects is reported once, at the first. A toleration is called dead only
 // if there are nodes.
 func Lint(c *Cluster, o *Options) []Finding {
-	l := &linter{cluster: c, options: o, known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}, found: map[[4]string]int{}}
+	l := &linter{cluster: c, options: o, now: asOf(c), known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}, found: map[[4]string]int{}}
 	alike := map[string]bool{} // nodes with the same taints
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
@@ -70,6 +73,7 @@ func Lint(c *Cluster, o *Options) []Finding {
 			l.invalid(f, LintInvalid)
 		}
 		l.master(n)
+		l.leftover(n)
 		for _, t := range n.Spec.Taints {
 			l.know(t, n)
 		}
@@ -85,6 +89,7 @@ func Lint(c *Cluster, o *Options) []Finding {
 }
 
 type linter struct {
+	now      time.Time // when the cluster was read, as far as its nodes show; zero if they do not
 	cluster  *Cluster
 	options  *Options
 	taints   []fleetTaint // each once
@@ -218,7 +223,9 @@ func (l *linter) pod(p *fairlead.Pod) {
 			}
 			l.invalid(e, code)
 		}
-		l.dead(i, &list[i])
+		if !stock(p) {
+			l.dead(i, &list[i])
+		}
 		l.wildcard(p, i, &list[i])
 		l.number(i, &list[i])
 		l.compare(list, i)
@@ -334,6 +341,9 @@ func (l *linter) loop(p *fairlead.Pod) {
 			continue
 		}
 		for _, t := range n.Spec.Taints {
+			if systemKey(t.Key) {
+				continue // it comes and goes with the node's state; see leftover
+			}
 			at := FirstMatching(p.Spec.Tolerations, &t, l.options)
 			if t.Effect != fairlead.NoExecute || at < 0 || p.Spec.Tolerations[at].TolerationSeconds == nil {
 				continue

@@ -52,7 +52,7 @@ func (c *Cluster) Evaluate(p *fairlead.Pod, name string) []Reason {
 		no(TaintToleration, "it does not tolerate the taint %s", t)
 	}
 	if !selected(k.spec, n.Node) {
-		no(NodeAffinity, "it selects other nodes")
+		no(NodeAffinity, "%s", selectedWords(k.spec, n.Node))
 	}
 	if t := n.taken(k); t != nil {
 		no(NodePorts, "port %d/%s of the node is taken", t.number, t.protocol)

@@ -1,6 +1,8 @@
 package placement
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -23,6 +25,20 @@ func selected(spec *fairlead.PodSpec, n *fairlead.Node) bool {
 		return true
 	}
 	return slices.ContainsFunc(spec.Affinity.NodeAffinity.Required.Terms, func(t fairlead.NodeSelectorTerm) bool { return termMatches(&t, n) })
+}
+
+// selectedWords says why a node is not selected.
+func selectedWords(spec *fairlead.PodSpec, n *fairlead.Node) string {
+	for _, key := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
+		want := spec.NodeSelector[key]
+		switch got, ok := n.Labels[key]; {
+		case !ok:
+			return fmt.Sprintf("its nodeSelector requires the label %s=%s, and the node has no label %s", key, want, key)
+		case got != want:
+			return fmt.Sprintf("its nodeSelector requires the label %s=%s, and the node has %s=%s", key, want, key, got)
+		}
+	}
+	return "no term of its required node affinity matches the node"
 }
 
 // termMatches reports whether a node meets all requirements of a term, which

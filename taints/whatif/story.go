@@ -424,6 +424,9 @@ func (s *story) evict(n *storyNode, p *fairlead.Pod, a *eviction.Evict) {
 		s.out.Lost = append(s.out.Lost, ref)
 	case c.Kind == "DaemonSet" || c.Kind == "Node":
 		e.Fate = FateBound
+	case c.Kind == "StatefulSet" && silent(n.node):
+		e.Fate = FateHeld
+		s.out.Held = append(s.out.Held, ref)
 	case !s.places.move(p):
 		e.Fate = FateStranded
 		s.out.Stranded = append(s.out.Stranded, ref)
@@ -444,6 +447,12 @@ func (s *story) evict(n *storyNode, p *fairlead.Pod, a *eviction.Evict) {
 	s.out.Last = s.now
 	s.out.Violations += len(e.Violates)
 	s.tell(e)
+}
+
+// silent reports whether a node has stopped reporting, and is not known to be off.
+func silent(n *fairlead.Node) bool {
+	c := n.Condition("Ready")
+	return c != nil && c.Status == fairlead.ConditionUnknown && !slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == taints.KeyOutOfService })
 }
 
 // copyNode returns a node whose taints and conditions are its own.

@@ -113,6 +113,10 @@ func line(entries []Entry) string {
 		text += "; no node takes them"
 	case e.Fate == FateStranded:
 		text += "; no node takes it"
+	case e.Fate == FateHeld && many:
+		text += "; they are not replaced until their nodes return or are fenced"
+	case e.Fate == FateHeld:
+		text += "; it is not replaced until the node returns or is fenced"
 	case e.Fate == FateLost:
 		text += "; not managed by a controller"
 	case e.Fate == FateBound && many:
@@ -162,6 +166,10 @@ func (p *Prediction) summary() []string {
 	lines := []string{fmt.Sprintf("%s evicted, the last after %s", words.Count(p.Evicted, "pod is", "pods are"), p.Last.Sub(p.Start))}
 	if n := len(p.Stranded); n > 0 {
 		lines = append(lines, fmt.Sprintf("no node takes %d of them: %s", n, podNames(p.Stranded)))
+	}
+	if n := len(p.Held); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d of them %s to StatefulSets, and %s Terminating until their nodes report again, are deleted, or are tainted out-of-service: %s",
+			n, words.Plural(n, "belongs", "belong"), words.Plural(n, "stays", "stay"), podNames(p.Held)))
 	}
 	if n := len(p.Lost); n > 0 {
 		lines = append(lines, fmt.Sprintf("%d of them %s not managed by a controller: %s", n, words.Plural(n, "is", "are"), podNames(p.Lost)))

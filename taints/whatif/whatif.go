@@ -77,6 +77,9 @@ type Prediction struct {
 	Last time.Time `json:"last,omitzero"`
 	// Stranded are the evicted pods with nowhere to go, in the order of Entries.
 	Stranded []eviction.PodRef `json:"stranded,omitempty"`
+	// Held are the evicted pods of StatefulSets that are not replaced because their node is
+	// silent, in the order of Entries. See FateHeld.
+	Held []eviction.PodRef `json:"held,omitempty"`
 	// Lost are the evicted pods that no controller manages, in the order of Entries.
 	Lost []eviction.PodRef `json:"lost,omitempty"`
 	// Violations is how many evictions a disruption budget would have refused.
@@ -101,10 +104,14 @@ type Fate string
 
 // The fates.
 const (
-	FateElsewhere Fate = "Elsewhere"      // its controller creates another one, which fits on a node
-	FateStranded  Fate = "NowhereToGo"    // its controller creates another one, which fits on no node
-	FateLost      Fate = "NobodyMakesIt"  // it has no controller
-	FateBound     Fate = "BoundToItsNode" // it belongs to its node, as the pods of a DaemonSet do
+	FateElsewhere Fate = "Elsewhere"     // its controller creates another one, which fits on a node
+	FateStranded  Fate = "NowhereToGo"   // its controller creates another one, which fits on no node
+	FateLost      Fate = "NobodyMakesIt" // it has no controller
+	// FateHeld is a pod of a StatefulSet on a node that is silent: it stays Terminating,
+	// and no other one is created, until the node reports again, is deleted, or is
+	// tainted out-of-service, after which its pods are deleted by force.
+	FateHeld  Fate = "HeldByItsNode"
+	FateBound Fate = "BoundToItsNode" // it belongs to its node, as the pods of a DaemonSet do
 )
 
 // Entry is one thing that happens.

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -41,20 +42,14 @@ func explain(c *args.Call, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	nodes := newLookup(cluster)
-	explained := func(p *fairlead.Pod, like []*fairlead.Node) answer {
-		a := answer{Explanation: taints.Explain(p, like[0], &taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now}), pod: p}
-		for _, n := range like[1:] {
-			a.Also = append(a.Also, "node/"+n.Name)
-		}
-		return a
-	}
+	nodes := newSuits(cluster, in.options())
+	explained := explainWith(&taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now})
 	var pending [][]*fairlead.Pod
 	summed := *format != "json" && !*all && asked.pod == "" && asked.node == ""
 	if summed {
 		pods, pending = divide(pods)
 	}
-	classes, err := asked.classes(nodes, pods)
+	classes, odd, err := asked.classes(nodes, pods)
 	if err != nil {
 		return err
 	}
@@ -64,14 +59,14 @@ func explain(c *args.Call, now time.Time) error {
 		if len(classes[i]) == 0 && p.Spec.NodeName != "" {
 			missing = append(missing, p.ObjectMeta.String()+" on "+p.Spec.NodeName)
 		}
-		fits := len(classes[i]) == 0
+		fits := len(classes[i]) == 0 && p.Spec.NodeName != ""
 		for _, like := range classes[i] {
 			answers = append(answers, explained(p, like))
 			fits = fits || answers[len(answers)-1].Schedulable
 		}
 		refused = refused || !fits
 	}
-	if len(answers) == 0 && (len(pending) == 0 || len(nodes.classes) == 0) {
+	if len(answers)+len(odd) == 0 && (len(pending) == 0 || len(nodes.classes) == 0) {
 		return fmt.Errorf("the input has %s and %s, and no pod with a node to look at; dump both: %s",
 			words.Count(len(cluster.Nodes), "node", "nodes"), words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
 	}
@@ -80,7 +75,7 @@ func explain(c *args.Call, now time.Time) error {
 	}
 	switch {
 	case *format == "json":
-		err = c.JSON(answers)
+		err = c.JSON(together(answers, odd))
 	case summed:
 		fits := summary(c.Stdout, answers, pending, nodes, explained)
 		refused = refused || !fits
@@ -88,11 +83,47 @@ func explain(c *args.Call, now time.Time) error {
 		for i := range answers {
 			answers[i].text(c.Stdout, "")
 		}
+		for i := range odd {
+			odd[i].text(c.Stdout)
+		}
 	}
 	return findings(err, refused)
 }
 
-// divide returns the pods with a node, and those without in groups of the same tolerations.
+// explainWith returns what explains pods by these options.
+func explainWith(o *taints.ExplainOptions) explainFunc {
+	return func(p *fairlead.Pod, like []*fairlead.Node) answer {
+		a := answer{Explanation: taints.Explain(p, like[0], o), pod: p}
+		for _, n := range like[1:] {
+			a.Also = append(a.Also, "node/"+n.Name)
+		}
+		return a
+	}
+}
+
+// together returns both lists as one, for JSON.
+func together(answers []answer, odd []unsuited) []any {
+	list := make([]any, 0, len(answers)+len(odd))
+	for i := range answers {
+		list = append(list, answers[i])
+	}
+	for i := range odd {
+		list = append(list, odd[i])
+	}
+	return list
+}
+
+// likeness is equal for pods that require the same of nodes.
+func likeness(p *fairlead.Pod) string {
+	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec.Tolerations, p.Spec.NodeSelector, p.Spec.Affinity, p.Spec.TopologySpreadConstraints, p.Spec.Containers, p.Spec.InitContainers, p.Spec.Overhead})
+	if err != nil { // strings, numbers and maps of them: it cannot fail
+		return p.ObjectMeta.String()
+	}
+	return string(text)
+}
+
+// divide returns the pods with a node, and those without in groups that require the same of
+// nodes.
 func divide(pods []*fairlead.Pod) (running []*fairlead.Pod, pending [][]*fairlead.Pod) {
 	at := map[string]int{}
 	for _, p := range pods {
@@ -100,7 +131,7 @@ func divide(pods []*fairlead.Pod) (running []*fairlead.Pod, pending [][]*fairlea
 			running = append(running, p)
 			continue
 		}
-		key := fmt.Sprint(p.Spec.Tolerations)
+		key := likeness(p)
 		k, known := at[key]
 		if !known {
 			k = len(pending)
@@ -139,21 +170,34 @@ func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 // maxAnswers is how many explanations are listed at most.
 const maxAnswers = 200_000
 
-// classes returns the selected nodes for each pod, grouped by taints.
-func (e *question) classes(l *lookup, pods []*fairlead.Pod) (classes [][][]*fairlead.Node, err error) {
+// classes returns the selected nodes for each pod, grouped by taints, and which pods without a
+// node nodes do not suit for other reasons. Those nodes are left out.
+func (e *question) classes(l *suits, pods []*fairlead.Pod) (classes [][][]*fairlead.Node, odd []unsuited, err error) {
 	classes = make([][][]*fairlead.Node, len(pods))
 	n := 0
 	for i, p := range pods {
-		if classes[i], err = e.nodes(l, p); err != nil {
-			return nil, err
+		var rejected []rejection
+		if classes[i], rejected, err = e.nodes(l, p); err != nil {
+			return nil, nil, err
+		}
+		if len(rejected) > 0 {
+			odd = append(odd, unsuited{Pod: "pod/" + p.ObjectMeta.String(), Suited: sum(classes[i]), Rejected: rejected})
 		}
 		n += len(classes[i])
 	}
 	if n > maxAnswers {
-		return nil, fmt.Errorf("the input has %s, and those without a node are explained on %s: more than %d explanations; select with -pod or -node, or omit -v and -o",
+		return nil, nil, fmt.Errorf("the input has %s, and those without a node are explained on %s: more than %d explanations; select with -pod or -node, or omit -v and -o",
 			words.Count(len(pods), "pod", "pods"), words.Count(len(l.classes), "kind of node", "kinds of nodes"), maxAnswers)
 	}
-	return classes, nil
+	return classes, odd, nil
+}
+
+// sum returns how many nodes there are in all groups.
+func sum(classes [][]*fairlead.Node) (n int) {
+	for _, like := range classes {
+		n += len(like)
+	}
+	return n
 }
 
 // lookup finds nodes by name, and groups those with the same taints, in the order of
@@ -181,19 +225,23 @@ func newLookup(cluster *taints.Cluster) *lookup {
 }
 
 // nodes returns the selected nodes for a pod, grouped by taints.
-func (e *question) nodes(l *lookup, p *fairlead.Pod) ([][]*fairlead.Node, error) {
+func (e *question) nodes(l *suits, p *fairlead.Pod) ([][]*fairlead.Node, []rejection, error) {
 	want := e.node
 	if want == "" && e.pod == "" {
 		want = p.Spec.NodeName
 	}
+	if want == "" && p.Spec.NodeName == "" {
+		suited, rejected := l.split(p)
+		return suited, rejected, nil
+	}
 	switch n := l.byName[want]; {
 	case want == "":
-		return l.classes, nil
+		return l.classes, nil, nil
 	case n != nil:
-		return [][]*fairlead.Node{{n}}, nil
+		return [][]*fairlead.Node{{n}}, nil, nil
 	case e.node != "":
-		return nil, fmt.Errorf("-node %s: there is no such node in the input, which has %s; dump it: %s",
+		return nil, nil, fmt.Errorf("-node %s: there is no such node in the input, which has %s; dump it: %s",
 			e.node, words.Count(len(l.byName), "node", "nodes"), dumpCommand)
 	}
-	return nil, nil
+	return nil, nil, nil
 }

@@ -34,9 +34,9 @@ type explainFunc func(p *fairlead.Pod, like []*fairlead.Node) answer
 
 // summary writes answers about pods with a node: those with the same tolerations, on nodes
 // with the same taints, are reported once, and those that fit are counted. Pods without a
-// node, grouped by tolerations, come before that number. It returns whether each of them fits
+// node, grouped by what they require, come before that number. It returns whether each of them fits
 // on a node.
-func summary(w io.Writer, answers []answer, pending [][]*fairlead.Pod, nodes *lookup, explained explainFunc) bool {
+func summary(w io.Writer, answers []answer, pending [][]*fairlead.Pod, nodes *suits, explained explainFunc) bool {
 	quiet, fits := 0, true
 	var all groups
 	for i := range answers {
@@ -68,14 +68,23 @@ func summary(w io.Writer, answers []answer, pending [][]*fairlead.Pod, nodes *lo
 // mostTexts is how many kinds of nodes are explained to pods without a node.
 const mostTexts = 10
 
-// pendingText reports where pods without a node and with the same tolerations can be scheduled,
+// pendingText reports where pods without a node that require the same can be scheduled,
 // and whether there is such a node. Taints are listed if they allow no node, or if a toleration
 // nearly matches one.
-func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *lookup, explained explainFunc) bool {
+func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *suits, explained explainFunc) bool {
 	allowed, total := 0, 0
 	var all, near []answer // the first of them
 	count := 0             // of near
-	for _, like := range nodes.classes {
+	suited, rejected := nodes.split(pods[0])
+	odd := unsuited{Pod: "pod/" + pods[0].ObjectMeta.String(), Suited: sum(suited), Rejected: rejected}
+	if odd.Suited == 0 && len(rejected) > 0 {
+		if n := len(pods) - 1; n > 0 {
+			odd.Pod += " and " + words.Count(n, "more pod", "more pods") + " like it"
+		}
+		odd.text(w)
+		return false
+	}
+	for _, like := range suited {
 		total += len(like)
 		a := explained(pods[0], like)
 		if a.Schedulable {
@@ -92,18 +101,24 @@ func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *lookup, explained exp
 	}
 	more := ""
 	if n := len(pods) - 1; n > 0 {
-		more = " and " + words.Count(n, "more pod", "more pods") + " with the same tolerations"
+		more = " and " + words.Count(n, "more pod", "more pods") + " like it"
 	}
 	first, of := "pod/"+pods[0].ObjectMeta.String(), words.Count(total, "node", "nodes")
+	if len(rejected) > 0 {
+		of = words.Count(total, "node that suits", "nodes that suit") + " it otherwise"
+	}
 	told, kinds := near, count
 	if allowed > 0 {
-		fmt.Fprintf(w, "%s%s, without a node: taints allow %d of %s; if it stays pending, look for another reason with kubectl describe\n", first, more, allowed, of)
+		fmt.Fprintf(w, "%s%s, without a node: it can be scheduled on %d of %s; if it stays pending, the scheduler's message says why: kubectl describe\n", first, more, allowed, of)
 	} else {
 		fmt.Fprintf(w, "%s%s, without a node: taints allow none of %s\n", first, more, of)
-		told, kinds = all, len(nodes.classes)
+		told, kinds = all, len(suited)
 	}
 	for i := range told {
 		told[i].text(w, "")
+	}
+	if len(rejected) > 0 {
+		odd.text(w)
 	}
 	if n := kinds - len(told); n > 0 {
 		fmt.Fprintf(w, "  %s; -pod %s explains each\n", words.Count(n, "more kind of node", "more kinds of nodes"), pods[0].ObjectMeta)
