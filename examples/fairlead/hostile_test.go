@@ -134,14 +134,14 @@ func (p *poison) tree(t *testing.T, dir string) {
 // hostileCalls are the calls of every verb, one a line; {x} is the name that x has become.
 // TestHostileVerbs checks that no verb is left out.
 const hostileCalls = `
-diagnose cluster.yaml -now 2026-05-01T09:00:00Z
-diagnose cluster.yaml -now 2026-05-01T09:00:00Z -v
-diagnose cluster.yaml -now 2026-05-01T09:00:00Z -o json
-diagnose cluster.yaml -now 2026-05-01T09:00:00Z -o dot
-diagnose cluster.yaml -now 2026-05-01T09:00:00Z -o mermaid
-explain cluster.yaml node/{w0} -now 2026-05-01T09:00:00Z
-explain cluster.yaml node/{w0} -now 2026-05-01T09:00:00Z -o json
-explain cluster.yaml update/any -now 2026-05-01T09:00:00Z
+diagnose cluster.yaml -at 2026-05-01T09:00:00Z
+diagnose cluster.yaml -at 2026-05-01T09:00:00Z -v
+diagnose cluster.yaml -at 2026-05-01T09:00:00Z -o json
+diagnose cluster.yaml -at 2026-05-01T09:00:00Z -o dot
+diagnose cluster.yaml -at 2026-05-01T09:00:00Z -o mermaid
+explain cluster.yaml node/{w0} -at 2026-05-01T09:00:00Z
+explain cluster.yaml node/{w0} -at 2026-05-01T09:00:00Z -o json
+explain cluster.yaml update/any -at 2026-05-01T09:00:00Z
 update status cluster.yaml -now 2026-05-01T09:00:00Z
 update status cluster.yaml -now 2026-05-01T09:00:00Z -v
 update status cluster.yaml -now 2026-05-01T09:00:00Z -o json

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 )
@@ -75,11 +76,11 @@ func Explain(others ...Kind) *args.Command {
 	}
 	return &args.Command{
 		Name:  "explain",
-		Usage: "DUMP KIND/NAME [-n NAMESPACE] [-now TIME] [-o text|json|yaml]",
+		Usage: "DUMP KIND/NAME [-n NAMESPACE] [-at TIME] [-o text|json|yaml]",
 		About: "say what one object waits for, up to the cause, and what waits for it",
 		Help: `KIND is one of ` + strings.Join(names, ", ") + `
   -n NAMESPACE       where it is; not needed if only one namespace has the name
-  -now TIME          when the cluster was looked at (default: the latest time that a server wrote into the dump)
+  -at TIME           when the cluster was looked at (default: the latest time that a server wrote into the dump)
   -o json            the part of the graph that leads to and from it
 exit status: 0 it waits for nothing that is wrong, 1 it does, or that is not known, 2 bad input`,
 		Examples: `fairlead explain must-gather.local.1 node/worker-0
@@ -91,7 +92,8 @@ exit status: 0 it waits for nothing that is wrong, 1 it does, or that is not kno
 func explained(c *args.Call, others []Kind) error {
 	form := c.Choice("o", "text", "json")
 	namespace := c.Flags.String("n", "", "")
-	at := instant(c)
+	from := reading.Declare(c)
+	from.Informative = true
 	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
@@ -99,11 +101,10 @@ func explained(c *args.Call, others []Kind) error {
 	if !ok || name == "" {
 		return &args.UsageError{Text: c.Args[1] + ": write KIND/NAME, as in node/worker-0"}
 	}
-	opened, err := diagnosing.Open(c, c.Args[0])
+	s, err := from.Read(c.Args[0])
 	if err != nil {
 		return err
 	}
-	s := opened.Snapshot
 	what = strings.ToLower(what)
 	for _, k := range others {
 		if slices.Contains(k.Names, what) {
@@ -111,14 +112,14 @@ func explained(c *args.Call, others []Kind) error {
 		}
 	}
 	all := kinds()
-	if v, known := opened.Operators.View(what, strings.TrimPrefix(*namespace+"/"+name, "/")); known {
+	if v, known := diagnosing.Operators(s).View(what, strings.TrimPrefix(*namespace+"/"+name, "/")); known {
 		return operator(c, v, c.Args[1], *form)
 	}
 	i := slices.IndexFunc(all, func(k kind) bool { return slices.Contains(k.names, what) })
 	if i < 0 {
 		return &args.UsageError{Text: what + ": it is not a kind that can be explained; " + c.Name + " -h lists them"}
 	}
-	return about(c, opened.Diagnose(c, *at), s, &all[i], *namespace, name, *form)
+	return about(c, diagnosing.Of(s), s, &all[i], *namespace, name, *form)
 }
 
 // about explains an object of the graph.

@@ -4,20 +4,20 @@ package diagnose
 
 import (
 	"bytes"
-	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/diagnosing"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 )
 
 // Command is the verb diagnose.
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "diagnose",
-		Usage: "DUMP [-now TIME] [-v] [-o text|json|yaml|dot|mermaid]",
+		Usage: "DUMP [-at TIME] [-v] [-o text|json|yaml|dot|mermaid]",
 		About: "say what a cluster waits for, the causes, and what to do next, with commands that were tried on a copy",
-		Help: `DUMP is a file or a directory, such as a must-gather, or - for standard input
-  -now TIME          when the cluster was looked at (default: the latest time that a server wrote into the dump)
+		Help: `DUMP is a file, a directory or an archive, such as a must-gather, or - for standard input
+  -at TIME           when the cluster was looked at (default: the latest time that a server wrote into the dump)
   -v                 leave nothing out: all causes and steps, and the messages behind them
   -o json            the whole graph of what waits for what; docs/tool/diagnose.md has its fields
   -o dot|mermaid     the same as a picture
@@ -31,15 +31,17 @@ exit status: 0 all is well and known, 1 something is wrong or not known, 2 bad i
 func run(c *args.Call) error {
 	form := c.Choice("o", "text", "json", "dot", "mermaid")
 	all := c.Flags.Bool("v", false, "")
-	at := instant(c)
+	from := reading.Declare(c)
+	from.Informative = true
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	opened, err := diagnosing.Open(c, c.Args[0])
+	s, err := from.Read(c.Args[0])
 	if err != nil {
 		return err
 	}
-	d := opened.Diagnose(c, *at)
+	c.Doing("diagnosing")
+	d := diagnosing.Of(s)
 	switch *form {
 	case "json":
 		err = c.JSON(d)
@@ -66,14 +68,4 @@ func run(c *args.Call) error {
 var tones = map[string]args.Colour{
 	"STALLED": args.Bad, "DEGRADED": args.Bad, "BLOCKED": args.Bad, "SLOW": args.Warning, "UNKNOWN": args.Warning, "NOT KNOWN": args.Warning,
 	"HEALTHY": args.Good, "COMPLETED": args.Good, "NOTUPDATING": args.Good, "PROGRESSING": args.Good,
-}
-
-// instant reads a time of a flag.
-func instant(c *args.Call) *time.Time {
-	at := new(time.Time)
-	c.Flags.Func("now", "", func(text string) (err error) {
-		*at, err = time.Parse(time.RFC3339, text)
-		return err
-	})
-	return at
 }

@@ -71,16 +71,7 @@ func run(c *args.Call) error {
 	if !flags.Asked() {
 		goal = nil
 	}
-	rewind, err := twice(c)
-	if err != nil {
-		return err
-	}
 	s, err := flags.Read(c, c.Args[0])
-	if err != nil {
-		return err
-	}
-	rewind()
-	dump, err := diagnosing.Open(c, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -90,8 +81,8 @@ func run(c *args.Call) error {
 	c.Doing("making the report")
 	in := &report.Input{
 		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
+		Diagnosis: diagnosing.Of(s.Snapshot),
 	}
-	in.Diagnosis = dump.Diagnose(c, s.At)
 	r, err := report.Make(c.Context, in)
 	if err != nil {
 		return err
@@ -111,10 +102,15 @@ func run(c *args.Call) error {
 		page = func(w io.Writer) error { return r.WriteLive(w, in, engines) }
 	}
 	c.Document()
-	switch *out {
+	return put(c, *out, r, page)
+}
+
+// put writes a report in a form, or its page to a file.
+func put(c *args.Call, out string, r *report.Report, page func(io.Writer) error) error {
+	switch out {
 	case "json", "yaml":
 		text, err := json.Marshal(r)
-		if err == nil && *out == "yaml" {
+		if err == nil && out == "yaml" {
 			text, err = catalog.YAML(text)
 		}
 		if err == nil {
@@ -124,19 +120,7 @@ func run(c *args.Call) error {
 	case "html", "-":
 		return page(c.Stdout)
 	}
-	return write(*out, page)
-}
-
-// twice lets standard input be read twice, if the argument says that it is read: it returns what
-// rewinds it.
-func twice(c *args.Call) (rewind func(), err error) {
-	if c.Args[0] != "-" {
-		return func() {}, nil
-	}
-	text, err := io.ReadAll(c.Stdin)
-	rewind = func() { c.Stdin = bytes.NewReader(text) }
-	rewind()
-	return rewind, err
+	return write(out, page)
 }
 
 // slim reads the part of a catalog that a live page needs; nothing without a catalog.

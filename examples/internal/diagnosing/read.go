@@ -1,57 +1,39 @@
-// Package diagnosing reads a dump and asks the diagnosis about it, for all verbs alike.
+// Package diagnosing asks the diagnosis about a snapshot, for all verbs alike.
 package diagnosing
 
 import (
 	"encoding/json"
-	"os"
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/snapshot"
-	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 )
 
-// Dump is what was read.
-type Dump struct {
-	*snapshot.Snapshot
-	Operators explain.Cluster // what OLM's engines read
-}
-
-// Diagnose asks the engines. A dump that does not say when it was made was made now.
-func (d *Dump) Diagnose(c *args.Call, at time.Time) *diagnosis.Diagnosis {
-	if at.IsZero() && d.Clock.At.IsZero() {
+// Of asks the engines about a snapshot. One that does not say when it was made was made now.
+func Of(s *snapshot.Snapshot) *diagnosis.Diagnosis {
+	at := s.Clock.At
+	if at.IsZero() {
 		at = time.Now().UTC().Truncate(time.Second)
 	}
-	c.Doing("diagnosing")
-	d.Operators.OpenShift = d.Version() != nil
-	return diagnosis.Diagnose(d.Snapshot, at, &diagnosis.Options{Others: olm(&d.Operators)})
+	return diagnosis.Diagnose(s, at, &diagnosis.Options{Others: olm(Operators(s))})
 }
 
-// Open reads a dump: a directory, a file, or standard input.
-func Open(c *args.Call, name string) (*Dump, error) {
-	d := &Dump{}
-	var r snapshot.Reader
-	err := from(c, &r, name)
-	if err == nil {
-		d.Snapshot, err = r.Snapshot()
-	}
-	if err != nil {
-		return nil, err
-	}
-	s := d.Snapshot
-	feed(&d.Operators, "Subscription", &s.Subscriptions)
-	feed(&d.Operators, "ClusterServiceVersion", &s.CSVs)
-	feed(&d.Operators, "InstallPlan", &s.InstallPlans)
-	feed(&d.Operators, "OperatorGroup", &s.OperatorGroups)
-	feed(&d.Operators, "CatalogSource", &s.CatalogSources)
-	feed(&d.Operators, "OperatorCondition", &s.OperatorConditions)
-	feed(&d.Operators, "Namespace", &s.Namespaces)
-	feed(&d.Operators, "Job", &s.Jobs)
-	feed(&d.Operators, "OperatorHub", &s.Hubs)
-	feed(&d.Operators, "OLMConfig", &s.OLMConfigs)
-	feed(&d.Operators, "ClusterExtension", &s.Extensions)
-	return d, nil
+// Operators returns what OLM's engines read of a snapshot.
+func Operators(s *snapshot.Snapshot) *explain.Cluster {
+	c := &explain.Cluster{OpenShift: s.Version() != nil}
+	feed(c, "Subscription", &s.Subscriptions)
+	feed(c, "ClusterServiceVersion", &s.CSVs)
+	feed(c, "InstallPlan", &s.InstallPlans)
+	feed(c, "OperatorGroup", &s.OperatorGroups)
+	feed(c, "CatalogSource", &s.CatalogSources)
+	feed(c, "OperatorCondition", &s.OperatorConditions)
+	feed(c, "Namespace", &s.Namespaces)
+	feed(c, "Job", &s.Jobs)
+	feed(c, "OperatorHub", &s.Hubs)
+	feed(c, "OLMConfig", &s.OLMConfigs)
+	feed(c, "ClusterExtension", &s.Extensions)
+	return c
 }
 
 // feed gives the objects of a list to OLM's engines, and says whether the list is known.
@@ -66,19 +48,7 @@ func feed[T any](to *explain.Cluster, kind string, l *snapshot.List[T]) {
 	}
 }
 
-func from(c *args.Call, r *snapshot.Reader, name string) error {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return r.FS(os.DirFS(name), name)
-	}
-	src, err := c.Open(name)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	return r.Stream(src, name)
-}
-
-// olm returns what the operators of a dump wait for.
+// olm returns what the operators of a cluster wait for.
 func olm(c *explain.Cluster) (all []diagnosis.Other) {
 	for _, v := range c.Operators() {
 		o := diagnosis.Other{Kind: string(v.Kind), Namespace: v.Namespace, Name: v.Name, Phase: v.Phase}
