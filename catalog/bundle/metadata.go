@@ -77,7 +77,10 @@ func (r *reader) nearRole(src *source) string {
 // play reads what a file holds for a role. The first file with any content for
 // the role plays it.
 func (r *reader) play(ro role, f *file, src *source, v *doc.Value) {
-	if first := r.taken[ro]; first != "" {
+	if first := r.taken[ro]; first != "" && backupOf(f.name, first) {
+		r.found.advice(CodeIgnoredFile, src.at(v), "", "the file is a backup of "+first+", and tools ignore it", "delete it, so that it is not in the image")
+		return
+	} else if first != "" {
 		r.found.fault(CodeIgnoredFile, src.at(v), "", "the "+string(ro)+" of this file do not count: those of "+first+" come first",
 			"keep one list of "+string(ro))
 		return
@@ -101,6 +104,12 @@ func (r *reader) play(ro role, f *file, src *source, v *doc.Value) {
 		lost.unread = true
 		lost.Message += "; catalog tools silently leave out the file, and with it all its " + string(ro)
 	}
+}
+
+// backupOf reports whether a file is what an editor or a tool leaves of another one.
+func backupOf(name, of string) bool {
+	rest, ok := strings.CutPrefix(name, of)
+	return ok && slices.Contains([]string{".bak", ".backup", ".old", ".orig", ".rej", ".save", ".swp", ".tmp", "~"}, rest)
 }
 
 // ours are the annotations that the reference reads: with a wrong type in one

@@ -70,11 +70,15 @@ func (k *crdCheck) columns(list columns, path ...any) {
 		if !slices.Contains(columnFormats, column.Format) {
 			k.fault(fmt.Sprintf("%s: %q is not a column format", what, column.Format), "write one of "+strings.Join(columnFormats[1:], ", "), append(here, "format")...)
 		}
-		name, value := "jsonPath", column.JSONPath
+		name, value, other := "jsonPath", column.JSONPath, "JSONPath"
+		misspelt := column.OldJSONPath != ""
 		if k.crd.old() {
-			name, value = "JSONPath", column.OldJSONPath
+			name, value, other = "JSONPath", column.OldJSONPath, "jsonPath"
+			misspelt = column.JSONPath != ""
 		}
 		switch {
+		case value == "" && misspelt:
+			k.fault(what+" has no "+name, "write "+name+" instead of "+other+", which is the name in another version of CRDs", append(here, other)...)
 		case value == "":
 			k.fault(what+" has no "+name, "write the path of the value in the object, as in .status.phase", here...)
 		case value[0] != '.' && value[0] != '[' || strings.Count(value, "[") != strings.Count(value, "]"):
@@ -106,10 +110,30 @@ func (k *crdCheck) conversion(t *crdTypes) {
 		k.fault("spec.conversion uses a webhook, but there is no client configuration that says where it is", "write webhook.clientConfig with a service", path...)
 	} else {
 		k.clientConfig(config, node, at)
+		k.placeholder(config, at)
 	}
 	if len(reviews) == 0 && !k.crd.old() {
 		k.fault("spec.conversion uses a webhook, but has no conversionReviewVersions", "write conversionReviewVersions: [v1]", path...)
 	}
+}
+
+// placeholder reports a service that scaffolds write, for a tool to replace, if nothing in the
+// bundle does: OLM replaces it if the CSV has a conversion webhook for the CRD.
+func (k *crdCheck) placeholder(config clientConfig, path []any) {
+	s := config.Service
+	if s.Name != "webhook-service" || s.Namespace != "system" {
+		return
+	}
+	if csv := k.c.b.CSV; csv != nil {
+		for _, w := range csv.Spec.Webhooks {
+			if slices.Contains(w.ConversionCRDs, k.crd.Metadata.Name) {
+				return
+			}
+		}
+	}
+	m := k.crd.manifest
+	k.c.found.advice(CodeCRD, m.At(append(path, "service")...), m.subject(), "spec.conversion calls the service system/webhook-service, a placeholder that nothing in the bundle replaces: objects cannot be converted",
+		"add a conversion webhook with this CRD in its conversionCRDs to the CSV, or delete the conversion")
 }
 
 func (k *crdCheck) clientConfig(config clientConfig, node *doc.Value, path []any) {

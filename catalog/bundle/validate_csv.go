@@ -121,6 +121,10 @@ func (c *checker) skipRange(version semverx.Version) {
 		return
 	}
 	path := []any{"metadata", "annotations", annotationSkipRange}
+	if text == "" {
+		c.csvAdvice(CodeCSVSkipRange, annotationSkipRange+" is empty, which means no range", "delete the annotation, or write the versions that this one updates", path...)
+		return
+	}
 	r, err := semverx.ParseRange(text)
 	if err != nil {
 		message, hint := err.Error(), "write it as in \">=1.0.0 <1.2.0\""

@@ -30,7 +30,10 @@ func Lint(ctx context.Context, c *catalog.Catalog, codes ...catalog.Code) (catal
 		l.on[code] = true
 	}
 	for p := range c.Packages() {
-		if err := l.pkg(p); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := l.pkg(ctx, p); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 
 // pkg lints a package, its channels, and what the index holds about its
 // bundles.
-func (l *linter) pkg(p *catalog.Package) error {
+func (l *linter) pkg(ctx context.Context, p *catalog.Package) error {
 	if l.on[LintIcon] {
 		if err := l.icon(p); err != nil {
 			return err
@@ -26,10 +27,16 @@ func (l *linter) pkg(p *catalog.Package) error {
 	}
 	l.sameVersion(p)
 	for ch := range p.Channels() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		l.name(ch.Document(), ch.Name(), "channel")
 		l.channel(ch)
 	}
 	for b := range p.Bundles() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		l.name(b.Document(), b.Name(), "bundle")
 		l.bundle(b)
 	}

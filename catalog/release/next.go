@@ -89,6 +89,13 @@ func (r *Report) breaks(ctx context.Context, before, now *catalog.Catalog, break
 			if err != nil {
 				return err
 			}
+			if was, ok := old.Bundle(c.Name); ok && len(list) > 0 { // what it did before is no fault of the new catalog
+				before, err := breaks(ctx, from, was)
+				if err != nil {
+					return err
+				}
+				list = slices.DeleteFunc(list, func(x string) bool { return slices.Contains(before, x) })
+			}
 			if len(list) == 0 {
 				continue
 			}

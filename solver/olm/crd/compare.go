@@ -17,6 +17,9 @@ type Change struct {
 	Version string // the version, or "" for the whole definition
 	Path    string // the field, such as spec.replicas, or "" for the whole
 	Text    string // what changed
+	// Default means that only a default changes: valid objects stay valid, but new ones may
+	// mean something else.
+	Default bool
 }
 
 // String returns "version path: text".
@@ -105,6 +108,7 @@ func (d *differ) schema(path string, a, b map[string]any) {
 	}
 	if text := differs(a["default"], b["default"]); text != "" {
 		d.add(path, "default %s", text)
+		d.found[len(d.found)-1].Default = true
 	}
 	d.enum(path, a, b)
 	d.bounds(path, a, b)

@@ -10,7 +10,7 @@ import (
 )
 
 // Breaks returns the changes of CustomResourceDefinitions from a bundle to the one that updates
-// it that could make a valid object invalid: OLM v1 refuses such an update, and OLM v0 does
+// it that could make a valid object invalid, other than changes of defaults: OLM v1 refuses such an update, and OLM v0 does
 // once there is such an object. Only definitions among the bundles' manifests
 // (olm.bundle.object) are known. The error is that of ctx or of reading.
 func Breaks(ctx context.Context, from, to *catalog.Bundle) ([]string, error) {
@@ -41,6 +41,9 @@ func Breaks(ctx context.Context, from, to *catalog.Bundle) ([]string, error) {
 				continue // checked where bundles are
 			}
 			for _, c := range changes {
+				if c.Default { // objects stay valid
+					continue
+				}
 				found = append(found, fmt.Sprintf("CustomResourceDefinition %s: %s", was.Name, c))
 			}
 		}
