@@ -21,8 +21,8 @@ import (
 // [http.Handler], and answers on every path.
 //
 //  1. The answer is the result of Data.Assemble for the raw graph, the channel and
-//     the architecture, by default amd64. An unknown channel gives an empty graph,
-//     as in the reference.
+//     the architecture, by default amd64. An unknown channel or architecture gives an
+//     empty graph, as in the reference; nothing is assembled for it.
 //  2. Without a channel, or with invalid names, the status is 400 with a body that
 //     says what is wrong; for other methods 405, for clients that do not accept
 //     JSON 406.
@@ -60,8 +60,9 @@ type ServiceMetrics struct {
 // source is the data of answers, with the cached answers. It is replaced as a
 // whole.
 type source struct {
-	raw  *Graph
-	data *Data
+	raw   *Graph
+	data  *Data
+	known map[question]bool // what any release is in
 
 	mu      sync.Mutex
 	answers map[question]*list.Element // of *answer
@@ -113,7 +114,15 @@ func (s *Service) load(raw *Graph, data *Data) {
 	if data == nil {
 		data = &Data{}
 	}
-	s.source.Store(&source{raw: raw, data: data, answers: map[question]*list.Element{}, recent: list.New()})
+	src := &source{raw: raw, data: data, known: map[question]bool{}, answers: map[question]*list.Element{}, recent: list.New()}
+	g := data.Annotate(raw)
+	for i, r := range g.releases {
+		for _, channel := range r.Channels() {
+			src.known[question{channel, g.versions[i].Build()}] = true
+			src.known[question{channel, r.Architecture()}] = true
+		}
+	}
+	s.source.Store(src)
 }
 
 // Metrics returns what the service has done.
@@ -195,6 +204,9 @@ func (s *Service) refuse(w http.ResponseWriter, status int, kind, value string) 
 // answer returns the cached answer, or computes it.
 func (s *Service) answer(q question) *answer {
 	src := s.source.Load()
+	if !src.known[q] {
+		q = question{} // one empty answer for all of them
+	}
 	src.mu.Lock()
 	e := src.answers[q]
 	if e == nil {
@@ -220,7 +232,10 @@ func (s *Service) answer(q question) *answer {
 
 // make assembles the graph and writes it.
 func (a *answer) make(src *source) {
-	g := src.data.Assemble(src.raw, &AssembleOptions{Channel: a.channel, Architecture: a.arch})
+	g := newBuilder(nil, nil).done()
+	if src.known[a.question] {
+		g = src.data.Assemble(src.raw, &AssembleOptions{Channel: a.channel, Architecture: a.arch})
+	}
 	if a.plain, a.err = g.MarshalJSON(); a.err != nil {
 		return
 	}

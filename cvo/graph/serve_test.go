@@ -164,11 +164,37 @@ func TestServiceReload(t *testing.T) {
 // No more answers are kept than are to be.
 func TestServiceKeepsFew(t *testing.T) {
 	s := graph.NewService(&graph.ServiceOptions{Answers: 2})
-	s.Load(served(t, "4.1.1"), nil)
+	d, found := graph.ReadData(fstest.MapFS{
+		"channels/a.yaml": {Data: []byte("name: a\nversions: [4.1.0]\n")}, "channels/b.yaml": {Data: []byte("name: b\nversions: [4.1.0]\n")}, "channels/c.yaml": {Data: []byte("name: c\nversions: [4.1.0]\n")},
+	})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	s.Load(served(t, "4.1.1"), d)
 	for _, channel := range []string{"a", "b", "a", "c", "a", "b"} { // c takes the place of b
 		ask(s, "GET", "channel="+channel)
 	}
 	if m := s.Metrics(); m.Made != 4 || m.Kept != 2 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// Nothing is assembled for what nobody knows: all get one empty answer, and what is cached stays.
+func TestServiceUnknown(t *testing.T) {
+	s := graph.NewService(nil)
+	s.Load(served(t, "4.1.1"), channels(t))
+	ask(s, "GET", "channel=stable-4.1")
+	for i := range 1000 {
+		query := fmt.Sprintf("channel=stable-%d", i)
+		if i%2 == 0 {
+			query = fmt.Sprintf("channel=stable-4.1&arch=a%d", i)
+		}
+		if r := ask(s, "GET", query); r.StatusCode != 200 || string(bodyOf(t, r)) != `{"version":1,"nodes":[],"edges":[],"conditionalEdges":[]}` {
+			t.Fatalf("%s: %v", query, r)
+		}
+	}
+	ask(s, "GET", "channel=stable-4.1")
+	if m := s.Metrics(); m.Made != 2 || m.Kept != 1000 {
 		t.Errorf("%+v", m)
 	}
 }

@@ -1,16 +1,15 @@
 package fbc
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/catalog/serve"
+	"github.com/fairlead/fairlead/examples/internal/listen"
 )
 
 func serveCatalog(c *call) error {
@@ -23,21 +22,10 @@ func serveCatalog(c *call) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", *address)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(c.Stdout, "http://%s/api/v1/all\n", listener.Addr())
 	mux := http.NewServeMux()
 	mux.Handle("/", serve.NewHandler(cat, nil))
 	mux.Handle("/apis/", serve.NewPackages([]serve.Shelf{{Source: *from, Catalog: cat}}, nil))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(c.Context, func() { server.Close() })
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return listen.Serve(c.Context, *address, mux, func(at net.Addr) { fmt.Fprintf(c.Stdout, "http://%s/api/v1/all\n", at) })
 }
 
 // pull merges the changes of another catalog since a base into a catalog.

@@ -2,7 +2,6 @@ package update
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/listen"
 )
 
 func serveCommand() *args.Command {
@@ -27,7 +27,7 @@ blocked-edges) at any depth. To use it, set spec.upstream of the ClusterVersion 
 }
 
 func serve(c *args.Call) error {
-	listen := c.Flags.String("listen", "localhost:8080", "")
+	address := c.Flags.String("listen", "localhost:8080", "")
 	reload := c.Flags.Duration("reload", time.Minute, "")
 	if err := c.Parse(1, 1); err != nil {
 		return err
@@ -39,15 +39,9 @@ func serve(c *args.Call) error {
 	if err := loadService(c, service); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", *listen)
-	if err != nil {
-		return fmt.Errorf("-listen %s: %w", *listen, err)
-	}
 	mux := http.NewServeMux()
 	mux.Handle("/", service)
 	mux.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) { writeMetrics(w, service.Metrics()) })
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	fmt.Fprintf(c.Stdout, "listening on %s\n", l.Addr())
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
 	go func() {
@@ -56,9 +50,6 @@ func serve(c *args.Call) error {
 		for {
 			select {
 			case <-ctx.Done():
-				end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-				defer stop()
-				_ = server.Shutdown(end) // requests in progress are cut off
 				return
 			case <-tick.C:
 				if err := loadService(c, service); err != nil {
@@ -67,10 +58,7 @@ func serve(c *args.Call) error {
 			}
 		}
 	}()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return listen.Serve(ctx, *address, mux, func(at net.Addr) { fmt.Fprintf(c.Stdout, "listening on %s\n", at) })
 }
 
 // loadService reads the directory.

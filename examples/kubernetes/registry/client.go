@@ -93,7 +93,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{options: o, cache: cache{dir: o.Cache, max: o.MaxCache}}
 	c.remote = []remote.Option{
-		remote.WithAuthFromKeychain(o.Credentials), remote.WithPlatform(o.Platform), remote.WithTransport(small{o.Transport}),
+		remote.WithAuthFromKeychain(o.Credentials), remote.WithPlatform(o.Platform), remote.WithTransport(small{o.Transport, o.MaxImage}),
 		remote.WithRetryBackoff(remote.Backoff{Duration: o.Pause, Factor: 2, Jitter: 0.1, Steps: o.Attempts}),
 		remote.WithRetryStatusCodes(http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout),

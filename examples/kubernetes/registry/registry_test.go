@@ -145,12 +145,20 @@ func TestHostile(t *testing.T) {
 			if !strings.Contains(r.URL.Path, "/manifests/") {
 				return false
 			}
-			w.Header().Set("Content-Type", string(types.OCIManifestSchema1))
-			for range 20 {
-				_, _ = w.Write(make([]byte, 1<<20))
-			}
-			return true
+			return endless(w)
 		}, want: "size in bytes of an answer", limit: true},
+		"endless manifest of a repository named blobs": {image: "/blobs/x:v1", fault: func(_ *fake, w http.ResponseWriter, r *http.Request) bool {
+			return strings.Contains(r.URL.Path, "/manifests/") && endless(w)
+		}, want: "size in bytes of an answer", limit: true},
+		"endless token": {fault: func(f *fake, w http.ResponseWriter, r *http.Request) bool {
+			blob := "/v2/t/blobs/sha256:" + strings.Repeat("0", 64)
+			if r.URL.Path == blob {
+				return endless(w)
+			}
+			w.Header().Set("WWW-Authenticate", `Bearer realm="http://`+f.host+blob+`",service="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		}, want: "exceeds 65536 byte limit"},
 		"large index": {fault: func(_ *fake, w http.ResponseWriter, r *http.Request) bool {
 			if !strings.Contains(r.URL.Path, "/manifests/") {
 				return false
@@ -199,6 +207,15 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// endless answers with more than any document has.
+func endless(w http.ResponseWriter) bool {
+	w.Header().Set("Content-Type", string(types.OCIManifestSchema1))
+	for range 20 {
+		_, _ = w.Write(make([]byte, 1<<20))
+	}
+	return true
 }
 
 // TestHardLinks opens a catalog with a file that is a hard link to another one.

@@ -184,6 +184,7 @@ func redirect(req *http.Request, via []*http.Request) error {
 	case via[0].URL.Scheme == "https" && req.URL.Scheme != "https":
 		return fmt.Errorf("it redirects from https to %s", req.URL.Redacted())
 	}
+	req.Header.Del("Referer") // others need not know where releases come from
 	return nil
 }
 

@@ -208,7 +208,9 @@ func (e *Etcd) post(ctx context.Context, base, path string, body, into any) erro
 		return fmt.Errorf("etcd: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := cmp.Or(e.HTTP, http.DefaultClient).Do(request)
+	client := *cmp.Or(e.HTTP, http.DefaultClient)
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // another host would see the certificate
+	answer, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("etcd: %w", err)
 	}
