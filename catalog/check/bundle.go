@@ -57,6 +57,9 @@ func (v *validator) bundle(r *catalog.Document) {
 			opmStop("package %q has duplicate bundle %q", pkg, name))
 		return
 	}
+	if name != "" {
+		v.objectName(r, at("name"), bundleSubject(pkg, name), "the bundle", name)
+	}
 	b := &bundleState{doc: r}
 	p.bundles[name] = b
 	p.order = append(p.order, b)

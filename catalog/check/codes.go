@@ -37,6 +37,7 @@ const (
 	CodeVersion         catalog.Code = "version"          // a bundle's version is not a semantic version
 	CodeRelease         catalog.Code = "release"          // a bundle's release is malformed or does not fit its version
 	CodeBundleName      catalog.Code = "bundle-name"      // a bundle with a release is not named after package, version and release
+	CodeObjectName      catalog.Code = "object-name"      // a bundle, channel or channel entry has a name that no cluster accepts
 )
 
 // The codes of findings about deprecations.

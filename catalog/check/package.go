@@ -140,6 +140,9 @@ func (v *validator) checkEntry(p *packageState, ch *channelState, i int) {
 	if e.Name == "" {
 		add(CodeEntryName, nil, "an entry has no name", "write the name of the bundle", opmLeaf(place, "name must be set"))
 	}
+	if e.Name != "" && p.bundles[e.Name] == nil {
+		v.objectName(ch.doc, at("entries", i, "name"), subject, "an entry", e.Name)
+	}
 	for k, skip := range e.Skips {
 		if skip == "" {
 			add(CodeEmptySkip, at("skips", k), fmt.Sprintf("the entry %q skips a bundle without a name", e.Name), "remove the empty string",

@@ -149,7 +149,7 @@ func WriteGitHub(w io.Writer, errors, warnings catalog.Diagnostics) error {
 			if d.Pos.Line > 0 {
 				fmt.Fprintf(&b, "line=%d,col=%d,", d.Pos.Line, d.Pos.Column)
 			}
-			fmt.Fprintf(&b, "title=%s::%s\n", property.Replace(string(d.Code)), data.Replace(withoutPlace(d)))
+			fmt.Fprintf(&b, "title=%s::%s\n", property.Replace(string(d.Code)), data.Replace(words.Visible(withoutPlace(d))))
 		}
 	}
 	add("error", errors)

@@ -282,6 +282,7 @@ func (v *validator) addChannels() {
 				opmStop("package %q has duplicate channel %q", pkg, name))
 			continue
 		}
+		v.channelName(r)
 		p.channels = append(p.channels, v.channel(r))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/doc"
+	md "github.com/fairlead/fairlead/internal/markdown"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -54,7 +55,7 @@ func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 		m.text(fmt.Sprintf("\nThis edit helps users of %s:\n\n", words.Count(r.helped(), "version", "versions")))
 		var fixes []string
 		for _, f := range r.Fixes {
-			fixes = append(fixes, f.String())
+			fixes = append(fixes, md.Text(f.String()))
 		}
 		m.items(fixes, "more edits")
 		m.text("\n")
@@ -64,7 +65,7 @@ func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 		m.text("\nNo edit of one entry helps these:\n\n")
 		var left []string
 		for _, l := range r.Left {
-			left = append(left, l.String())
+			left = append(left, md.Text(l.String()))
 		}
 		m.items(left, "more")
 	}
@@ -103,9 +104,9 @@ func (r *Report) verdict(m *markdown) {
 	for _, d := range r.all() {
 		at := ""
 		if d.Pos.File != "" { // a package that is gone has no place
-			at = fmt.Sprintf("`%s` ", d.Pos)
+			at = md.Code(d.Pos.String()) + " "
 		}
-		findings = append(findings, fmt.Sprintf("%s%s: %s", at, d.Subject, d.Message))
+		findings = append(findings, fmt.Sprintf("%s%s: %s", at, md.Text(d.Subject), md.Text(d.Message)))
 	}
 	m.items(findings, "more findings")
 }
@@ -160,6 +161,7 @@ func (m *markdown) items(list []string, more string) {
 
 // block writes the lines of a text that fit into a number of characters as a code block.
 func (m *markdown) block(language, text string, most int) {
+	text = words.Visible(text)
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
