@@ -206,6 +206,10 @@ resolve shop -catalog c=old -o dot
 resolve -cluster cluster.yaml -catalog community=new
 resolve -cluster cluster.yaml -catalog community=new -o json
 resolve shop -catalog c=new -why-not shop.v3.0.0
+diagnose cluster.yaml
+diagnose cluster.yaml -o json
+explain cluster.yaml node/{w0}
+explain cluster.yaml pod/{db-0} -o json
 operators cluster.yaml
 operators cluster.yaml -catalog community=new -o json
 catalog validate new -lint all -v

@@ -127,18 +127,21 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 			MinInterval: kube.Settle,
 			Clock:       opts.Clock,
 			Report:      told.Report,
-			Pass: func(ctx context.Context, name string) fairlead.Pass {
-				d, err := runner.Reconcile(ctx, name)
-				p := fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
-				if outage, is := backend.Outage(name); is {
-					p.Blocked = append(p.Blocked, outage)
-					if soon := backend.now().Add(RetryCloud); p.Wake.IsZero() || soon.Before(p.Wake) {
-						p.Wake = soon
-					}
-				}
-				return p
-			},
+			Pass:        func(ctx context.Context, name string) fairlead.Pass { return pass(ctx, runner, backend, name) },
 		})
+}
+
+// pass is a pass over a machine; during an outage of the cloud it looks again soon.
+func pass(ctx context.Context, runner *lifecycle.Runner, backend *Backend, name string) fairlead.Pass {
+	d, err := runner.Reconcile(ctx, name)
+	p := fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
+	if outage, is := backend.Outage(name); is {
+		p.Blocked = append(p.Blocked, outage)
+		if soon := backend.now().Add(RetryCloud); p.Wake.IsZero() || soon.Before(p.Wake) {
+			p.Wake = soon
+		}
+	}
+	return p
 }
 
 func never[E any](E) bool { return false }

@@ -29,7 +29,7 @@ import (
 // Server is an API server with objects that only its own heartbeats change, and those
 // whose status a controller writes.
 type Server struct {
-	HTTP *httptest.Server
+	HTTP *httptest.Server // what answers
 
 	mu       sync.Mutex
 	kinds    map[string]*kind // by path of the list
