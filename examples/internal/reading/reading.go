@@ -112,7 +112,12 @@ func (s *Source) read(r *snapshot.Reader, name string) error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return r.FS(os.DirFS(name), name)
+		root, err := os.OpenRoot(name) // links do not lead out of it
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		return r.FS(root.FS(), name)
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Sources are read in the background. Its methods may be called from several goroutines.
 type Sources[V any] struct {
-	Clock   fairlead.Clock   // nil is the system's
+	Clock   fairlead.Clock   // tells the time
 	Timeout time.Duration    // of one reading
 	Each    int              // how many sources of a group are read at once
 	Retry   fairlead.Backoff // before a source that failed is read again
