@@ -35,3 +35,26 @@ func TestAtRest(t *testing.T) {
 	go func() { _ = mgr.Start(t.Context()) }()
 	s.AtRest(t, 1000)
 }
+
+// TestControlPlaneAtRest is the same for a ControlPlaneMachineSet, on whose masters nothing
+// changes.
+func TestControlPlaneAtRest(t *testing.T) {
+	s := budget.New(t)
+	nodes, all := budget.Nodes(500, nil, nil), []any{}
+	for _, o := range masters("large") {
+		if _, is := o.(*corev1.Node); is {
+			nodes = append(nodes, o)
+		} else {
+			all = append(all, o)
+		}
+	}
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, nodes...)
+	s.Kind(machines.Kind, true, all...)
+	s.Kind(fleet.ControlPlaneKind, true, planeSet("large"))
+	mgr := s.Manager(t)
+	if err := fleet.SetupControlPlaneWithManager(mgr, fleet.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = mgr.Start(t.Context()) }()
+	s.AtRest(t, 1000)
+}

@@ -25,6 +25,20 @@
 //   - The objects of a bundle are those of its olm.bundle.object properties, or
 //     else those of its image, a registry+v1 bundle directory, through Images.
 //
+// Images and services are read in the background, two of a namespace at a time, each with
+// limits and a backoff of its own; a pass uses what is known. While a source cannot be
+// read again, what it had before counts, and its status says of when that is.
+//
+// # Tenants
+//
+// Where the operator group names a service account, what operators bring is written in
+// the name of that account, by impersonation (BackendOptions.As); only CRDs, and the roles
+// for their APIs and for operator groups, are written with the controller's own rights.
+// install.Policy.RequireAccount requires an account. Catalog sources outside of
+// Resolve.GlobalNamespace are limited by [Tenants]: they name services of their own
+// namespace, take a limited amount of memory, and their status does not say what a scan of
+// the network would tell (BackendOptions.Unread gets the whole error).
+//
 // # What is read
 //
 // Decisions are based on reads from the server, never on a cache. Every pass reads
@@ -74,8 +88,8 @@
 // namespace is skipped and reported by an event. An unreadable CSV, install plan
 // or operator group of the namespace itself stops the namespace (skipping a CSV
 // would remove its roles); an event reports it, and it is retried with growing
-// delays. An unreadable catalog stops the namespaces that use it; its status says
-// why.
+// delays. A catalog that was never read, or whose new version cannot be read, stops the
+// namespaces that use it; its status says so.
 //
 // # Limits
 //

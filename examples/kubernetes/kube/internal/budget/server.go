@@ -153,7 +153,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		s.one(w, k, namespace, name, nil)
 	case (r.Method == http.MethodPatch || r.Method == http.MethodPut) && sub == "status":
-		s.one(w, k, namespace, name, r)
+		s.one(w, k, namespace, name, func(o map[string]any) { o["status"] = statusOf(r) })
+	case r.Method == http.MethodPatch && strings.Contains(r.Header.Get("Content-Type"), "merge-patch"):
+		s.one(w, k, namespace, name, func(o map[string]any) {
+			var patch map[string]any
+			if json.NewDecoder(r.Body).Decode(&patch) == nil {
+				merge(o, patch)
+			}
+		})
 	default:
 		refuse(w, http.StatusForbidden, "Forbidden")
 	}
@@ -180,8 +187,24 @@ func (s *Server) list(w http.ResponseWriter, k *kind, namespace string) {
 	_, _ = w.Write(data)
 }
 
-// one answers with an object, after its status was written if there is a request for that.
-func (s *Server) one(w http.ResponseWriter, k *kind, namespace, name string, write *http.Request) {
+// merge applies a JSON merge patch.
+func merge(o, patch map[string]any) {
+	for key, value := range patch {
+		inner, is := value.(map[string]any)
+		old, was := o[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(o, key)
+		case is && was:
+			merge(old, inner)
+		default:
+			o[key] = value
+		}
+	}
+}
+
+// one answers with an object, after it was written if there is a write.
+func (s *Server) one(w http.ResponseWriter, k *kind, namespace, name string, write func(map[string]any)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(k.objects, func(o *unstructured.Unstructured) bool { return o.GetName() == name && o.GetNamespace() == namespace })
@@ -191,7 +214,7 @@ func (s *Server) one(w http.ResponseWriter, k *kind, namespace, name string, wri
 	}
 	if write != nil {
 		next := k.objects[i].DeepCopy()
-		next.Object["status"] = statusOf(write)
+		write(next.Object)
 		s.change(k, i, next)
 	}
 	data, _ := json.Marshal(k.objects[i].Object)

@@ -1,0 +1,33 @@
+package quorum_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/quorum"
+	engine "github.com/fairlead/fairlead/lifecycle/quorum"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// TestAtRest: heartbeats of the nodes of a control plane cause no request.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	var nodes, pods, all []any
+	for i := range 3 {
+		nodes, pods, all = append(nodes, host(i+1)), append(pods, etcdPod(i+1, true)), append(all, controlPlane(i+1))
+	}
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, nodes...)
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true, pods...)
+	s.Kind(machines.Kind, true, all...)
+	p := newPlane(t, 3)
+	b := *p.backend
+	b.Client = nil
+	mgr := s.Manager(t)
+	if err := quorum.SetupWithManager(mgr, quorum.Options{Backend: b, Policy: &engine.Policy{Resync: time.Hour}}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = mgr.Start(t.Context()) }()
+	s.AtRest(t, 300)
+}
