@@ -128,7 +128,7 @@ func (p *PodPlan) Block(node string) (b fairlead.Block, ok bool) {
 		return b, true
 	case p.NoRoom != nil:
 		return fairlead.Block{
-			Subject: "node " + node, Reason: "NoRoom",
+			Subject: "node " + node, Reason: ReasonNoRoom,
 			Message: "pod " + name + " has no other node: it stays Pending while the node is out of service (" + strings.Join(p.NoRoom, ", ") + ")",
 			Unblock: "add a node on which it fits, or lower what it requests or requires",
 		}, true

@@ -280,7 +280,7 @@ func (r *Room) Blocks() []fairlead.Block {
 			message += " (" + strings.Join(k.Why, ", ") + ")"
 		}
 		all = append(all, fairlead.Block{
-			Subject: "node " + k.Node, Reason: "NoRoom", Message: message,
+			Subject: "node " + k.Node, Reason: ReasonNoRoom, Message: message,
 			Unblock: "add a node on which they fit, drain fewer nodes at a time, or lower the pods' requests",
 		})
 	}

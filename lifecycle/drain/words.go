@@ -37,6 +37,7 @@ const (
 	ReasonBudgetNodeSilent = "BudgetNodeSilent"    // a budget keeps a pod that is not ready because its node is silent
 	ReasonPodStranded      = "PodStranded"         // a pod should have ended, and its node is silent
 	ReasonBudgetSyncFailed = "BudgetSyncFailed"    // the disruption controller cannot compute the numbers of a budget
+	ReasonNoRoom           = "NoRoom"              // of a prediction: a pod has no other node while its own is out of service
 	ReasonBudgetUnobserved = "BudgetUnobserved"    // a budget is new or has changed, and its numbers are not computed yet
 	ReasonBudgetBroken     = "BudgetBroken"        // the numbers of a budget are impossible
 	ReasonManyBudgets      = "ManyBudgets"         // more than one budget selects a pod, which the API cannot evict then

@@ -200,6 +200,10 @@ func plainReason(why string) string {
 		return "pods that must be evicted first are stuck"
 	case drain.ReasonPodTerminating:
 		return "pods do not terminate"
+	case drain.ReasonNoRoom:
+		return "pods have no other node to run on while theirs is out of service"
+	case drain.ReasonBudgetSyncFailed:
+		return "the disruption controller cannot compute a disruption budget, which then allows no eviction"
 	}
 	return why
 }
@@ -209,6 +213,10 @@ func help(why string) string {
 	switch why {
 	case drain.ReasonBudgetSpent, drain.ReasonBudgetInUse, drain.ReasonBudgetUnhealthy:
 		return "find out why pods of the budget are not ready; with unhealthyPodEvictionPolicy AlwaysAllow those can be evicted"
+	case drain.ReasonNoRoom:
+		return "add a node on which they fit, or lower what they request or require"
+	case drain.ReasonBudgetSyncFailed:
+		return "correct what the budget's condition DisruptionAllowed names"
 	case drain.ReasonManyBudgets:
 		return "change the selectors so that at most one budget selects each pod"
 	case drain.ReasonPodProtected:

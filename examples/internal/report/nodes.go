@@ -239,7 +239,7 @@ func (r *Report) drains(in *Input) (map[string]*drain.NodePlan, error) {
 		return nil, nil
 	}
 	p, err := drain.NewPlan(&drain.PlanRequest{
-		Nodes: s.Nodes, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas, DaemonSets: in.DaemonSets, DaemonSetsListed: in.Listed,
+		Nodes: s.Nodes, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas, DaemonSets: in.DaemonSets, DaemonSetsListed: in.Listed, Returns: true,
 	}, r.At, r.policy)
 	if err != nil {
 		return nil, err
@@ -307,6 +307,7 @@ type obstacle struct {
 	text    string   // the reason in words, with the budgets
 	budgets []string // as namespace/name
 	pods    int
+	names   []string // of the first pods, where they matter more than their budgets
 }
 
 // obstacles returns why a drain does not complete, by reason and budgets, in the order of the
@@ -318,18 +319,24 @@ func obstacles(d *drain.NodePlan) (list []obstacle) {
 	var of numbers
 	for i := range d.Pods {
 		p := &d.Pods[i]
-		if p.Why == "" {
+		why := p.Why
+		if why == "" && p.NoRoom != nil {
+			why = drain.ReasonNoRoom
+		}
+		if why == "" {
 			continue
 		}
-		text := plainReason(p.Why)
+		text := plainReason(why)
 		if len(p.Budgets) > 0 {
 			text += " (" + strings.Join(p.Budgets, ", ") + ")"
 		}
 		k := of.number(text)
 		if k == len(list) {
-			list = append(list, obstacle{why: p.Why, text: text, budgets: p.Budgets})
+			list = append(list, obstacle{why: why, text: text, budgets: p.Budgets})
 		}
-		list[k].pods++
+		if list[k].pods++; len(p.Budgets) == 0 && list[k].pods <= 2 {
+			list[k].names = append(list[k].names, p.Namespace+"/"+p.Name)
+		}
 	}
 	return list
 }
@@ -342,7 +349,15 @@ func stuck(why []obstacle) string {
 			list = append(list, fmt.Sprintf("and %d more reasons", len(why)-k))
 			break
 		}
-		list = append(list, words.Count(o.pods, "pod", "pods")+": "+o.text)
+		text := words.Count(o.pods, "pod", "pods")
+		if len(o.names) > 0 {
+			text += " (" + strings.Join(o.names, ", ")
+			if more := o.pods - len(o.names); more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
+			text += ")"
+		}
+		list = append(list, text+": "+o.text)
 	}
 	return strings.Join(list, "; ")
 }
