@@ -41,6 +41,7 @@ type Choice struct {
 	Reasons     []string        `json:"reasons,omitempty"`  // each reason: risks that apply or may apply, and preconditions
 	Accepted    []string        `json:"accepted,omitempty"` // its accepted risks
 	Message     string          `json:"message,omitempty"`  // why it is not recommended
+	Risks       []graph.Risk    `json:"risks,omitempty"`    // those that apply or may apply, and are not accepted
 	Findings    []Precondition  `json:"findings,omitempty"` // other reasons against it
 	Blocked     bool            `json:"blocked"`            // it would be refused
 }
@@ -93,7 +94,7 @@ func (c *Choice) accept(cv *ClusterVersion, u *ConditionalUpdate, accepted []str
 		if slices.Contains(accepted, r.Name) {
 			c.Accepted = append(c.Accepted, r.Name)
 		} else {
-			c.Reasons = append(c.Reasons, r.Name)
+			c.Reasons, c.Risks = append(c.Reasons, r.Name), append(c.Risks, r)
 		}
 	}
 	switch {
@@ -130,7 +131,7 @@ func (a *Advice) choice(cv *ClusterVersion, c Choice) Choice {
 
 // take picks the newest update without known issues.
 func (a *Advice) take() {
-	older, refused, risky := 0, 0, 0
+	older, refused, risky, unknown := 0, 0, 0, 0
 	for i := range a.Choices {
 		c := &a.Choices[i]
 		switch {
@@ -140,6 +141,8 @@ func (a *Advice) take() {
 			older++
 		case c.Blocked:
 			refused++
+		case c.Recommended == Unknown:
+			unknown++
 		default:
 			risky++
 		}
@@ -148,7 +151,7 @@ func (a *Advice) take() {
 	for _, o := range []struct {
 		n    int
 		what string
-	}{{risky, "not recommended for this cluster"}, {refused, "would be refused"}, {older, "older"}} {
+	}{{risky, "not recommended for this cluster"}, {unknown, "with risks that were not evaluated"}, {refused, "would be refused"}, {older, "older"}} {
 		if o.n > 0 {
 			others = append(others, fmt.Sprintf("%d %s", o.n, o.what))
 		}

@@ -48,3 +48,20 @@ func (e Evaluations) Evaluate(ctx context.Context, by Evaluator, updates []Updat
 	}
 	return next, wake
 }
+
+// EvaluateAll evaluates all rules of updates that are due, as many at a time as the policy
+// allows, without the pauses between: whoever counts or compares updates wants them all.
+// It returns when none is due; what fails is Unknown, with its reason, and due again later.
+// The error is that of the context, with the results so far.
+func (e Evaluations) EvaluateAll(ctx context.Context, by Evaluator, updates []Update, clock fairlead.Clock, policy *EvaluationPolicy) (Evaluations, error) {
+	for {
+		e.Last = time.Time{} // no pause
+		if _, due, _ := e.Due(updates, clock.Now().UTC(), policy); len(due) == 0 {
+			return e, nil
+		}
+		e, _ = e.Evaluate(ctx, by, updates, clock, policy)
+		if err := ctx.Err(); err != nil {
+			return e, err
+		}
+	}
+}

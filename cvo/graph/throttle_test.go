@@ -1,12 +1,16 @@
 package graph_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
 )
 
@@ -139,5 +143,47 @@ func TestContention(t *testing.T) {
 	}
 	if len(e.List) != 2 || slices.ContainsFunc(e.List, func(v graph.Evaluation) bool { return v.Rule.Query > "r1" }) {
 		t.Errorf("not forgotten: %v", e.List)
+	}
+}
+
+// allOf is an evaluator that counts, and does not match.
+type allOf struct{ n atomic.Int64 }
+
+func (a *allOf) Evaluate(_ context.Context, r graph.Rule) (bool, error) {
+	a.n.Add(1)
+	if r.Query == "r7" {
+		return false, errors.New("no route")
+	}
+	return false, nil
+}
+
+// However many rules there are, all are evaluated before anything is counted: no burst
+// leaves the rest Unknown, and one that fails is not asked again and again.
+func TestEvaluateAll(t *testing.T) {
+	var names []string
+	for i := range 50 {
+		names = append(names, fmt.Sprint("r", i))
+	}
+	clock := new(fairlead.ManualClock)
+	clock.Set(noon)
+	by := &allOf{}
+	updates := updateWith(names...)
+	known, err := graph.Evaluations{}.EvaluateAll(t.Context(), by, updates, clock, nil)
+	if err != nil || by.n.Load() != 50 {
+		t.Fatalf("%d of 50 were evaluated: %v", by.n.Load(), err)
+	}
+	unknown := 0
+	for _, x := range known.Recommend(updates[0], nil).Exposures {
+		if x.Applies == fairlead.ConditionUnknown {
+			unknown++
+		}
+	}
+	if unknown != 1 {
+		t.Errorf("%d are unknown, not the one that failed", unknown)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (graph.Evaluations{}).EvaluateAll(ctx, by, updates, clock, nil); err == nil {
+		t.Error("it did not stop")
 	}
 }

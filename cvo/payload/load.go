@@ -60,7 +60,10 @@ type Payload struct {
 //     byte.
 //  3. Files of manifests are templates. One that uses an unknown value is left
 //     out with a warning, because it may be from a newer release.
-//  4. Each manifest needs a kind and a name, and no file may contain the same
+//  4. What oc adm release extract writes is one directory with the files of
+//     release-manifests. It is read as such; the manifests of the operator itself are
+//     missing then, which is a warning.
+//  5. Each manifest needs a kind and a name, and no file may contain the same
 //     resource twice. Empty documents do not count.
 //
 // The error is a [Diagnostics] with everything that is wrong in all files. What
@@ -69,10 +72,15 @@ type Payload struct {
 func Load(fsys fs.FS, opts *Options) (*Payload, error) {
 	l := newLoader(fsys, opts)
 	p := new(Payload)
-	if _, err := fs.Stat(fsys, DirRelease); err == nil { // otherwise it is noted below
+	dirs := []string{DirOwn, DirRelease}
+	if extracted(fsys) {
+		l.fsys, dirs = flat{fsys}, dirs[1:]
+		l.warn(&Diagnostic{Pos: Position{File: FileMeta}, Code: CodeRead, Message: "the directory is an extracted one, without the manifests of the cluster version operator itself", Hint: "extract the whole image for those: its directories manifests and release-manifests"})
+	}
+	if _, err := fs.Stat(l.fsys, DirRelease); err == nil { // otherwise it is noted below
 		l.release(p)
 	}
-	for _, dir := range []string{DirOwn, DirRelease} {
+	for _, dir := range dirs {
 		l.directory(dir)
 	}
 	if err := l.found.Sorted().Err(); err != nil {
@@ -80,6 +88,29 @@ func Load(fsys fs.FS, opts *Options) (*Payload, error) {
 	}
 	p.Manifests, p.Warnings = l.manifests, l.warnings.Sorted()
 	return p, nil
+}
+
+// extracted reports whether a directory is what oc adm release extract writes.
+func extracted(fsys fs.FS) bool {
+	_, err := fs.Stat(fsys, DirRelease)
+	_, own := fs.Stat(fsys, DirOwn)
+	meta, there := fs.Stat(fsys, FileMeta)
+	return errors.Is(err, fs.ErrNotExist) && errors.Is(own, fs.ErrNotExist) && there == nil && !meta.IsDir()
+}
+
+// flat has the files of a directory in the directory release-manifests.
+type flat struct{ fs.FS }
+
+// Open implements fs.FS.
+func (f flat) Open(name string) (fs.File, error) {
+	if name == DirRelease {
+		return f.FS.Open(".")
+	}
+	inner, ok := strings.CutPrefix(name, DirRelease+"/")
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return f.FS.Open(inner)
 }
 
 // release reads the identity of the release.

@@ -169,3 +169,21 @@ func shape(t *testing.T, file string) *payload.Graph {
 	}
 	return g
 }
+
+// What oc adm release extract writes is read like release-manifests; that the operator's own
+// manifests are missing is told.
+func TestLoadExtracted(t *testing.T) {
+	files := fstest.MapFS{
+		"release-metadata":              {Data: []byte(`{"kind":"cincinnati-metadata-v0","version":"4.18.1"}`)},
+		"image-references":              {Data: []byte(`{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":"4.18.1"}}`)},
+		"0000_10_etcd_00_operator.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n")},
+	}
+	p, err := payload.Load(files, nil)
+	if err != nil || p.Release.Version != "4.18.1" || len(p.Manifests) != 1 || p.Manifests[0].File != "release-manifests/0000_10_etcd_00_operator.yaml" || len(p.Warnings) != 1 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	delete(files, "release-metadata")
+	if _, err := payload.Load(files, nil); err == nil {
+		t.Error("a directory without the identity of a release was read")
+	}
+}

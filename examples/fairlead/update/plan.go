@@ -22,7 +22,7 @@ func planCommand() *args.Command {
 		Name:  "plan",
 		Usage: "PAYLOADDIR [-o text|json|yaml|dot|mermaid|svg] [-profile P] [-feature-set F] [-gates A,B] [-major N] [-workers N] [-flatten] [-lint] [-v]",
 		About: "show which manifests of a release are applied, in which order, and about how long that takes",
-		Help: `PAYLOADDIR holds manifests and release-manifests, as in a release image.
+		Help: `PAYLOADDIR holds manifests and release-manifests, as in a release image, or the files that oc adm release extract writes.
   -profile P         the cluster profile (self-managed-high-availability)
   -feature-set F     the feature set (Default)
   -gates A,B         the enabled feature gates
@@ -93,7 +93,7 @@ func filterFlags(c *args.Call) *payload.Filter {
 // load reads a payload, prints its diagnostics, and selects the manifests for the
 // cluster.
 func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection, error) {
-	if err := isDir(dir, "name the directory of a release's payload, which holds manifests and release-manifests"); err != nil {
+	if err := isDir(dir, "name the directory of a release's payload, which holds manifests and release-manifests, or what oc adm release extract --to=DIR has written"); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)

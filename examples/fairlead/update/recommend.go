@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/examples/internal/reading"
@@ -17,9 +20,10 @@ import (
 func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
-		Usage: "PREFIX|DIR|FILE|- [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
+		Usage: "PREFIX|DIR|FILE|- [-graph FILE] [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
 		About: "recommend an update for a dumped cluster, and explain why the others are not",
-		Help: dumpHelp + `  -to V              assess only this update
+		Help: dumpHelp + `  -graph FILE        the update graph, as the update service returns it; default: the updates in the ClusterVersion
+  -to V              assess only this update
   -accept NAME       accept this risk, alert or reason
   -all               also list older updates`,
 		Run: recommend,
@@ -30,6 +34,7 @@ func recommend(c *args.Call) error {
 	form := c.Choice("o", "text", "json")
 	to := c.Flags.String("to", "", "")
 	all := c.Flags.Bool("all", false, "")
+	file := c.Flags.String("graph", "", "")
 	accept := c.Words("accept")
 	from := reading.Declare(c)
 	if err := c.Parse(1, 1); err != nil {
@@ -41,6 +46,11 @@ func recommend(c *args.Call) error {
 	}
 	if dump.Version == nil {
 		return fmt.Errorf("%s: it contains no ClusterVersion; add the output of kubectl get clusterversion version -o yaml", c.Args[0])
+	}
+	if *file != "" {
+		if err := useGraph(dump.Version, *file, dump.At); err != nil {
+			return err
+		}
 	}
 	c.Unused("accept", *accept, acceptable(dump))
 	a := cvo.Advise(dump.Version, dump.Alerts, *accept)
@@ -55,10 +65,48 @@ func recommend(c *args.Call) error {
 	} else {
 		printAdvice(c.Stdout, a, *all)
 	}
-	if err == nil && (a.Take == "" && len(a.Choices) > 0 || len(a.Concerns) > 0 && a.Concerns[0].Severity == cvo.SeverityError) {
+	if err == nil && (a.Take == "" && len(a.Choices) > 0 || a.Unknown || a.Refused != nil || len(a.Concerns) > 0 && a.Concerns[0].Severity == cvo.SeverityError) {
 		return args.ErrFindings
 	}
 	return err
+}
+
+// useGraph puts the updates of an update graph in place of those that the ClusterVersion
+// lists: those in its channel, with what it says about their risks.
+func useGraph(cv *cvo.ClusterVersion, file string, at time.Time) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return unread(err, file, "name the JSON of an update graph")
+	}
+	g, found := graph.Parse(text, &graph.Options{File: file})
+	if g == nil {
+		return found.Err()
+	}
+	u, err := g.Updates(cv.Status.Desired.Version)
+	if err != nil {
+		return fmt.Errorf("-graph %s: %w", file, err)
+	}
+	elsewhere := func(x graph.Update) bool {
+		return len(x.Channels()) > 0 && cv.Spec.Channel != "" && !slices.Contains(x.Channels(), cv.Spec.Channel)
+	}
+	u.Available, u.Conditional = slices.DeleteFunc(u.Available, elsewhere), slices.DeleteFunc(u.Conditional, elsewhere)
+	var known graph.Evaluations
+	for i := range cv.Status.ConditionalUpdates {
+		listed := &cv.Status.ConditionalUpdates[i]
+		for _, r := range listed.Risks {
+			is := cv.RiskApplies(listed, r.Name)
+			for _, rule := range r.MatchingRules {
+				if is != cvo.Unknown {
+					known = known.With(rule, is == cvo.True, nil, at)
+				}
+			}
+		}
+	}
+	cv.Status.AvailableUpdates, cv.Status.ConditionalUpdates = cvo.Offers(u, known, nil, &cv.Status, at)
+	if cv.Status.AvailableUpdates == nil {
+		cv.Status.AvailableUpdates = []cvo.Release{}
+	}
+	return nil
 }
 
 // acceptable returns the names that -accept can have: everything that argues against an
@@ -108,6 +156,9 @@ func printAdvice(w io.Writer, a *cvo.Advice, all bool) {
 			continue
 		}
 		fmt.Fprintf(w, "  %-12s %s\n", c.Release.Version, verdict(c))
+		for _, r := range c.Risks {
+			page.Fold(w, "      "+r.Name+": ", strings.TrimSpace(r.Message+" "+r.URL))
+		}
 	}
 	rest()
 }
