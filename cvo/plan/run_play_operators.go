@@ -121,6 +121,9 @@ func (op *installer) install(name string, w *install.World) error {
 		csv.Spec.InstallModes = group.InstallModes{{Type: group.ModeOwnNamespace, Supported: true}}
 		sub := olm.Subscription{ObjectMeta: olm.ObjectMeta{Namespace: name, Name: o.Subscription}}
 		sub.Spec = olm.SubscriptionSpec{Package: o.Package, InstallPlanApproval: olm.ApprovalManual}
+		if o.Automatic && len(op.namespaces[name].operators) == 1 { // one that others depend on is made to wait; see approvals
+			sub.Spec.InstallPlanApproval = olm.ApprovalAutomatic
+		}
 		sub.Status = olm.SubscriptionStatus{CurrentCSV: o.Installed, InstalledCSV: o.Installed}
 		w.CSVs = append(w.CSVs, install.CSV{ClusterServiceVersion: csv})
 		w.Subscriptions = append(w.Subscriptions, install.Subscription{Subscription: sub})
