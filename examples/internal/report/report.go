@@ -119,7 +119,7 @@ func Make(ctx context.Context, in *Input) (*Report, error) {
 	if r.At.IsZero() {
 		r.At = latest(s)
 	}
-	status := cvo.Inspect(&cvo.Dump{Version: s.Cluster, Operators: s.ClusterOperators, Pools: s.Pools, Nodes: s.Nodes, Configs: s.Configs, Alerts: in.Alerts}, r.At)
+	status := cvo.Inspect(&cvo.Dump{Version: s.Cluster, Operators: s.ClusterOperators, Pools: s.Pools, Nodes: s.Nodes, Configs: s.Configs, Alerts: in.Alerts, Pods: s.Pods, Budgets: s.Budgets, Gates: s.Gates}, r.At)
 	if err := r.plan(ctx, in); err != nil {
 		return nil, err
 	}
