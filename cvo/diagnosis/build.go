@@ -23,6 +23,9 @@ type builder struct {
 	podAt    map[string]int // by namespace/name
 	podsOn   map[string][]int
 	index    *object.Budgets
+	budgetAt map[string]int // by namespace/name; see guarded
+	podsOf   [][]int        // by budget
+	reasons  map[string]string
 	down     map[string]bool // nodes on which nothing new starts because of a fault
 	draining map[string]bool // nodes whose pods are being moved away
 	have     map[string]bool // IDs that were added
@@ -34,7 +37,7 @@ type builder struct {
 func build(w *world, before *Graph) *builder {
 	b := &builder{
 		world: w, g: Graph{Nodes: []Node{}, Edges: []Edge{}}, before: before, report: cvo.Inspect(w.dump(), w.now), nodeAt: map[string]int{}, podAt: map[string]int{}, podsOn: map[string][]int{},
-		down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, told: map[string]bool{},
+		down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, told: map[string]bool{}, reasons: map[string]string{},
 	}
 	for i := range w.nodes {
 		b.nodeAt[w.nodes[i].Name] = i
@@ -76,7 +79,9 @@ func (b *builder) add(n Node) string {
 	if p := b.pod(n.Namespace, n.Name); n.Kind == "Pod" && n.Alike == "" && p != nil {
 		n.Alike = workload(p)
 	}
-	b.have[n.ID] = true
+	if b.have[n.ID] = true; b.reasons != nil {
+		b.reasons[n.ID] = n.Reason
+	}
 	b.g.Nodes = append(b.g.Nodes, n)
 	return n.ID
 }

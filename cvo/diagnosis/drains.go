@@ -71,12 +71,17 @@ func (b *builder) request(names []string) *drain.PlanRequest {
 	}
 }
 
+// mostRooms is for how many drains that are still to come the room for their pods is looked for:
+// with many nodes, that takes long, and each is drained when others are back.
+const mostRooms = 100
+
 // drainsWait adds what drains wait for.
 func (b *builder) drainsWait(names []string, under bool) {
 	req := b.request(names)
 	if req.Returns = true; under {
 		req.AtOnce = len(names)
 	}
+	req.IgnoreRoom = !under && len(names) > mostRooms
 	plan, err := drain.NewPlan(req, b.now, nil)
 	if err != nil {
 		return // what is wrong with objects is not a drain's wait
@@ -160,7 +165,7 @@ func (b *builder) budgetWaits(namespace, name string) string {
 	if b.have[id] {
 		return id
 	}
-	k := slices.IndexFunc(b.budgets, func(x fairlead.PodDisruptionBudget) bool { return x.Namespace == namespace && x.Name == name })
+	k, _ := b.guarded(namespace + "/" + name)
 	budget := &b.budgets[k]
 	s := budget.Status
 	full := namespace + "/" + name
@@ -182,9 +187,10 @@ func (b *builder) budgetWaits(namespace, name string) string {
 	x.State, x.Reason = Waiting, BudgetSpent
 	x.Says = fmt.Sprintf("PodDisruptionBudget %s allows no eviction: %d of the %d healthy pods that it requires are there", full, s.CurrentHealthy, s.DesiredHealthy)
 	sick, all := 0, 0
-	for i := range b.pods {
+	_, selected := b.guarded(full)
+	for _, i := range selected {
 		p := &b.pods[i]
-		if !budget.Selects(p) || p.Finished() {
+		if p.Finished() {
 			continue
 		}
 		all++
@@ -201,6 +207,25 @@ func (b *builder) budgetWaits(namespace, name string) string {
 		x.Says = fmt.Sprintf("PodDisruptionBudget %s allows no eviction: %d of its %d pods exist", full, all, s.ExpectedPods)
 	}
 	return b.add(x)
+}
+
+// guarded returns the position of a budget, and the positions of its pods.
+func (b *builder) guarded(budget string) (at int, pods []int) {
+	if b.budgetAt == nil {
+		b.budgetAt, b.podsOf = map[string]int{}, make([][]int, len(b.budgets))
+		for i := range b.budgets {
+			b.budgetAt[b.budgets[i].ObjectMeta.String()] = i
+		}
+		var of []int32
+		for i := range b.pods {
+			of = b.index.Of(&b.pods[i], of[:0])
+			for _, k := range of {
+				b.podsOf[k] = append(b.podsOf[k], i)
+			}
+		}
+	}
+	at = b.budgetAt[budget]
+	return at, b.podsOf[at]
 }
 
 // measured computes the numbers of a budget.

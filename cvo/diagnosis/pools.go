@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
@@ -82,9 +81,7 @@ func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {
 
 // ahead reports whether all that is known of a node is that its drain would not complete.
 func (b *builder) ahead(name string) bool {
-	id := ID("Node", "", name)
-	k := slices.IndexFunc(b.g.Nodes, func(n Node) bool { return n.ID == id })
-	return k >= 0 && b.g.Nodes[k].Reason == NodeDrainAhead
+	return b.reasons[ID("Node", "", name)] == NodeDrainAhead
 }
 
 func (b *builder) poolReport(name string) *cvo.PoolReport {

@@ -19,7 +19,7 @@ func Command() *args.Command {
 		Help: `DUMP is a file, a directory or an archive, such as a must-gather, or - for standard input
   -at TIME           when the cluster was looked at (default: the latest time that a server wrote into the dump)
   -v                 leave nothing out: all causes and steps, and the messages behind them
-  -o json            the whole graph of what waits for what; docs/tool/diagnose.md has its fields
+  -o json            the whole graph of what waits for what; docs/diagnosis.md has its fields
   -o dot|mermaid     the same as a picture
 exit status: 0 all is well and known, 1 something is wrong or not known, 2 bad input`,
 		Examples: `oc adm inspect ns/openshift-machine-config-operator clusterversion clusteroperators nodes && fairlead diagnose inspect.local.*
