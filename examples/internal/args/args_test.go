@@ -2,6 +2,7 @@ package args_test
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -34,6 +35,32 @@ func TestParse(t *testing.T) {
 		}
 		if !slices.Equal(rest, strings.Fields(want)) {
 			t.Errorf("%q: %q, want %q", line, rest, want)
+		}
+	}
+}
+
+// The flag -o as other tools spell it; what has the same beginning is not taken for it.
+func TestOutputFlag(t *testing.T) {
+	for line, want := range map[string]string{
+		"-o json a":        "json [a]",
+		"a -ojson":         "json [a]",
+		"a --output json":  "json [a]",
+		"--output=json a":  "json [a]",
+		"-output yaml":     "yaml []",
+		"-out x -o json":   "json []",
+		"-n --output":      " []",
+		"-- -ojson":        " [-ojson]",
+		"-v --output json": "json []",
+	} {
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		o := flags.String("o", "", "")
+		flags.String("out", "", "")
+		flags.String("n", "", "")
+		flags.Bool("v", false, "")
+		rest, err := args.Parse(flags, strings.Fields(line))
+		if got := fmt.Sprint(*o, " ", rest); got != want || err != nil {
+			t.Errorf("%q: %s, want %s; %v", line, got, want, err)
 		}
 	}
 }

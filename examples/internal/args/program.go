@@ -199,6 +199,9 @@ func (c *Command) dispatch(call *Call) int {
 		}
 		first, rest = rest[0], append(slices.Clip(rest[1:]), "-h")
 	}
+	if first == "--version" && c.command("version") != nil {
+		first = "version"
+	}
 	next := c.command(first)
 	if next == nil {
 		text := ""
