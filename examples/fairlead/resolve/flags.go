@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-global NAMESPACE] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
+const usage = "[PACKAGE[/CHANNEL]]... -catalog [NAME=]PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-global NAMESPACE] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it, and the directory or .tar.gz that holds
@@ -195,8 +196,12 @@ func (c *command) addInstalled(word string) error {
 
 func (c *command) addCatalog(word string) error {
 	name, path, ok := strings.Cut(word, "=")
-	if !ok || name == "" || path == "" {
-		return fmt.Errorf("catalog %q is not of the form NAME=PATH[,priority=N]", word)
+	if !ok || strings.HasSuffix(name, ",priority") { // a path alone
+		base, _, _ := strings.Cut(filepath.Base(strings.TrimSuffix(word, "="+path)), ".")
+		name, path = strings.TrimSuffix(base, ",priority"), word
+	}
+	if name == "" || path == "" {
+		return fmt.Errorf("catalog %q is not of the form [NAME=]PATH[,priority=N]", word)
 	}
 	f := catalogFlag{name: name, path: path}
 	if head, number, ok := strings.Cut(path, ",priority="); ok {

@@ -352,7 +352,7 @@ func (c *Call) Arg(i int) string {
 
 // Choice declares a flag with a few values, of which the first is the default. A
 // command that can print JSON (-o json) can also print YAML. The output is a Document if the
-// value of -o is not text for people.
+// value of -o is not text for people. As in kubectl, -o wide is text with what -v adds.
 func (c *Call) Choice(name string, values ...string) *string {
 	value := values[0]
 	if c.choices == nil {
@@ -371,6 +371,12 @@ func (c *Call) Choice(name string, values ...string) *string {
 	}
 	form(value)
 	c.Flags.Func(name, "", func(s string) error {
+		if name == "o" && s == "wide" && slices.Contains(values, "text") && !slices.Contains(values, s) {
+			s = "text"
+			if v := c.Flags.Lookup("v"); v != nil && isBool(v) {
+				_ = v.Value.Set("true") // a bool takes it
+			}
+		}
 		if !slices.Contains(values, s) {
 			return fmt.Errorf("choose one of %s", strings.Join(values, ", "))
 		}
