@@ -99,7 +99,7 @@ var lattice = map[string][]string{
 	"solver/olm/reach":             {"catalog", "internal/semverx", "solver/olm", "solver/olm/crd", "solver/rule"},
 	"solver/olm/lock":              {"catalog", "internal/doc", "solver/olm", "internal/words"},
 	"solver/olm/gate":              {".", "internal/object", "internal/semverx", "solver/olm/resource"},
-	"solver/olm/removal":           {".", "internal/object", "solver/olm/resource", "solver/rule"},
+	"solver/olm/removal":           {".", "internal/object", "solver/olm/resource"},
 	"solver/olm/scope":             {".", "internal/object", "solver/olm/group", "solver/olm/internal/manifest"},
 	"solver/olm/source":            {".", "internal/object", "internal/semverx", "solver/olm/resource"},
 	"solver/olm/status":            {".", "catalog", "internal/object", "solver/olm/resource"},
@@ -110,7 +110,7 @@ var lattice = map[string][]string{
 		"solver/olm/internal/calls", "solver/olm/internal/manifest", "solver/olm/resource", "solver/olm/scope",
 	},
 	"solver/olm/explain": {
-		".", "catalog", "internal/shell", "solver/olm", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/group", "solver/olm/resource", "solver/olm/source",
+		".", "catalog", "internal/shell", "solver/olm", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal", "solver/olm/resource", "solver/olm/source",
 	},
 	"solver/olm/install": {
 		".", "internal/cluster", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",
@@ -146,6 +146,7 @@ var lattice = map[string][]string{
 	},
 	"cvo/plan/fleet":        {".", "cvo/plan", "internal/words"},
 	"cvo/diagnosis/failure": {"internal/shell"},
+	"cvo/operators":         {"cvo/snapshot", "solver/olm/crd", "solver/olm/explain"},
 	"cvo/diagnosis": {
 		".", "cvo", "cvo/diagnosis/failure", "cvo/rollout", "cvo/snapshot", "internal/durations", "internal/object", "taints/placement", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet",
 	},
@@ -153,7 +154,7 @@ var lattice = map[string][]string{
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
 	"examples/*": {
-		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/diagnosis", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout", "cvo/snapshot",
+		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/diagnosis", "cvo/graph", "cvo/operators", "cvo/payload", "cvo/plan", "cvo/rollout", "cvo/snapshot",
 		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "internal/shell", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/explain", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/resource", "solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/placement", "taints/whatif", "internal/words",
@@ -254,6 +255,7 @@ var cores = map[string]purity{
 	"cvo/payload":           pure,
 	"cvo/plan":              calm,
 	"cvo/plan/fleet":        calm,
+	"cvo/operators":         pure,
 	"cvo/diagnosis":         pure,
 	"cvo/diagnosis/failure": calm,
 	"cvo/rollout":           pure,

@@ -187,3 +187,54 @@ func ExampleBase_WhatIf() {
 	// cache cache.v2.0.0 -> cache.v1.0.0
 	// shop shop.v3.0.0 -> shop.v2.0.0
 }
+
+// Constraints: a CEL rule on what is installed beside an operator, and all, any and
+// not, which are about one bundle.
+func ExampleResolver_Resolve_constraints() {
+	const text = `
+{"schema":"olm.package","name":"app","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"app","name":"stable","entries":[{"name":"app.v1"}]}
+{"schema":"olm.bundle","package":"app","name":"app.v1","image":"example.com/app:1","properties":[
+  {"type":"olm.package","value":{"packageName":"app","version":"1.0.0"}},
+  {"type":"olm.constraint","value":{"failureMessage":"needs certified storage","cel":{"rule":"properties.exists(p, p.type == 'certified') && properties.exists(p, p.type == 'storage')"}}},
+  {"type":"olm.constraint","value":{"failureMessage":"needs a database that is not the old one","all":{"constraints":[
+    {"any":{"constraints":[{"package":{"packageName":"lake","versionRange":">=1.0.0"}},{"package":{"packageName":"pond","versionRange":">=1.0.0"}}]}},
+    {"not":{"constraints":[{"gvk":{"group":"example.com","version":"v1alpha1","kind":"Database"}}]}}]}}}]}
+{"schema":"olm.package","name":"disk","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"disk","name":"stable","entries":[{"name":"disk.v1"}]}
+{"schema":"olm.bundle","package":"disk","name":"disk.v1","image":"example.com/disk:1","properties":[
+  {"type":"olm.package","value":{"packageName":"disk","version":"1.0.0"}},{"type":"certified","value":true},{"type":"storage","value":"fast"}]}
+{"schema":"olm.package","name":"lake","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"lake","name":"stable","entries":[{"name":"lake.v1"}]}
+{"schema":"olm.bundle","package":"lake","name":"lake.v1","image":"example.com/lake:1","properties":[
+  {"type":"olm.package","value":{"packageName":"lake","version":"1.0.0"}},{"type":"olm.gvk","value":{"group":"example.com","version":"v1alpha1","kind":"Database"}}]}
+{"schema":"olm.package","name":"pond","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"pond","name":"stable","entries":[{"name":"pond.v1"}]}
+{"schema":"olm.bundle","package":"pond","name":"pond.v1","image":"example.com/pond:1","properties":[
+  {"type":"olm.package","value":{"packageName":"pond","version":"1.0.0"}},{"type":"olm.gvk","value":{"group":"example.com","version":"v1","kind":"Database"}}]}
+`
+	held, err := catalog.Open(context.Background(), fstest.MapFS{"catalog.json": {Data: []byte(text)}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "example"}, Catalog: held}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := r.Resolve(context.Background(), &olm.Request{
+		Subscriptions: []olm.Subscription{{ObjectMeta: olm.ObjectMeta{Name: "app"}, Spec: olm.SubscriptionSpec{Package: "app"}}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range res.Chosen {
+		fmt.Println("install", c.Name)
+	}
+	// Output:
+	// install app.v1
+	// install disk.v1
+	// install pond.v1
+}

@@ -338,6 +338,15 @@ func (t *together) unique(p *encoded) {
 // read takes the answers from a solution, and finds the reason for each
 // Extension that is not served.
 func (t *together) read(ctx context.Context, p *encoded, s *solver.Solution) error {
+	var selected []*bundleMember
+	for _, m := range t.members {
+		if s.Has(m.v) {
+			selected = append(selected, m)
+		}
+	}
+	if err := t.check(ctx, selected); err != nil {
+		return err
+	}
 	for _, m := range t.members {
 		switch {
 		case !s.Has(m.v) || m.stays:

@@ -20,6 +20,7 @@ var questions = map[string]func(r *olm.Resolver, s *scenario, words []string) (s
 	"what-if": askWhatIf,
 	"path":    askPath,
 	"impact":  askImpact,
+	"explain": askExplain,
 }
 
 func askQuestion(s *scenario, c *golden.Command, ask func(*olm.Resolver, *scenario, []string) (string, error)) string {
@@ -179,4 +180,16 @@ func TestNoNamespace(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+}
+
+func askExplain(r *olm.Resolver, s *scenario, _ []string) (string, error) {
+	res, err := r.Resolve(context.Background(), s.request)
+	if err != nil {
+		return "", err
+	}
+	x, err := r.Explain(context.Background(), s.request, res)
+	if err != nil {
+		return "", err
+	}
+	return x.String(), nil
 }

@@ -22,6 +22,7 @@ import (
 //	update    resolves so that only the named packages move
 //	what-if   reports what the supposition changes
 //	impact    reports what the supposed catalogs do to the request
+//	explain   resolves, and explains the answer
 //	path      finds a path to targets: PACKAGE, PACKAGE=VERSION or PACKAGE=BUNDLE
 //
 // See type scenario for the format.

@@ -106,7 +106,7 @@ func (c *cluster) request(namespace string) (req *olm.Request, waits []string) {
 	}
 	for _, v := range c.CSVs {
 		if v.Namespace == namespace {
-			w.CSVs = append(w.CSVs, install.CSV{ClusterServiceVersion: v.ClusterServiceVersion})
+			w.CSVs = append(w.CSVs, install.CSV{ClusterServiceVersion: v})
 		}
 	}
 	req = w.Request()

@@ -173,7 +173,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 				return 0, err
 			}
 		case c.format != "json":
-			if err := c.printResolution(stdout, n.Resolution, nil); err != nil {
+			if err := c.printResolution(stdout, n.Resolution, nil, nil); err != nil {
 				return 0, err
 			}
 		case len(n.Resolution.Chosen) > 0:

@@ -41,7 +41,7 @@ func (c *command) extensionResolver(given []olm.Source) (*olm.Resolver, error) {
 		own := olm.Source{SourceKey: olm.SourceKey{Name: s.Name}, Priority: s.Priority}
 		for i := range c.held.Served {
 			if x := &c.held.Served[i]; x.Name == s.Name {
-				own = extension.SourceOf(&x.ClusterCatalog)
+				own = extension.SourceOf(x)
 			}
 		}
 		own.Catalog = s.Catalog

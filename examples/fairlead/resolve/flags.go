@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = "[PACKAGE[/CHANNEL]]... -catalog [NAME=]PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-global NAMESPACE] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
+const usage = "[PACKAGE[/CHANNEL]]... -catalog [NAME=]PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-not-excludes] [-cross-catalog] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-global NAMESPACE] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it, and the directory or .tar.gz that holds
@@ -31,6 +31,10 @@ const help = `  PACKAGE     a package to install and keep up to date, in order o
   -no-downgrades    reject versions below the installed one
   -stay-on-channel  reject channels that do not list the installed CSV, unless a
               subscription names one
+  -not-excludes     a constraint that is a negation forbids what it names, as the
+              documents say; OLM takes it for a requirement of anything else
+  -cross-catalog    a subscription that names a catalog may be updated from another
+              one, if that one offers no update
   -lock       a lock file with the selection and its sources: created if it does
               not exist, verified if it does
   -relock     show how the lock file differs, and rewrite it
@@ -90,6 +94,8 @@ func parse(call *args.Call) (*command, error) {
 	call.Flags.BoolVar(&c.explain, "explain", false, "")
 	call.Flags.BoolVar(&c.rules.NoDowngrades, "no-downgrades", false, "")
 	call.Flags.BoolVar(&c.rules.StayOnChannel, "stay-on-channel", false, "")
+	call.Flags.BoolVar(&c.rules.NotExcludes, "not-excludes", false, "")
+	call.Flags.BoolVar(&c.rules.CrossCatalogUpdates, "cross-catalog", false, "")
 	call.Flags.StringVar(&c.lock, "lock", "", "")
 	call.Flags.BoolVar(&c.relock, "relock", false, "")
 	format := call.Choice("o", "text", "json", "mermaid", "dot")
@@ -126,7 +132,7 @@ func (c *command) check() error {
 			questions = append(questions, q.flag)
 		}
 	}
-	ruled := len(c.rules.Objectives) > 0 || c.rules.NoDowngrades || c.rules.StayOnChannel
+	ruled := len(c.rules.Objectives) > 0 || c.rules.NoDowngrades || c.rules.StayOnChannel || c.rules.NotExcludes || c.rules.CrossCatalogUpdates
 	other := ruled || c.explain || c.lock != "" || c.relock || c.format != "text" || len(questions) > 0
 	switch {
 	case len(c.catalogs) == 0:

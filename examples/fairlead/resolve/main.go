@@ -136,7 +136,13 @@ func (c *command) answer(ctx context.Context, r *olm.Resolver, req *olm.Request,
 	case err != nil:
 		return 0, err
 	}
-	if err := c.printResolution(stdout, res, update); err != nil || c.lock == "" {
+	var x *olm.Explanation
+	if c.explain {
+		if x, err = r.Explain(ctx, req, res); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.printResolution(stdout, res, update, x); err != nil || c.lock == "" {
 		return statusResolved, err
 	}
 	return c.keepLock(ctx, r, req, res, stderr)

@@ -18,19 +18,23 @@ const operatorsHelp = `  DUMP        a file with objects of a cluster, - for sta
               next is known, and whether it fits
   -of         one object: subscription, csv, installplan or catalogsource and its
               NAMESPACE/NAME, or clusterextension/NAME
+  -uninstall  a dry run: what to do to remove the operator of subscription
+              NAMESPACE/NAME, in which order, what stays, and who needs it
+  -refresh    a dry run: how to start subscription NAMESPACE/NAME over
   -namespace  report only this namespace
   -global     the namespace of the global catalogs (default: the one with the most catalogs)
   -o          output format: text (default) or json
 
 Each operator is printed with what it waits for, in the order in which OLM meets it: the first
 wait decides. What a dump does not have is not known, and never counts as fine.
-exit status: 0 no operator is blocked, 1 one is, or that is not known, 2 bad input`
+exit status: 0 no operator is blocked, 1 one is, or that is not known, 2 bad input; for dry
+runs: 1 other operators require the removed one, or a removal is stuck`
 
 // Operators is the verb operators.
 func Operators() *args.Command {
 	return &args.Command{
 		Name:  "operators",
-		Usage: "DUMP [-catalog NAME=PATH]... [-of KIND/NAME] [-namespace NAME] [-global NAMESPACE] [-o text|json]",
+		Usage: "DUMP [-catalog NAME=PATH]... [-of KIND/NAME | -uninstall NAMESPACE/NAME | -refresh NAMESPACE/NAME] [-namespace NAME] [-global NAMESPACE] [-o text|json]",
 		About: "show why operators are not installed or updated, from objects of a cluster",
 		Help:  operatorsHelp,
 		Examples: dumpCommand + ` | fairlead operators -
@@ -46,6 +50,7 @@ func runOperators(call *args.Call) error {
 	call.Flags.StringVar(&c.clusterFlags.namespace, "namespace", "", "")
 	call.Flags.StringVar(&c.global, "global", "", "")
 	of := call.Flags.String("of", "", "")
+	uninstall, refresh := call.Flags.String("uninstall", "", ""), call.Flags.String("refresh", "", "")
 	format := call.Choice("o", "text", "json")
 	from := reading.Declare(call)
 	if err := call.Parse(1, 1); err != nil {
@@ -75,6 +80,12 @@ func runOperators(call *args.Call) error {
 	}
 	for _, n := range notes {
 		fmt.Fprintln(call.Stderr, "note:", n)
+	}
+	switch {
+	case *uninstall != "":
+		return c.dryRun(call.Stdout, "-uninstall", *uninstall, c.held.Uninstall)
+	case *refresh != "":
+		return c.dryRun(call.Stdout, "-refresh", *refresh, c.held.Refresh)
 	}
 	views, err := c.views(*of)
 	if err != nil {

@@ -32,11 +32,10 @@ func (c *command) print(w io.Writer, value any, drawing graph, text func(b *byte
 	return err
 }
 
-// printResolution prints what is chosen, or with -explain why. update is nil
-// unless only some packages had to be updated.
-func (c *command) printResolution(w io.Writer, res *olm.Resolution, update *olm.Update) error {
-	if c.explain {
-		x := res.Explain()
+// printResolution prints what is chosen, or why if there is an explanation. update
+// is nil unless only some packages had to be updated.
+func (c *command) printResolution(w io.Writer, res *olm.Resolution, update *olm.Update, x *olm.Explanation) error {
+	if x != nil {
 		return c.print(w, x, x, func(b *bytes.Buffer) { _ = x.WriteAll(b) }) // a buffer never fails
 	}
 	var value any = res

@@ -42,8 +42,6 @@ func (c *Cluster) Add(kind string, text []byte) (odd []string, err error) {
 		return decode(text, &c.Jobs)
 	case KindExtension:
 		return decode(text, &c.Extensions)
-	case KindRevision, "ClusterObjectSet":
-		return decode(text, &c.Revisions)
 	case KindClusterCatalog:
 		return decode(text, &c.Served)
 	case KindNamespace:

@@ -18,6 +18,9 @@ func AnswerOf(res *olm.Resolution) *Answer {
 	for i := range res.Chosen {
 		c := &res.Chosen[i]
 		n := Next{CSV: c.Name, Updates: c.Updates, Subscriptions: c.Subscriptions}
+		for _, r := range c.RequiredBy {
+			n.RequiredBy = append(n.RequiredBy, r.Operator)
+		}
 		if c.Bundle != nil {
 			n.Modes, n.ModesKnown = modesOf(c.Bundle)
 			n.Deprecated = deprecations(c)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
-	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
@@ -65,7 +65,7 @@ func detail(reason, message string) string {
 // visible are the catalogs that OLM asks for a namespace: those in it, and those
 // of the global namespace, unless its operator group excludes them. The one that
 // first names comes first.
-func (c *Cluster) visible(namespace string, first olm.SourceKey) []*source.CatalogSource {
+func (c *Cluster) visible(namespace string, first resource.SourceKey) []*source.CatalogSource {
 	global := c.global()
 	if g, err := group.Sole(c.Groups, namespace); err == nil && g.Annotations[group.ExcludeGlobalNamespaceAnnotation] == "true" {
 		global = namespace
@@ -90,7 +90,7 @@ func (c *Cluster) visible(namespace string, first olm.SourceKey) []*source.Catal
 
 // catalogs adds what the catalogs mean for a subscription: while one that the
 // namespace sees does not answer, OLM resolves nothing there.
-func (c *Cluster) catalogs(v *View, sub *olm.Subscription) {
+func (c *Cluster) catalogs(v *View, sub *resource.Subscription) {
 	own := sub.Source()
 	told := false
 	for _, s := range c.visible(sub.Namespace, own) {
@@ -103,7 +103,7 @@ func (c *Cluster) catalogs(v *View, sub *olm.Subscription) {
 			v.Notes = append(v.Notes, fmt.Sprintf("catalog source %s: %s, so its health is not known", s.Key(), h.state))
 		}
 	}
-	if own.Name != "" && c.known(KindCatalogSource) && c.catalog(own) == nil {
+	if own.Name != "" && c.known(KindCatalogSource, own.Namespace) && c.catalog(own) == nil {
 		told = true
 		v.add(c.missing(own))
 	}
@@ -168,7 +168,7 @@ func (c *Cluster) hubCommand(name string, disabled bool) string {
 }
 
 // missing is the wait for a catalog that does not exist.
-func (c *Cluster) missing(key olm.SourceKey) Wait {
+func (c *Cluster) missing(key resource.SourceKey) Wait {
 	w := Wait{Block: fairlead.Block{Reason: ReasonCatalogMissing, Message: fmt.Sprintf("the subscription names catalog source %s, which does not exist", key),
 		Owner: "whoever owns the subscription"}}
 	if c.Hub != nil && c.Hub.Disables(key) {
@@ -195,7 +195,7 @@ func (c *Cluster) missing(key olm.SourceKey) Wait {
 
 // CatalogSource is the view of one catalog; nil if the cluster does not have it.
 func (c *Cluster) CatalogSource(namespace, name string) *View {
-	s := c.catalog(olm.SourceKey{Namespace: namespace, Name: name})
+	s := c.catalog(resource.SourceKey{Namespace: namespace, Name: name})
 	if s == nil {
 		return nil
 	}

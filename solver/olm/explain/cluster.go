@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/crd"
-	"github.com/fairlead/fairlead/solver/olm/extension"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
@@ -31,31 +30,32 @@ const (
 	KindDefinition        Kind = "CustomResourceDefinition"
 	KindJob               Kind = "Job"
 	KindExtension         Kind = "ClusterExtension"
-	KindRevision          Kind = "ClusterExtensionRevision"
 	KindClusterCatalog    Kind = "ClusterCatalog"
 )
 
 // Cluster is what is known of the operators of a cluster. Lists are in any
 // order. The functions of this package do not change it.
 type Cluster struct {
-	Subscriptions []olm.Subscription       // of all namespaces, as are the others
-	CSVs          []CSV                    // with copies
-	Plans         []InstallPlan            // also old ones
-	Groups        []group.OperatorGroup    // as observed
-	Catalogs      []source.CatalogSource   // as observed
-	Conditions    []gate.OperatorCondition // as observed
-	Namespaces    []ObjectMeta             // with their labels
-	Definitions   []crd.Definition         // of custom resources
-	Jobs          []Job                    // those that unpack bundles; others do no harm
-	Hub           *source.Hub              // which default catalogs the cluster has; nil if it is not known
-	Config        *Config                  // nil if it is not known
-	Extensions    []Extension              // of OLM v1
-	Revisions     []extension.Revision     // of these
-	Served        []ClusterCatalog         // of OLM v1
+	Subscriptions []resource.Subscription          // of all namespaces, as are the others
+	CSVs          []resource.ClusterServiceVersion // with copies
+	Plans         []resource.InstallPlan           // also old ones
+	Groups        []group.OperatorGroup            // as observed
+	Catalogs      []source.CatalogSource           // as observed
+	Conditions    []gate.OperatorCondition         // as observed
+	Namespaces    []ObjectMeta                     // with their labels
+	Definitions   []crd.Definition                 // of custom resources
+	Jobs          []Job                            // those that unpack bundles; others do no harm
+	Hub           *source.Hub                      // which default catalogs the cluster has; nil if it is not known
+	Config        *Config                          // nil if it is not known
+	Extensions    []Extension                      // of OLM v1
+	Served        []resource.ClusterCatalog        // of OLM v1
 
 	// Kinds are those of which all objects are known, so that what is not there does
 	// not exist. Kinds that have an object count as known.
 	Kinds []Kind
+	// Looked says so for a namespace, "" for objects without one; nil means that Kinds
+	// says it.
+	Looked func(k Kind, namespace string) bool
 	// Global is the namespace whose catalogs all namespaces see; empty means that it
 	// is guessed from the catalogs and what subscriptions name.
 	Global string
@@ -78,13 +78,17 @@ type Next struct {
 	CSV           string             // its name
 	Updates       string             // the CSV that it replaces, or ""
 	Subscriptions []string           // those that it serves
+	RequiredBy    []string           // the CSVs that require it
 	Modes         group.InstallModes // its install modes
 	ModesKnown    bool               // whether the catalog states them
 	Deprecated    []string           // what the catalog says of deprecations, a sentence each
 }
 
-// known reports whether all objects of a kind are known.
-func (c *Cluster) known(k Kind) bool {
+// known reports whether all objects of a kind are known, in a namespace.
+func (c *Cluster) known(k Kind, namespace string) bool {
+	if c.Looked != nil {
+		return c.Looked(k, namespace)
+	}
 	if slices.Contains(c.Kinds, k) {
 		return true
 	}
@@ -109,8 +113,6 @@ func (c *Cluster) known(k Kind) bool {
 		return len(c.Jobs) > 0
 	case KindExtension:
 		return len(c.Extensions) > 0
-	case KindRevision:
-		return len(c.Revisions) > 0
 	case KindClusterCatalog:
 		return len(c.Served) > 0
 	}
@@ -127,7 +129,7 @@ func (c *Cluster) global() string {
 
 // GuessGlobal guesses the namespace whose catalogs all namespaces see: the one
 // with the most catalogs, or else the one that most subscriptions name.
-func GuessGlobal(subs []olm.Subscription, catalogs []source.CatalogSource) string {
+func GuessGlobal(subs []resource.Subscription, catalogs []source.CatalogSource) string {
 	count := make(map[string]int)
 	for i := range catalogs {
 		count[catalogs[i].Namespace] += len(subs) + 1
@@ -146,7 +148,7 @@ func GuessGlobal(subs []olm.Subscription, catalogs []source.CatalogSource) strin
 	return best
 }
 
-func (c *Cluster) csv(namespace, name string) *CSV {
+func (c *Cluster) csv(namespace, name string) *resource.ClusterServiceVersion {
 	for i := range c.CSVs {
 		if c.CSVs[i].Namespace == namespace && c.CSVs[i].Name == name {
 			return &c.CSVs[i]
@@ -155,7 +157,7 @@ func (c *Cluster) csv(namespace, name string) *CSV {
 	return nil
 }
 
-func (c *Cluster) plan(namespace, name string) *InstallPlan {
+func (c *Cluster) plan(namespace, name string) *resource.InstallPlan {
 	for i := range c.Plans {
 		if c.Plans[i].Namespace == namespace && c.Plans[i].Name == name {
 			return &c.Plans[i]
@@ -164,7 +166,7 @@ func (c *Cluster) plan(namespace, name string) *InstallPlan {
 	return nil
 }
 
-func (c *Cluster) catalog(key olm.SourceKey) *source.CatalogSource {
+func (c *Cluster) catalog(key resource.SourceKey) *source.CatalogSource {
 	for i := range c.Catalogs {
 		if c.Catalogs[i].Key() == key {
 			return &c.Catalogs[i]
@@ -183,14 +185,33 @@ func (c *Cluster) condition(namespace, name string) *gate.OperatorCondition {
 }
 
 // subscriptions are those of a namespace, by name.
-func (c *Cluster) subscriptions(namespace string) []*olm.Subscription {
-	var all []*olm.Subscription
+func (c *Cluster) subscriptions(namespace string) []*resource.Subscription {
+	var all []*resource.Subscription
 	for i := range c.Subscriptions {
 		if c.Subscriptions[i].Namespace == namespace {
 			all = append(all, &c.Subscriptions[i])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *olm.Subscription) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b *resource.Subscription) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// chain returns what resolution chooses for a subscription, and then what that
+// requires and is installed with it.
+func (c *Cluster) chain(namespace, subscription string) []*Next {
+	first := c.next(namespace, subscription)
+	if first == nil {
+		return nil
+	}
+	all := []*Next{first}
+	for i := 0; i < len(all); i++ {
+		for k := range c.Answers[namespace].Next {
+			n := &c.Answers[namespace].Next[k]
+			if slices.Contains(n.RequiredBy, all[i].CSV) && !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
 	return all
 }
 

@@ -9,16 +9,16 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
-	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // ReasonUnknownPhase: nothing is known of the phase of a CSV.
 const ReasonUnknownPhase = "UnknownPhase"
 
 // csvWaits adds what a CSV waits for. OLM's own reason is kept.
-func (c *Cluster) csvWaits(v *View, csv *CSV) {
+func (c *Cluster) csvWaits(v *View, csv *resource.ClusterServiceVersion) {
 	w := Wait{Block: fairlead.Block{Subject: "csv " + csv.Namespace + "/" + csv.Name, Reason: csv.Status.Reason, Since: csv.Status.LastTransitionTime, Message: fmt.Sprintf("%s is %s", csv.Name, csv.Status.Phase)}}
 	if text := clause(csv.Status.Message); text != "" {
 		w.Message += ": " + text
@@ -27,13 +27,13 @@ func (c *Cluster) csvWaits(v *View, csv *CSV) {
 	case csv.DeletionTimestamp != nil:
 		c.deleting(v, csv)
 		return
-	case phase == olm.PhaseSucceeded:
+	case phase == resource.PhaseSucceeded:
 		return
 	case phase == "":
 		w.Message = fmt.Sprintf("%s has no phase: OLM has not processed it", csv.Name)
 		w.Reason, w.Owner, w.Unblock = ReasonUnknownPhase, "OLM", "wait; if it stays so, look at the pods of olm-operator"
 		w.Unknown = true
-	case phase == olm.PhaseReplacing || phase == "Deleting":
+	case phase == resource.PhaseReplacing || phase == "Deleting":
 		w.Reason = cmp.Or(w.Reason, string(phase))
 		w.Passing, w.Owner, w.Unblock = true, "OLM", "wait until the newer version is installed"
 	default:
@@ -44,7 +44,7 @@ func (c *Cluster) csvWaits(v *View, csv *CSV) {
 }
 
 // csvReason fills in owner and next step of a wait, by OLM's reason.
-func (c *Cluster) csvReason(w *Wait, csv *CSV) {
+func (c *Cluster) csvReason(w *Wait, csv *resource.ClusterServiceVersion) {
 	ns := csv.Namespace
 	w.Reason = cmp.Or(w.Reason, string(csv.Status.Phase))
 	switch reason := csv.Status.Reason; reason {
@@ -58,7 +58,7 @@ func (c *Cluster) csvReason(w *Wait, csv *CSV) {
 		w.Commands = override(ns, csv.Spec.Replaces)
 	case "InstallWaiting", "InstallCheckFailed", "ComponentUnhealthy", "AllRequirementsMet", "InstallSucceeded":
 		w.Owner, w.Unblock = "the deployments of "+csv.Name, "find out why its pods are not ready"
-		w.Passing = csv.Status.Phase != olm.PhaseFailed && reason != "InstallCheckFailed"
+		w.Passing = csv.Status.Phase != resource.PhaseFailed && reason != "InstallCheckFailed"
 		c.deployments(w, csv)
 	case "OwnerConflict":
 		w.Owner, w.Unblock = "whoever owns the other operator", "delete the operator that owns the same API; of two, only one can be installed"
@@ -84,13 +84,13 @@ func (c *Cluster) csvReason(w *Wait, csv *CSV) {
 		c.deployments(w, csv)
 	default:
 		w.Owner, w.Unblock = "OLM", "look at its conditions"
-		w.Passing = csv.Status.Phase != olm.PhaseFailed && csv.Status.Phase != "Unknown"
+		w.Passing = csv.Status.Phase != resource.PhaseFailed && csv.Status.Phase != "Unknown"
 		w.Commands = []string{shell.Command("kubectl describe csv -n %s %s", ns, csv.Name)}
 	}
 }
 
 // csvGroup is the next step for a CSV that does not fit its operator group.
-func (c *Cluster) csvGroup(w *Wait, csv *CSV) {
+func (c *Cluster) csvGroup(w *Wait, csv *resource.ClusterServiceVersion) {
 	w.Owner = ownsGroups
 	g, err := group.Sole(c.Groups, csv.Namespace)
 	var sole *group.SoleError
@@ -135,11 +135,11 @@ func (c *Cluster) csvGroup(w *Wait, csv *CSV) {
 
 // requirements says which requirements of a CSV are not met, and who could meet
 // them.
-func (c *Cluster) requirements(w *Wait, csv *CSV) {
+func (c *Cluster) requirements(w *Wait, csv *resource.ClusterServiceVersion) {
 	w.Owner, w.Unblock = "whoever provides what it requires", "provide it, or wait until its operator is installed"
 	var missing []string
-	for i := range csv.Requirements {
-		r := &csv.Requirements[i]
+	for i := range csv.Status.Requirements {
+		r := &csv.Status.Requirements[i]
 		if r.Status == "Present" || r.Status == "" {
 			continue
 		}
@@ -173,7 +173,7 @@ func (c *Cluster) requirements(w *Wait, csv *CSV) {
 }
 
 // provide names who provides a requirement.
-func (c *Cluster) provide(w *Wait, csv *CSV, r *Requirement) {
+func (c *Cluster) provide(w *Wait, csv *resource.ClusterServiceVersion, r *resource.Requirement) {
 	if r.Kind == "ServiceAccount" {
 		w.Owner = "whoever owns namespace " + csv.Namespace
 		w.Unblock = "give the account what it lacks; OLM does so when it carries out an InstallPlan, so a CSV that was created by hand needs it by hand"
@@ -200,7 +200,7 @@ func (c *Cluster) provide(w *Wait, csv *CSV, r *Requirement) {
 }
 
 // deployments are the commands that look at the deployments of a CSV.
-func (c *Cluster) deployments(w *Wait, csv *CSV) {
+func (c *Cluster) deployments(w *Wait, csv *resource.ClusterServiceVersion) {
 	for _, d := range csv.Spec.Install.Spec.Deployments {
 		w.Commands = append(w.Commands, shell.Command("kubectl describe deployment -n %s %s", csv.Namespace, d.Name))
 	}
@@ -210,7 +210,7 @@ func (c *Cluster) deployments(w *Wait, csv *CSV) {
 }
 
 // deleting says what keeps a CSV that is being deleted.
-func (c *Cluster) deleting(v *View, csv *CSV) {
+func (c *Cluster) deleting(v *View, csv *resource.ClusterServiceVersion) {
 	w := Wait{Passing: true, Block: fairlead.Block{Subject: "csv " + csv.Namespace + "/" + csv.Name, Reason: "Deleting", Since: *csv.DeletionTimestamp,
 		Message: csv.Name + " is being deleted", Owner: "OLM", Unblock: "wait until it is gone"}}
 	if len(csv.Finalizers) > 0 {
@@ -224,7 +224,7 @@ func (c *Cluster) deleting(v *View, csv *CSV) {
 
 // upgradeable adds that the operator may not be replaced by the next version. OLM
 // creates the next CSV nevertheless, and keeps it Pending.
-func (c *Cluster) upgradeable(v *View, sub *olm.Subscription) {
+func (c *Cluster) upgradeable(v *View, sub *resource.Subscription) {
 	next := c.next(sub.Namespace, sub.Name)
 	if next == nil || next.Updates == "" {
 		return
@@ -297,12 +297,15 @@ func (c *Cluster) CSV(namespace, name string) *View {
 		return v
 	}
 	c.csvWaits(v, csv)
-	if csv.Status.Phase == olm.PhaseSucceeded {
+	for _, d := range csv.Spec.CustomResourceDefinitions.Owned {
+		c.terminating(v, d.Name)
+	}
+	if csv.Status.Phase == resource.PhaseSucceeded {
 		if verdict, at := gateOf(c.condition(namespace, name)); !verdict.Open {
 			v.Notes = append(v.Notes, "its OperatorCondition does not let it be replaced: "+reported(at))
 		}
 	}
-	if c.owner(csv) == nil && c.known(KindSubscription) {
+	if c.owner(csv) == nil && c.known(KindSubscription, csv.Namespace) {
 		v.Notes = append(v.Notes, "no subscription names it, so OLM never updates it")
 	}
 	return v
@@ -310,7 +313,7 @@ func (c *Cluster) CSV(namespace, name string) *View {
 
 // uncopied is the view of a copy that is not there.
 func (c *Cluster) uncopied(namespace, name string) *View {
-	if c.Config == nil || c.Config.Spec.Features == nil || !c.Config.Spec.Features.DisableCopiedCSVs {
+	if c.Config == nil || !c.Config.DisableCopiedCSVs {
 		return nil
 	}
 	for i := range c.CSVs {
@@ -323,13 +326,38 @@ func (c *Cluster) uncopied(namespace, name string) *View {
 }
 
 // owner is the subscription that a CSV belongs to, or nil.
-func (c *Cluster) owner(csv *CSV) *olm.Subscription {
+func (c *Cluster) owner(csv *resource.ClusterServiceVersion) *resource.Subscription {
 	subs := c.subscriptions(csv.Namespace)
-	at := slices.IndexFunc(subs, func(s *olm.Subscription) bool {
+	at := slices.IndexFunc(subs, func(s *resource.Subscription) bool {
 		return s.Status.InstalledCSV == csv.Name || s.Status.CurrentCSV == csv.Name
 	})
 	if at < 0 {
 		return nil
 	}
 	return subs[at]
+}
+
+// goes says what keeps a subscription that is being deleted.
+func (c *Cluster) goes(v *View, sub *resource.Subscription) {
+	if sub.DeletionTimestamp == nil {
+		return
+	}
+	v.add(Wait{Passing: len(sub.Finalizers) == 0, Block: fairlead.Block{Reason: "Deleting", Since: *sub.DeletionTimestamp,
+		Message: "the subscription is being deleted" + after(", and waits for finalizers ", strings.Join(sub.Finalizers, ", ")), Owner: "whoever set the finalizers",
+		Unblock: "see why its controller does not remove them"},
+		Commands: []string{shell.Command("kubectl get subscriptions.operators.coreos.com -n %s %s -o %s", sub.Namespace, sub.Name, "jsonpath={.metadata.finalizers}")}})
+}
+
+// terminating says what keeps a definition that is being deleted.
+func (c *Cluster) terminating(v *View, name string) {
+	for i := range c.Definitions {
+		d := &c.Definitions[i]
+		if d.Name != name || d.DeletionTimestamp == nil {
+			continue
+		}
+		v.add(Wait{Block: fairlead.Block{Subject: "crd " + name, Reason: "Terminating", Since: *d.DeletionTimestamp,
+			Message: fmt.Sprintf("CRD %s is being deleted, and waits for its objects, which finalizers keep", name), Owner: "whoever set the finalizers of the objects",
+			Unblock: "run the operator until it has removed them; without it they have to be removed by hand"},
+			Commands: []string{shell.Command("kubectl get %s -A -o %s", name, "custom-columns=NS:.metadata.namespace,NAME:.metadata.name,FINALIZERS:.metadata.finalizers")}})
+	}
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/solver/olm/crd"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // lostVersions adds the definitions of a plan that would lose a version in which
 // objects are stored: OLM then fails the plan, after it was approved.
-func (c *Cluster) lostVersions(v *View, p *InstallPlan) {
+func (c *Cluster) lostVersions(v *View, p *resource.InstallPlan) {
 	for i := range p.Status.Plan {
 		s := &p.Status.Plan[i]
 		if s.Resource.Kind != "CustomResourceDefinition" || s.Resource.Manifest == "" {
@@ -39,7 +40,7 @@ func (c *Cluster) lostVersions(v *View, p *InstallPlan) {
 	}
 }
 
-func storedLost(p *InstallPlan, csv, name string, lost []string) Wait {
+func storedLost(p *resource.InstallPlan, csv, name string, lost []string) Wait {
 	return Wait{Block: fairlead.Block{Reason: ReasonCRDLoss, Owner: "whoever owns the objects of " + name,
 		Message: fmt.Sprintf("%s drops %s of CRD %s, which objects may be stored in: OLM fails InstallPlan %s for risk of data loss", csv, strings.Join(lost, ", "), name, p.Name),
 		Unblock: "write all objects again in a version that stays, then remove the old one from status.storedVersions of the CRD"},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
-	"github.com/fairlead/fairlead/solver/olm/extension"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // Reasons of waits of extensions. Those of OLM v1's own conditions are kept.
@@ -17,6 +17,13 @@ const (
 	ReasonNoCatalog         = "NoCatalog"         // no ClusterCatalog matches its selector
 	ReasonRefused           = "NoBundle"          // the catalogs offer nothing that it may get
 	ReasonRevision          = "RevisionNotReady"  // the objects of a revision are not ready
+)
+
+// The label and the conditions of OLM v1 that are read.
+const (
+	ownerNameLabel  = "olm.operatorframework.io/owner-name"
+	typeProgressing = "Progressing"
+	typeAvailable   = "Available"
 )
 
 // Extension is the view of a ClusterExtension; nil if the cluster does not have it.
@@ -44,7 +51,7 @@ func (c *Cluster) extension(x *Extension) *View {
 	c.progressing(v, x)
 	c.revisions(v, x)
 	c.nothing(v, "operator-controller", shell.Command("kubectl describe clusterextension %s", x.Name))
-	for _, kind := range []string{extension.TypePackageDeprecated, extension.TypeChannelDeprecated, extension.TypeBundleDeprecated} {
+	for _, kind := range []string{"PackageDeprecated", "ChannelDeprecated", "BundleDeprecated"} {
 		if at := holds(x.Status.Conditions, kind); at != nil {
 			v.Notes = append(v.Notes, kind+": "+clause(at.Message))
 		}
@@ -58,12 +65,12 @@ func (c *Cluster) teardown(v *View, x *Extension) {
 	v.add(Wait{Block: fairlead.Block{Reason: "Deleting", Since: *x.DeletionTimestamp,
 		Message: fmt.Sprintf("it is being deleted, and waits for finalizers %s", strings.Join(x.Finalizers, ", ")), Owner: "operator-controller",
 		Unblock: "see which of its objects cannot be deleted; their finalizers, or what its service account may not do, keep them"},
-		Commands: []string{shell.Command("kubectl get clusterextensionrevisions -l %s -o yaml", extension.OwnerNameLabel+"="+x.Name)}})
+		Commands: []string{shell.Command("kubectl get clusterextensionrevisions -l %s -o yaml", ownerNameLabel+"="+x.Name)}})
 }
 
 // served adds the catalogs of an extension that are not served.
 func (c *Cluster) served(v *View, x *Extension) {
-	var mine, enabled []*ClusterCatalog
+	var mine, enabled []*resource.ClusterCatalog
 	for i := range c.Served {
 		if s := &c.Served[i]; selects(x, s) {
 			mine = append(mine, s)
@@ -72,8 +79,8 @@ func (c *Cluster) served(v *View, x *Extension) {
 			}
 		}
 	}
-	slices.SortFunc(enabled, func(a, b *ClusterCatalog) int { return strings.Compare(a.Name, b.Name) })
-	if len(enabled) == 0 && c.known(KindClusterCatalog) {
+	slices.SortFunc(enabled, func(a, b *resource.ClusterCatalog) int { return strings.Compare(a.Name, b.Name) })
+	if len(enabled) == 0 && c.known(KindClusterCatalog, "") {
 		w := Wait{Block: fairlead.Block{Reason: ReasonNoCatalog, Message: "no ClusterCatalog matches its selector", Owner: "whoever owns the catalogs",
 			Unblock: "add one that matches spec.source.catalog.selector, or correct the selector"}, Commands: []string{shell.Command("kubectl get clustercatalogs --show-labels")}}
 		if len(mine) > 0 {
@@ -84,8 +91,8 @@ func (c *Cluster) served(v *View, x *Extension) {
 		v.add(w)
 	}
 	for _, s := range enabled {
-		serving := fairlead.FindCondition(s.Conditions, "Serving")
-		progress := fairlead.FindCondition(s.Conditions, extension.TypeProgressing)
+		serving := fairlead.FindCondition(s.Status.Conditions, "Serving")
+		progress := fairlead.FindCondition(s.Status.Conditions, typeProgressing)
 		if serving == nil || serving.Status == fairlead.ConditionTrue {
 			continue
 		}
@@ -98,7 +105,7 @@ func (c *Cluster) served(v *View, x *Extension) {
 	}
 }
 
-func selects(x *Extension, s *ClusterCatalog) bool {
+func selects(x *Extension, s *resource.ClusterCatalog) bool {
 	f := x.Spec.Source.Catalog
 	if f == nil || f.Selector == nil {
 		return true
@@ -127,7 +134,7 @@ func (c *Cluster) refused(v *View, x *Extension) {
 
 // progressing adds what its own condition says, if nothing above has said it.
 func (c *Cluster) progressing(v *View, x *Extension) {
-	at := fairlead.FindCondition(x.Status.Conditions, extension.TypeProgressing)
+	at := fairlead.FindCondition(x.Status.Conditions, typeProgressing)
 	if at == nil || len(v.Waits) > 0 {
 		return
 	}
@@ -150,18 +157,19 @@ func (c *Cluster) progressing(v *View, x *Extension) {
 	v.add(w)
 }
 
-// revisions adds the revisions whose objects are not ready.
+// revisions adds the revisions whose objects are not ready, as the extension shows
+// them.
 func (c *Cluster) revisions(v *View, x *Extension) {
-	for i := range c.Revisions {
-		r := &c.Revisions[i]
-		if r.Labels[extension.OwnerNameLabel] != x.Name || r.Spec.Lifecycle == extension.Archived {
-			continue
+	for i := range x.Status.ActiveRevisions {
+		r := &x.Status.ActiveRevisions[i]
+		at := fairlead.FindCondition(r.Conditions, typeAvailable)
+		if at == nil && i == 0 {
+			at = fairlead.FindCondition(x.Status.Conditions, typeAvailable)
 		}
-		at := fairlead.FindCondition(r.Status.Conditions, extension.TypeAvailable)
 		if at == nil || at.Status == fairlead.ConditionTrue {
 			continue
 		}
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonRevision, Message: fmt.Sprintf("revision %s: %s", r.Name, detail(at.Reason, at.Message)), Since: at.LastTransitionTime,
-			Owner: "the objects of the revision", Unblock: "see why they are not ready"}, Commands: []string{shell.Command("kubectl describe clusterextensionrevision %s", r.Name)}})
+			Owner: "the objects of the revision", Unblock: "see why they are not ready"}, Commands: []string{shell.Command("kubectl describe clusterextension %s", x.Name)}})
 	}
 }

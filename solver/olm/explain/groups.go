@@ -8,8 +8,8 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
-	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // ReasonAccountMissing: the service account that the operator group names does not
@@ -21,7 +21,7 @@ const ownsGroups = "whoever owns the operator groups"
 // groups adds what the operator groups of a namespace mean for a subscription:
 // without exactly one nothing is installed, and the operator that comes next must
 // support what it selects.
-func (c *Cluster) groups(v *View, sub *olm.Subscription) {
+func (c *Cluster) groups(v *View, sub *resource.Subscription) {
 	next := c.next(sub.Namespace, sub.Name)
 	g, err := group.Sole(c.Groups, sub.Namespace)
 	var sole *group.SoleError
@@ -44,9 +44,17 @@ func (c *Cluster) groups(v *View, sub *olm.Subscription) {
 			Message: fmt.Sprintf("operator group %s selects no namespaces, so OLM fails every operator of namespace %s", g.Name, sub.Namespace),
 			Unblock: "label a namespace so that spec.selector matches it, or name some in spec.targetNamespaces"},
 			Commands: []string{shell.Command("kubectl edit operatorgroup -n %s %s", sub.Namespace, g.Name)}})
-	case next != nil && next.ModesKnown:
-		if err := next.Modes.Supports(sub.Namespace, targets); err != nil {
-			v.add(c.unsupported(g, sub.Namespace, next, err))
+	}
+	for _, n := range c.chain(sub.Namespace, sub.Name) {
+		if !n.ModesKnown || len(targets) == 0 {
+			continue
+		}
+		if err := n.Modes.Supports(sub.Namespace, targets); err != nil {
+			w := c.unsupported(g, sub.Namespace, n, err)
+			if n != next {
+				w.Message = fmt.Sprintf("%s requires %s: ", next.CSV, n.CSV) + w.Message
+			}
+			v.add(w)
 		}
 	}
 }
@@ -54,7 +62,7 @@ func (c *Cluster) groups(v *View, sub *olm.Subscription) {
 // targets are the namespaces that a group selects; known is false if that depends
 // on labels of namespaces that are not known.
 func (c *Cluster) targets(g *group.OperatorGroup) (targets []string, known bool) {
-	if len(g.Spec.TargetNamespaces) == 0 && g.Spec.Selector != nil && !c.known(KindNamespace) {
+	if len(g.Spec.TargetNamespaces) == 0 && g.Spec.Selector != nil && !c.known(KindNamespace, "") {
 		return g.Status.Namespaces, len(g.Status.Namespaces) > 0
 	}
 	targets, err := g.Targets(c.Namespaces)
@@ -77,7 +85,7 @@ func (c *Cluster) notOne(e *group.SoleError, next *Next) Wait {
 		return w
 	}
 	w.Message = fmt.Sprintf("namespace %s has no operator group: OLM installs nothing there without one", e.Namespace)
-	w.Unknown = !c.known(KindOperatorGroup)
+	w.Unknown = !c.known(KindOperatorGroup, e.Namespace)
 	if w.Unknown {
 		w.Message = fmt.Sprintf("no operator group of namespace %s is known, nor any other one: without one OLM installs nothing there", e.Namespace)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // Reasons of waits about install plans.
@@ -34,7 +34,7 @@ const (
 )
 
 // plans adds what the install plan of a subscription waits for.
-func (c *Cluster) plans(v *View, sub *olm.Subscription) {
+func (c *Cluster) plans(v *View, sub *resource.Subscription) {
 	ref := sub.Status.InstallPlanRef
 	if ref == nil {
 		c.manual(v, sub)
@@ -52,7 +52,7 @@ func (c *Cluster) plans(v *View, sub *olm.Subscription) {
 }
 
 // manual says that the plan to come needs approval.
-func (c *Cluster) manual(v *View, sub *olm.Subscription) {
+func (c *Cluster) manual(v *View, sub *resource.Subscription) {
 	who := c.manuals(sub.Namespace)
 	if len(who) == 0 {
 		return
@@ -75,7 +75,7 @@ func (c *Cluster) manual(v *View, sub *olm.Subscription) {
 func (c *Cluster) manuals(namespace string) []string {
 	var who []string
 	for _, s := range c.subscriptions(namespace) {
-		if s.Spec.InstallPlanApproval == olm.ApprovalManual {
+		if s.Spec.InstallPlanApproval == resource.ApprovalManual {
 			who = append(who, s.Name)
 		}
 	}
@@ -83,10 +83,10 @@ func (c *Cluster) manuals(namespace string) []string {
 }
 
 // noPlan says that the plan of a subscription is not there.
-func (c *Cluster) noPlan(v *View, sub *olm.Subscription, name string) {
+func (c *Cluster) noPlan(v *View, sub *resource.Subscription, name string) {
 	failed, pending := holds(sub.Status.Conditions, "InstallPlanFailed"), holds(sub.Status.Conditions, "InstallPlanPending")
 	switch {
-	case holds(sub.Status.Conditions, "InstallPlanMissing") != nil || c.known(KindInstallPlan):
+	case holds(sub.Status.Conditions, "InstallPlanMissing") != nil || c.known(KindInstallPlan, sub.Namespace):
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonPlanMissing, Message: fmt.Sprintf("the subscription names InstallPlan %s, which does not exist", name),
 			Since: since(fairlead.FindCondition(sub.Status.Conditions, "InstallPlanMissing")), Owner: "whoever owns the subscription",
 			Unblock: "create the subscription again: OLM makes no other plan for this one"}, Commands: recreate(sub)})
@@ -96,7 +96,7 @@ func (c *Cluster) noPlan(v *View, sub *olm.Subscription, name string) {
 			Commands: []string{shell.Command("kubectl describe installplan -n %s %s", sub.Namespace, name)}})
 	case pending != nil && pending.Reason == ReasonRequiresApproval:
 		v.add(c.approval(sub.Namespace, name, nil, pending))
-	case pending != nil || sub.Status.State == olm.StateUpgradePending:
+	case pending != nil || sub.Status.State == resource.StateUpgradePending:
 		v.add(Wait{Unknown: true, Block: fairlead.Block{Reason: ReasonPlanUnknown, Message: fmt.Sprintf("InstallPlan %s is under way, and nothing more is known of it", name),
 			Since: since(pending), Owner: "OLM", Unblock: "look at it"}, Commands: []string{shell.Command("kubectl describe installplan -n %s %s", sub.Namespace, name)}})
 	}
@@ -116,7 +116,7 @@ func (c *Cluster) approval(namespace, name string, csvs []string, at *fairlead.C
 }
 
 // planWaits adds what a plan waits for.
-func (c *Cluster) planWaits(v *View, p *InstallPlan) {
+func (c *Cluster) planWaits(v *View, p *resource.InstallPlan) {
 	c.unpacking(v, p)
 	installed := fairlead.FindCondition(p.Status.Conditions, "Installed")
 	switch p.Status.Phase {
@@ -135,25 +135,25 @@ func (c *Cluster) planWaits(v *View, p *InstallPlan) {
 			return
 		}
 		text := fmt.Sprintf("OLM is carrying out InstallPlan %s", p.Name)
-		if p.Message != "" {
-			text += ": " + clause(p.Message)
+		if p.Status.Message != "" {
+			text += ": " + clause(p.Status.Message)
 		}
-		v.add(Wait{Passing: p.Message == "", Block: fairlead.Block{Reason: ReasonPlanInstalling, Message: text, Since: p.StartTime, Owner: "OLM",
+		v.add(Wait{Passing: p.Status.Message == "", Block: fairlead.Block{Reason: ReasonPlanInstalling, Message: text, Since: p.Status.StartTime, Owner: "OLM",
 			Unblock: "wait until it is complete"}, Commands: []string{shell.Command("kubectl get installplan -n %s %s -o yaml", p.Namespace, p.Name)}})
 	}
 }
 
 // stuckPlan is a plan that OLM tries again and again.
-func (c *Cluster) stuckPlan(p *InstallPlan, installed *fairlead.Condition) Wait {
+func (c *Cluster) stuckPlan(p *resource.InstallPlan, installed *fairlead.Condition) Wait {
 	return Wait{Block: fairlead.Block{Reason: cmp.Or(installed.Reason, ReasonPlanInstalling),
-		Message: fmt.Sprintf("InstallPlan %s does not proceed: %s", p.Name, clause(cmp.Or(installed.Message, p.Message))),
+		Message: fmt.Sprintf("InstallPlan %s does not proceed: %s", p.Name, clause(cmp.Or(installed.Message, p.Status.Message))),
 		Since:   since(installed), Owner: "whoever owns the namespace", Unblock: "remove the cause; OLM tries again by itself"},
 		Commands: []string{shell.Command("kubectl get operatorgroups,serviceaccounts -n %s", p.Namespace)}}
 }
 
 // failedPlan is a plan that OLM does not try again.
-func (c *Cluster) failedPlan(p *InstallPlan, installed *fairlead.Condition) Wait {
-	message, reason := p.Message, ""
+func (c *Cluster) failedPlan(p *resource.InstallPlan, installed *fairlead.Condition) Wait {
+	message, reason := p.Status.Message, ""
 	if installed != nil {
 		message, reason = cmp.Or(installed.Message, message), installed.Reason
 	}
@@ -178,7 +178,7 @@ func (c *Cluster) failedPlan(p *InstallPlan, installed *fairlead.Condition) Wait
 
 // recreate are the commands that delete a subscription, and the CSV that was chosen
 // for it and is not installed, and create it again.
-func recreate(sub *olm.Subscription) []string {
+func recreate(sub *resource.Subscription) []string {
 	commands := []string{shell.Command("kubectl delete subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name)}
 	if now := sub.Status.CurrentCSV; now != "" && now != sub.Status.InstalledCSV {
 		commands = append(commands, shell.Command("kubectl delete csv -n %s --ignore-not-found %s", sub.Namespace, now))
@@ -197,15 +197,15 @@ func recreate(sub *olm.Subscription) []string {
 }
 
 // unpacking adds what is wrong with the bundles that a plan unpacks.
-func (c *Cluster) unpacking(v *View, p *InstallPlan) {
-	for i := range p.Lookups {
-		l := &p.Lookups[i]
+func (c *Cluster) unpacking(v *View, p *resource.InstallPlan) {
+	for i := range p.Status.BundleLookups {
+		l := &p.Status.BundleLookups[i]
 		failed, pending := holds(l.Conditions, "BundleLookupFailed"), holds(l.Conditions, "BundleLookupPending")
 		switch {
 		case failed != nil:
-			v.add(c.unpackFailed(p.Namespace, l.source(), fmt.Sprintf("the bundle of %s cannot be unpacked: %s", cmp.Or(l.Identifier, l.Path), detail(failed.Reason, failed.Message)), failed))
+			v.add(c.unpackFailed(p.Namespace, lookupSource(l), fmt.Sprintf("the bundle of %s cannot be unpacked: %s", cmp.Or(l.Identifier, l.Path), detail(failed.Reason, failed.Message)), failed))
 		case pending != nil && waitsForImage(pending.Message):
-			v.add(c.unpackFailed(p.Namespace, l.source(), fmt.Sprintf("the bundle of %s is not unpacked: %s", cmp.Or(l.Identifier, l.Path), clause(pending.Message)), pending))
+			v.add(c.unpackFailed(p.Namespace, lookupSource(l), fmt.Sprintf("the bundle of %s is not unpacked: %s", cmp.Or(l.Identifier, l.Path), clause(pending.Message)), pending))
 		case pending != nil:
 			v.add(Wait{Passing: true, Block: fairlead.Block{Reason: ReasonUnpacking, Message: fmt.Sprintf("the bundle of %s is being unpacked", cmp.Or(l.Identifier, l.Path)),
 				Since: pending.LastTransitionTime, Owner: "OLM", Unblock: "wait until its job has ended"}})
@@ -213,9 +213,9 @@ func (c *Cluster) unpacking(v *View, p *InstallPlan) {
 	}
 }
 
-func (l *Lookup) source() olm.SourceKey {
+func lookupSource(l *resource.BundleLookup) resource.SourceKey {
 	if l.Source == nil {
-		return olm.SourceKey{}
+		return resource.SourceKey{}
 	}
 	return *l.Source
 }
@@ -227,7 +227,7 @@ func waitsForImage(message string) bool {
 
 // unpackConditions adds what a subscription says about unpacking, unless its plan
 // has said it.
-func (c *Cluster) unpackConditions(v *View, sub *olm.Subscription) {
+func (c *Cluster) unpackConditions(v *View, sub *resource.Subscription) {
 	if slices.ContainsFunc(v.Waits, func(w Wait) bool { return w.Reason == ReasonUnpackFailed }) {
 		return
 	}
@@ -257,7 +257,7 @@ func after(sep, text string) string {
 }
 
 // unpackFailed is the wait for a bundle whose job failed or hangs.
-func (c *Cluster) unpackFailed(namespace string, from olm.SourceKey, text string, at *fairlead.Condition) Wait {
+func (c *Cluster) unpackFailed(namespace string, from resource.SourceKey, text string, at *fairlead.Condition) Wait {
 	where := cmp.Or(from.Namespace, namespace)
 	w := Wait{Block: fairlead.Block{Reason: ReasonUnpackFailed, Message: text, Since: since(at), Owner: "whoever owns the catalog's images"}}
 	w.Unblock = "see why its pod in namespace " + where + " cannot pull the image (pull secret, mirror, proxy)"
@@ -311,7 +311,7 @@ func (c *Cluster) InstallPlan(namespace, name string) *View {
 }
 
 // superseded returns the plan that subscriptions name in place of one, or "".
-func (c *Cluster) superseded(p *InstallPlan) string {
+func (c *Cluster) superseded(p *resource.InstallPlan) string {
 	by := ""
 	for _, sub := range c.subscriptions(p.Namespace) {
 		ref := sub.Status.InstallPlanRef

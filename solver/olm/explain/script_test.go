@@ -24,6 +24,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	given                objects of all commands that follow; "given none" forgets them
 //	operators            all views
 //	KIND [NS/]NAME       one view
+//	uninstall, refresh NS/NAME   dry runs
 //	odd                  what has another shape than in the API
 //
 // Arguments: answer=(CSV,SUBSCRIPTION[,UPDATES]) is what resolution chooses,
@@ -150,6 +151,10 @@ func (s *script) command(c *golden.Command) string {
 	switch c.Name {
 	case "odd":
 		return strings.Join(odd, "\n")
+	case "uninstall":
+		return s.removal(cluster.Uninstall(ns, rest))
+	case "refresh":
+		return s.removal(cluster.Refresh(ns, rest))
 	case "operators":
 		views = cluster.Operators()
 	case "subscription":
@@ -168,6 +173,31 @@ func (s *script) command(c *golden.Command) string {
 	var b strings.Builder
 	for _, v := range views {
 		s.print(&b, v)
+	}
+	return b.String()
+}
+
+func (s *script) removal(r *explain.Removal, err error) string {
+	if err != nil {
+		return "error" + s.words.Data("Error", err.Error())
+	}
+	var b strings.Builder
+	for _, d := range r.Dependents {
+		fmt.Fprintf(&b, "%s requires %s\n", d.Operator, strings.Join(d.Requires, ", "))
+	}
+	for _, w := range r.Waits {
+		fmt.Fprintf(&b, "%s\n", s.words.Block(w.Block, start))
+	}
+	for _, part := range []struct {
+		name  string
+		steps []explain.RemovalStep
+	}{{"before", r.Before}, {"step", r.Steps}, {"after", r.After}, {"stays", r.Stays}} {
+		for _, x := range part.steps {
+			fmt.Fprintf(&b, "%s %s%s\n    %s\n", part.name, x.Object, s.words.Data(part.name, x.Why), x.Command)
+		}
+	}
+	if r.String() == "" {
+		s.t.Error("a dry run has no text")
 	}
 	return b.String()
 }

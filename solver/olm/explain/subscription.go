@@ -7,7 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
 // Reasons of waits about resolution.
@@ -33,7 +33,7 @@ func (c *Cluster) Subscription(namespace, name string) *View {
 // subscription goes through what OLM does for a subscription, in its order:
 // catalogs, resolution, unpacking, operator group, install plan, CSV, and the
 // update that comes next.
-func (c *Cluster) subscription(sub *olm.Subscription) *View {
+func (c *Cluster) subscription(sub *resource.Subscription) *View {
 	v := &View{Kind: KindSubscription, Namespace: sub.Namespace, Name: sub.Name, Installed: sub.Status.InstalledCSV}
 	if n := c.next(sub.Namespace, sub.Name); n != nil {
 		v.Next = n.CSV
@@ -43,6 +43,7 @@ func (c *Cluster) subscription(sub *olm.Subscription) *View {
 	} else if now := sub.Status.CurrentCSV; now != v.Installed {
 		v.Next = now
 	}
+	c.goes(v, sub)
 	if sub.Spec.Package == "" {
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonNoPackage, Message: "the subscription names no package", Owner: "whoever owns the subscription",
 			Unblock: "write the package's name as spec.name"}, Commands: []string{shell.Command("kubectl edit subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name)}})
@@ -74,7 +75,7 @@ func (c *Cluster) nothing(v *View, owner, command string) {
 }
 
 // unpacked adds what the plan waits for, and what is known of unpacking.
-func (c *Cluster) unpacked(v *View, sub *olm.Subscription) {
+func (c *Cluster) unpacked(v *View, sub *resource.Subscription) {
 	at := len(v.Waits)
 	c.plans(v, sub)
 	planned := v.Waits[at:]
@@ -89,7 +90,7 @@ func (c *Cluster) unpacked(v *View, sub *olm.Subscription) {
 }
 
 // phase says where a subscription stands.
-func (c *Cluster) phase(sub *olm.Subscription) string {
+func (c *Cluster) phase(sub *resource.Subscription) string {
 	installed := sub.Status.InstalledCSV
 	if installed == "" {
 		return "not installed"
@@ -98,14 +99,14 @@ func (c *Cluster) phase(sub *olm.Subscription) string {
 	switch {
 	case csv != nil:
 		return fmt.Sprintf("%s is %s", installed, cmp.Or(string(csv.Status.Phase), "not processed yet"))
-	case c.known(KindCSV):
+	case c.known(KindCSV, sub.Namespace):
 		return installed + " is gone"
 	}
 	return installed + " is installed"
 }
 
 // resolution adds why OLM cannot choose an operator.
-func (c *Cluster) resolution(v *View, sub *olm.Subscription) {
+func (c *Cluster) resolution(v *View, sub *resource.Subscription) {
 	a := c.Answers[sub.Namespace]
 	failed := holds(sub.Status.Conditions, "ResolutionFailed")
 	if a != nil && a.Refused != nil {
@@ -133,7 +134,7 @@ func (c *Cluster) resolution(v *View, sub *olm.Subscription) {
 }
 
 // operator adds what the CSV waits for that OLM has chosen last.
-func (c *Cluster) operator(v *View, sub *olm.Subscription) {
+func (c *Cluster) operator(v *View, sub *resource.Subscription) {
 	names := []string{sub.Status.CurrentCSV}
 	if sub.Status.InstalledCSV != sub.Status.CurrentCSV {
 		names = append(names, sub.Status.InstalledCSV)
@@ -143,14 +144,14 @@ func (c *Cluster) operator(v *View, sub *olm.Subscription) {
 			c.csvWaits(v, csv)
 		}
 	}
-	if gone := sub.Status.InstalledCSV; gone != "" && c.csv(sub.Namespace, gone) == nil && c.known(KindCSV) && !c.planned(sub) {
+	if gone := sub.Status.InstalledCSV; gone != "" && c.csv(sub.Namespace, gone) == nil && c.known(KindCSV, sub.Namespace) && !c.planned(sub) {
 		v.add(Wait{Block: fairlead.Block{Reason: "InstalledCSVMissing", Message: fmt.Sprintf("the subscription says that %s is installed, but there is no such CSV", gone),
 			Owner: "whoever owns the subscription", Unblock: "create the subscription again, so that OLM installs it"}, Commands: recreate(sub)})
 	}
 }
 
 // planned reports whether a plan of the subscription is still under way.
-func (c *Cluster) planned(sub *olm.Subscription) bool {
+func (c *Cluster) planned(sub *resource.Subscription) bool {
 	if sub.Status.InstallPlanRef == nil {
 		return false
 	}
@@ -159,7 +160,7 @@ func (c *Cluster) planned(sub *olm.Subscription) bool {
 }
 
 // deprecated notes the deprecations that a subscription's status has.
-func (c *Cluster) deprecated(v *View, sub *olm.Subscription) {
+func (c *Cluster) deprecated(v *View, sub *resource.Subscription) {
 	for _, kind := range []string{"PackageDeprecated", "ChannelDeprecated", "BundleDeprecated"} {
 		if at := holds(sub.Status.Conditions, kind); at != nil {
 			v.Notes = append(v.Notes, kind+": "+clause(at.Message))

@@ -12,11 +12,11 @@ import (
 )
 
 // permitted reports whether a plan may start: its namespace has one operator
-// group, the group's service account may perform every step and write all that
+// group, which suits the operators, the group's service account may perform every step and write all that
 // follows from its CSVs, no step would change an object of others, and none would
 // break a CRD that is in use. Otherwise nothing of the plan is applied.
 func (s *stepper) permitted(seen *InstallPlan) bool {
-	ok := true
+	ok := s.fits(seen)
 	if err := s.may(s.scoped(seen)...); err != nil {
 		s.refuse(planSubject(s.state.Plan), err, "fix this first; nothing of the plan is applied until then")
 		ok = false

@@ -53,7 +53,7 @@ func (w *World) Removal(subscription, kind string) (*removal.Plan, *olm.Subscrip
 
 // removable returns the world as package removal sees it.
 func (w *World) removable() *removal.World {
-	r := &removal.World{Objects: map[string][]removal.Object{}, CRDs: map[string][]string{}, Resources: map[string]int{}}
+	r := &removal.World{Judge: &olm.Constraints{}, Objects: map[string][]removal.Object{}, CRDs: map[string][]string{}, Resources: map[string]int{}}
 	for _, s := range sorted(w.Subscriptions, func(s *Subscription) string { return s.Name }) {
 		r.Subscriptions = append(r.Subscriptions, s.Subscription)
 	}

@@ -1,67 +1,52 @@
 package removal
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/fairlead/fairlead/solver/olm/resource"
-	"github.com/fairlead/fairlead/solver/rule"
 )
+
+// A Judge evaluates constraints; olm.Constraints is one. It is never called
+// concurrently.
+type Judge interface {
+	// Holds reports whether what an operator provides meets the value of an
+	// olm.constraint property, and returns the constraint in words. One that cannot
+	// be read is never met.
+	Holds(constraint json.RawMessage, csv *resource.ClusterServiceVersion) (met bool, text string)
+}
 
 // judge finds the olm.constraint properties that some operator meets before a
 // removal, and none after it.
 type judge struct {
-	gone, staying []*rule.Properties
-	compiler      *rule.Compiler // nil until needed, since creating one is expensive
-}
-
-func newJudge(gone, staying []*resource.ClusterServiceVersion) *judge {
-	return &judge{gone: prepare(gone), staying: prepare(staying)}
-}
-
-// prepare decodes what operators provide.
-func prepare(csvs []*resource.ClusterServiceVersion) []*rule.Properties {
-	var all []*rule.Properties
-	for _, c := range csvs {
-		all = append(all, rule.Prepare(properties(c)))
-	}
-	return all
-}
-
-// properties returns those of a CSV's annotation; one that cannot be parsed counts
-// as absent.
-func properties(c *resource.ClusterServiceVersion) []rule.Property {
-	props, err := resource.ParseProperties(c.Annotations[resource.PropertiesAnnotation])
-	if err != nil {
-		return nil
-	}
-	var all []rule.Property
-	for _, p := range props {
-		all = append(all, rule.Property{Type: p.Type, Value: p.Value})
-	}
-	return all
+	Judge
+	gone, staying []*resource.ClusterServiceVersion
 }
 
 // unmet returns the constraints of an operator that only the removed operators
-// meet. A constraint that cannot be parsed was never met.
+// meet. Without a Judge, those are all of its constraints: nobody knows better.
 func (j *judge) unmet(c *resource.ClusterServiceVersion) []string {
+	props, err := resource.ParseProperties(c.Annotations[resource.PropertiesAnnotation])
+	if err != nil {
+		return nil // it counts as absent
+	}
 	var all []string
-	for _, p := range properties(c) {
+	for _, p := range props {
 		if p.Type != "olm.constraint" {
 			continue
 		}
-		if j.compiler == nil {
-			compiler, err := rule.NewCompiler(nil)
-			if err != nil {
-				return nil
-			}
-			j.compiler = compiler
-		}
-		constraint, err := j.compiler.ParseConstraint(p.Value)
-		if err != nil {
+		if j.Judge == nil {
+			all = append(all, "something by a constraint, which was not evaluated")
 			continue
 		}
-		if slices.ContainsFunc(j.gone, constraint.Holds) && !slices.ContainsFunc(j.staying, constraint.Holds) {
-			all = append(all, constraint.String())
+		text := ""
+		holds := func(by *resource.ClusterServiceVersion) bool {
+			met, words := j.Holds(p.Value, by)
+			text = words
+			return met
+		}
+		if slices.ContainsFunc(j.gone, holds) && !slices.ContainsFunc(j.staying, holds) {
+			all = append(all, text)
 		}
 	}
 	return all

@@ -32,7 +32,7 @@ func dependents(w *World, gone []*resource.ClusterServiceVersion) []Dependent {
 		}
 	}
 	var found []Dependent
-	constraints := newJudge(gone, staying)
+	constraints := &judge{w.Judge, gone, staying}
 	for _, c := range staying {
 		_, required := interests(c)
 		required = slices.DeleteFunc(required, func(name string) bool { return !lost[name] })

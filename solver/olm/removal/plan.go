@@ -80,6 +80,9 @@ type World struct {
 	// Unpackings are the jobs that fetched bundles, and the config maps that they
 	// wrote, in the namespaces of catalogs.
 	Unpackings []Unpacking
+	// Judge evaluates constraints. Without one, whoever states a constraint counts as
+	// a dependent.
+	Judge Judge
 }
 
 // Unpacking is an attempt to fetch a bundle: a job and a config map of the same

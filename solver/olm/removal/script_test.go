@@ -52,7 +52,7 @@ type scene struct {
 }
 
 func parse(t *testing.T, c *golden.Command) *scene {
-	s := &scene{world: removal.World{Objects: map[string][]removal.Object{}, CRDs: map[string][]string{}, Resources: map[string]int{}}}
+	s := &scene{world: removal.World{Judge: &olm.Constraints{}, Objects: map[string][]removal.Object{}, CRDs: map[string][]string{}, Resources: map[string]int{}}}
 	w := &s.world
 	for _, line := range strings.Split(strings.TrimSpace(c.Input), "\n") {
 		words := strings.Fields(line)

@@ -61,6 +61,25 @@ type CSVStatus struct {
 	// when. Resolution does not read them.
 	Message            string    `json:"message,omitempty"`
 	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"` // see Message
+	// Requirements are what it requires, and whether that is there, in OLM's order.
+	// Resolution does not read them.
+	Requirements []Requirement `json:"requirementStatus,omitempty"`
+}
+
+// Requirement is an object that a CSV requires.
+type Requirement struct {
+	Version    string      `json:"version,omitempty"`    // of a definition
+	Kind       string      `json:"kind"`                 // of the object
+	Name       string      `json:"name"`                 // of the object
+	Status     string      `json:"status"`               // Present, NotPresent, PresentNotSatisfied or PresentNotAvailable
+	Message    string      `json:"message,omitempty"`    // for people
+	Dependents []Dependent `json:"dependents,omitempty"` // its parts
+}
+
+// Dependent is a part of a requirement: a rule that a service account needs.
+type Dependent struct {
+	Status  string `json:"status"`            // Satisfied or NotSatisfied
+	Message string `json:"message,omitempty"` // scope and rule
 }
 
 // CRDDescriptions lists the CRDs that a CSV owns and requires.

@@ -101,4 +101,8 @@ type ClusterCatalog struct {
 		Priority         int    `json:"priority,omitempty"`         // higher is preferred
 		AvailabilityMode string `json:"availabilityMode,omitempty"` // Available, the default, or Unavailable
 	} `json:"spec"`
+	// Status is its observed state.
+	Status struct {
+		Conditions []fairlead.Condition `json:"conditions,omitempty"` // Serving and Progressing
+	} `json:"status"`
 }

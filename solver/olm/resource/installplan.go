@@ -1,5 +1,7 @@
 package resource
 
+import "time"
+
 // PlanPhase is the phase of an install plan.
 type PlanPhase string
 
@@ -51,8 +53,21 @@ type InstallPlanStatus struct {
 	// Plan lists the steps: CSVs, then CRDs, then the rest. Each of the three is
 	// complete before the next starts.
 	Plan []PlanStep `json:"plan,omitempty"`
+	// Message says why it does not proceed, and StartTime since when it is carried out.
+	Message   string    `json:"message,omitempty"`
+	StartTime time.Time `json:"startTime,omitzero"` // see Message
+	// BundleLookups are the bundles that it unpacks.
+	BundleLookups []BundleLookup `json:"bundleLookups,omitempty"`
 	// Conditions has PlanInstalled once the plan is complete, or has failed.
 	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// BundleLookup is a bundle that a plan unpacks.
+type BundleLookup struct {
+	Identifier string      `json:"identifier"`                 // the CSV
+	Path       string      `json:"path"`                       // the image
+	Source     *SourceKey  `json:"catalogSourceRef,omitempty"` // the catalog
+	Conditions []Condition `json:"conditions,omitempty"`       // BundleLookupPending and BundleLookupFailed
 }
 
 // PlanInstalled is the condition of a plan that says whether its steps were
