@@ -52,7 +52,7 @@ Flags may appear anywhere; - is standard input; -o yaml prints the same data as 
 			fairlead resolve -catalog community=PATH -subscribe etcd`,
 		Commands: []*args.Command{
 			diagnose.Command(),
-			diagnose.Explain(diagnose.Operators()...),
+			diagnose.Explain(),
 			resolve.Command(),
 			resolve.Operators(),
 			fbc.Command(),

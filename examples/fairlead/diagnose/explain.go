@@ -22,9 +22,9 @@ import (
 // Kind is a kind of objects that the verb explain knows beside those of this package.
 type Kind struct {
 	Names []string // as on the command line, the first one for help
-	// Explain writes what is known about an object, as text or json; the error is args.ErrFindings if something
+	// Explain writes what is known about an object; the error is args.ErrFindings if something
 	// is wrong or not known.
-	Explain func(c *args.Call, s *snapshot.Snapshot, namespace, name, form string) error
+	Explain func(c *args.Call, s *snapshot.Snapshot, namespace, name string) error
 }
 
 // kind is a kind of the graph.
@@ -108,7 +108,7 @@ func explained(c *args.Call, others []Kind) error {
 	what = strings.ToLower(what)
 	for _, k := range others {
 		if slices.Contains(k.Names, what) {
-			return k.Explain(c, s, *namespace, name, *form)
+			return k.Explain(c, s, *namespace, name)
 		}
 	}
 	all := kinds()
