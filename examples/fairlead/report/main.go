@@ -53,8 +53,16 @@ func run(c *args.Call) error {
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	if err := checkOutput(c, *out, *live); err != nil {
-		return err
+	if *out == "" {
+		return &args.UsageError{Text: "name the output: -o report.html"}
+	}
+	switch data := *out == "json" || *out == "yaml"; {
+	case *live && data:
+		return &args.UsageError{Text: "-live makes a page: write it with -o report.html"}
+	case !*live && c.Given("wasm"):
+		return &args.UsageError{Text: "-wasm names the engines of a live page: add -live"}
+	case !data && *out != "html" && *out != "-" && filepath.Ext(*out) != ".html":
+		return &args.UsageError{Text: "-o " + *out + ": a page is written to FILE.html; data is printed, by -o json or -o yaml"}
 	}
 	goal, policy, err := flags.Question()
 	if err != nil {

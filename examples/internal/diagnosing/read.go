@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/diagnosis"
-	"github.com/fairlead/fairlead/cvo/operators"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 )
