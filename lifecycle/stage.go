@@ -16,7 +16,8 @@ const (
 // delete advances a deletion as far as possible now.
 func (s *stepper) delete() {
 	s.lookUp()
-	if !slices.Contains(s.Machine.Finalizers, s.policy.finalizer(s.Machine)) {
+	// One that is being deleted has a finalizer; without any the world does not list them.
+	if f := s.Machine.Finalizers; len(f) > 0 && !slices.Contains(f, s.policy.finalizer(s.Machine)) {
 		s.released()
 		return
 	}
