@@ -175,6 +175,18 @@ func TestGraphAgainstAllPairs(t *testing.T) {
 				}
 			}
 		}
+		targets := dumbTargets(entries, versions, rules)
+		for _, e := range entries {
+			want := 0
+			for from, v := range versions {
+				if from != e.Name && targets[e.Name] && dumbRange(e.SkipRange, v) && slices.Contains(nodes, from) {
+					want++
+				}
+			}
+			if n, lowest, highest := g.Ranged(e.Name); n != want || (n > 0) != (lowest != "" && highest != "" && lowest != e.Name && highest != e.Name) {
+				t.Fatalf("seed %d: %s accepts %d by range (%s to %s), want %d", seed, e.Name, n, lowest, highest, want)
+			}
+		}
 		cycle := false
 		for _, a := range nodes {
 			for _, b := range nodes {

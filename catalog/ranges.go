@@ -131,6 +131,41 @@ func (g *Graph) with(of int, stored []link, each func(add func(int32))) []link {
 	return all
 }
 
+// Ranged returns how many bundles the skipRanges of an entry accept, itself aside, and the
+// names of those with the lowest and the highest version. The bundles are not visited one by
+// one.
+func (g *Graph) Ranged(name string) (n int, lowest, highest string) {
+	i, ok := g.index[name]
+	if !ok || i >= len(g.spans) {
+		return 0, "", ""
+	}
+	lo, hi := int32(-1), int32(-1)
+	for _, s := range g.spans[i] {
+		first, last := s.lo, s.hi-1
+		n += int(s.hi - s.lo)
+		if own := g.rank[i]; own >= s.lo && own < s.hi {
+			n--
+			if first == own {
+				first++
+			}
+			if last == own {
+				last--
+			}
+		}
+		if first > last {
+			continue
+		}
+		if lo < 0 || first < lo {
+			lo = first
+		}
+		hi = max(hi, last)
+	}
+	if lo < 0 {
+		return 0, "", ""
+	}
+	return n, g.nodes[g.order[lo]].name, g.nodes[g.order[hi]].name
+}
+
 // unvisited finds the next place in order that a search has not visited.
 type unvisited []int32
 

@@ -47,6 +47,7 @@ type edgeView struct {
 	kind     catalog.EdgeKind
 	from     []int // indexes of nodes
 	to       int
+	all      int // if not 0: how many bundles from stands for
 	describe string
 }
 
@@ -157,9 +158,27 @@ func (lane *laneView) connect(g *catalog.Graph, entries map[string]*catalog.Entr
 	for to, n := range lane.nodes {
 		e := entries[n.name]
 		from := map[catalog.EdgeKind][]int{}
-		for edge := range g.Predecessors(n.name) {
-			if i, ok := index[edge.From]; ok {
-				from[edge.Kind] = append(from[edge.Kind], i)
+		count, lowest, highest := g.Ranged(n.name)
+		if count > mostRanged { // its ends stand for all
+			for name := range stated(e) {
+				if i, ok := index[name]; ok && i != to {
+					kind := catalog.EdgeSkips
+					if name == e.Replaces {
+						kind = catalog.EdgeReplaces
+					}
+					from[kind] = append(from[kind], i)
+				}
+			}
+			for _, name := range []string{lowest, highest} {
+				if i, ok := index[name]; ok && !slices.Contains(from[catalog.EdgeReplaces], i) && !slices.Contains(from[catalog.EdgeSkips], i) {
+					from[catalog.EdgeSkipRange] = append(from[catalog.EdgeSkipRange], i)
+				}
+			}
+		} else {
+			for edge := range g.Predecessors(n.name) {
+				if i, ok := index[edge.From]; ok {
+					from[edge.Kind] = append(from[edge.Kind], i)
+				}
 			}
 		}
 		for _, kind := range []catalog.EdgeKind{catalog.EdgeReplaces, catalog.EdgeSkips, catalog.EdgeSkipRange} {
@@ -172,6 +191,10 @@ func (lane *laneView) connect(g *catalog.Graph, entries map[string]*catalog.Entr
 				edge.describe = e.Name + " skips " + strings.Join(e.Skips, ", ")
 			case catalog.EdgeSkipRange:
 				edge.describe = e.Name + " skips the range " + e.SkipRange
+				if count > mostRanged {
+					edge.all = count
+					edge.describe += fmt.Sprintf(": %d versions, of which the lowest and the highest are drawn", count)
+				}
 			}
 			absent := kind == catalog.EdgeReplaces && e.Replaces != "" && !g.Has(e.Replaces)
 			if absent {
@@ -182,6 +205,20 @@ func (lane *laneView) connect(g *catalog.Graph, entries map[string]*catalog.Entr
 			}
 		}
 	}
+}
+
+// mostRanged is how many bundles that a skipRange accepts are drawn one by one.
+const mostRanged = 32
+
+// stated returns the names that an entry replaces and skips.
+func stated(e *catalog.Entry) map[string]bool {
+	names := map[string]bool{}
+	for _, name := range append([]string{e.Replaces}, e.Skips...) {
+		if name != "" {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // classes returns the marks of a node, in the order in which they are written.
@@ -267,6 +304,9 @@ func (v *packageView) diagram() *diagram.Graph {
 				edge := diagram.Edge{From: id(&lane.nodes[from]), To: id(&lane.nodes[e.to]), Dashed: e.kind != catalog.EdgeReplaces}
 				if edge.Dashed {
 					edge.Label = e.kind.String()
+					if e.all > 0 {
+						edge.Label = fmt.Sprintf("%s, %d versions", e.kind, e.all)
+					}
 				}
 				g.Edges = append(g.Edges, edge)
 			}

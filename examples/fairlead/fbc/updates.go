@@ -1,6 +1,7 @@
 package fbc
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -26,11 +27,21 @@ func graph(c *call) error {
 		return err
 	}
 	picture := map[string]func(io.Writer, *catalog.Package, *draw.Options) error{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG}[*format]
-	if err := picture(c.Stdout, p, &draw.Options{Channels: *channels}); err != nil {
+	var out bytes.Buffer
+	if err := picture(&out, p, &draw.Options{Channels: *channels}); err != nil {
+		return err
+	}
+	if *format == "mermaid" && out.Len() > mermaidMost {
+		fmt.Fprintf(c.Stderr, "note: the text has %d characters, and Mermaid draws at most %d unless maxTextSize is raised; draw one channel with -channel, or use -o svg\n", out.Len(), mermaidMost)
+	}
+	if _, err := c.Stdout.Write(out.Bytes()); err != nil {
 		return err
 	}
 	return sound(cat, p.Name())
 }
+
+// mermaidMost is the default of Mermaid's maxTextSize.
+const mermaidMost = 50_000
 
 func path(c *call) error {
 	only := c.Flags.String("channel", "", "")
