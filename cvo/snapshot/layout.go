@@ -47,6 +47,8 @@ func hintOf(name string) hint {
 			}
 		case p == "namespaces" && i+3 <= last:
 			return hint{kind: inGroup(at(i+2), at(i+3)), partial: true}
+		case p == "config" && i+1 == last && parts[last] == "version":
+			return hint{kind: byName["ClusterVersion"]}
 		case p == "config" && i+2 <= last:
 			if k := insights[at(i+1)]; k != "" {
 				return hint{kind: byName[k], whole: k != "Pod" && k != "PodDisruptionBudget", partial: true}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/lifecycle"
 )
@@ -209,7 +210,7 @@ func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
 	spaces := map[table]map[string]bool{}
 	for n := range outline.Children(h.items) {
 		if n.Kind != '{' {
-			f.skip(d, base+n.Start)
+			f.nameless(d, base+n.Start, head{kind: kind})
 			continue
 		}
 		item := headOf(outline, outline.Children(n))
@@ -261,7 +262,7 @@ func (f *file) object(d *doc.Document, text []byte, base int, h head, listAPI st
 	case h.kind == "Secret":
 		return nil
 	case h.name == "":
-		f.skip(d, base)
+		f.nameless(d, base, h)
 		return nil
 	}
 	if strings.HasSuffix(h.kind, "List") {
@@ -298,13 +299,17 @@ func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
 	if known {
 		old := l.refs()[before]
 		if old.uid != "" && ref.uid != "" && old.uid != ref.uid {
-			if ref.Kind == "ClusterVersion" && f.foreign == nil {
-				f.foreign = &ClusterError{"the UID of ClusterVersion " + ref.Name, old.uid, ref.uid, [2]fairlead.Position{old.Where, ref.Where}}
+			if one := ref.Kind == "ClusterVersion" || ref.Kind == "Namespace" && ref.Name == "kube-system"; one && f.foreign == nil {
+				f.foreign = &ClusterError{"the UID of " + ref.String(), old.uid, ref.uid, [2]fairlead.Position{old.Where, ref.Where}}
 			}
 			f.warn(Warning{Where: ref.Where, Object: ref.String(), Problem: "another object of that name, with another UID, is in " + old.Where.String() + "; the one with the newer resourceVersion is used", Ignored: true})
 		}
 		f.doubles++
 		if !newer(ref.version, old.version) {
+			if cv := new(cvo.ClusterVersion); ref.Kind == "ClusterVersion" {
+				decode(text, cv)
+				f.identify(cv, &ref)
+			}
 			return
 		}
 	}
@@ -342,6 +347,18 @@ func (f *file) machine(m *lifecycle.Machine, text []byte, ref Ref) {
 	if d, err := lifecycle.ReadDocument(text); err == nil {
 		*m = d.Machine
 	}
+}
+
+// nameless records an object without a name: one of its kind is not known.
+func (f *file) nameless(d *doc.Document, at int, h head) {
+	k := kindOf(h.apiVersion, h.kind)
+	if k == nil {
+		f.skip(d, at)
+		return
+	}
+	where := f.position(d, at)
+	f.warn(Warning{Where: where, Object: h.kind, Problem: "its name is missing", Unread: true})
+	f.gap(k.list(&f.s), Gap{Namespace: h.namespace, Where: where, Why: "an object of kind " + h.kind + " has no name"})
 }
 
 // skip records a document, or an element of a list, that is not an object of Kubernetes; of each
