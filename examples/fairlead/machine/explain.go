@@ -82,7 +82,7 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	c.Flags.BoolVar(&o.all, "v", false, "")
 	order := c.Words(names)
 	from := reading.Declare(c)
-	if err := c.Parse(1, 1); err != nil {
+	if err := c.Parse(0, 1); err != nil {
 		return nil, nil, err
 	}
 	o.json, o.order = *form == "json", *order

@@ -34,9 +34,9 @@ exit status: 0 there is a plan (and -play completed it), 1 there is none, or it 
 
 func run(c *args.Call) error {
 	return Run(c, 1, func(flags *situation.Flags) (*situation.Situation, error) {
-		s, err := flags.Read(c, c.Args[0])
+		s, err := flags.Read(c, c.Arg(0))
 		if err == nil && s.Cluster == nil {
-			err = fmt.Errorf("%s: it contains no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
+			err = fmt.Errorf("%s: it contains no ClusterVersion; print one with: %s", c.Arg(0), situation.DumpCommand)
 		}
 		return s, err
 	})
@@ -49,7 +49,7 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	play := c.Flags.Bool("play", false, "")
 	faults := c.Flags.Uint64("faults", 0, "")
 	flags := situation.Declare(c)
-	if err := c.Parse(arguments, arguments); err != nil {
+	if err := c.Parse(0, arguments); err != nil {
 		return err
 	}
 	goal, policy, err := flags.Question()

@@ -50,7 +50,7 @@ func run(c *args.Call) error {
 	out := c.Flags.String("o", "", "")
 	live, wasm := c.Flags.Bool("live", false, ""), c.Flags.String("wasm", "", "")
 	flags := situation.Declare(c)
-	if err := c.Parse(1, 1); err != nil {
+	if err := c.Parse(0, 1); err != nil {
 		return err
 	}
 	if *out == "" {
@@ -71,16 +71,16 @@ func run(c *args.Call) error {
 	if !flags.Asked() {
 		goal = nil
 	}
-	s, err := flags.Read(c, c.Args[0])
+	s, err := flags.Read(c, c.Arg(0))
 	if err != nil {
 		return err
 	}
 	if s.Cluster == nil && s.Nodes == nil {
-		return fmt.Errorf("%s: it contains neither a ClusterVersion nor nodes; print them with: %s", c.Args[0], situation.DumpCommand)
+		return fmt.Errorf("%s: it contains neither a ClusterVersion nor nodes; print them with: %s", c.Arg(0), situation.DumpCommand)
 	}
 	c.Doing("making the report")
 	in := &report.Input{
-		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
+		Source: filepath.Base(c.Arg(0)), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
 		Diagnosis: diagnosing.Of(s.Snapshot),
 	}
 	r, err := report.Make(c.Context, in)

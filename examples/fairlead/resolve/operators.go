@@ -53,12 +53,12 @@ func runOperators(call *args.Call) error {
 	uninstall, refresh := call.Flags.String("uninstall", "", ""), call.Flags.String("refresh", "", "")
 	format := call.Choice("o", "text", "json")
 	from := reading.Declare(call)
-	if err := call.Parse(1, 1); err != nil {
+	if err := call.Parse(0, 1); err != nil {
 		return err
 	}
 	c.format = *format
 	var err error
-	if c.held, err = readCluster(from, call.Args[0]); err != nil {
+	if c.held, err = readCluster(from, call.Arg(0)); err != nil {
 		return err
 	}
 	if c.global == "" {

@@ -89,7 +89,7 @@ type input struct {
 
 func newInput(c *args.Call) *input {
 	in := &input{Call: c}
-	c.Flags.StringVar(&in.file, "f", "-", "")
+	c.Flags.StringVar(&in.file, "f", "", "")
 	c.Flags.BoolVar(&in.numbers, "numbers", false, "")
 	return in
 }
@@ -101,7 +101,7 @@ func (in *input) parse() error {
 		return err
 	}
 	if in.Arg(0) != "" {
-		if in.file != "-" {
+		if in.file != "" {
 			return &args.UsageError{Text: "two files are named, -f " + in.file + " and " + in.Arg(0)}
 		}
 		in.file = in.Arg(0)

@@ -34,7 +34,7 @@ func parse(c *args.Call) error {
 	if *node != "" {
 		return edit(in, *node, changes, &how, *format)
 	}
-	if how.Kubectl || how.Overwrite || in.file != "-" {
+	if how.Kubectl || how.Overwrite || in.file != "" {
 		return errors.New("-f, -kubectl and -overwrite say how a node is changed: name it with -node")
 	}
 	if *format == "json" {

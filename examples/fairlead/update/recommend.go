@@ -37,10 +37,10 @@ func recommend(c *args.Call) error {
 	file := c.Flags.String("graph", "", "")
 	accept := c.Words("accept")
 	from := reading.Declare(c)
-	if err := c.Parse(1, 1); err != nil {
+	if err := c.Parse(0, 1); err != nil {
 		return err
 	}
-	dump, _, err := readDump(from, c.Args[0])
+	dump, _, err := readDump(from, c.Arg(0))
 	if err != nil {
 		return err
 	}

@@ -39,10 +39,10 @@ func status(c *args.Call) error {
 	})
 	all := c.Flags.Bool("v", false, "")
 	from := reading.Declare(c)
-	if err := c.Parse(1, 1); err != nil {
+	if err := c.Parse(0, 1); err != nil {
 		return err
 	}
-	dump, at, err := readDump(from, c.Args[0])
+	dump, at, err := readDump(from, c.Arg(0))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package reading
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -17,8 +18,9 @@ import (
 
 // Source says where a call reads a cluster from, and when that was.
 type Source struct {
-	call *args.Call
-	at   time.Time
+	call                         *args.Call
+	at                           time.Time
+	context, kubeconfig, cluster string // of a running cluster
 	// Each is that of the [snapshot.Reader].
 	Each func(*snapshot.Ref, []byte)
 	// Informative says that the call reports what there is, so that something unread is
@@ -45,22 +47,60 @@ func Declare(c *args.Call) *Source {
 		c.Shared += "  -v        list all of the input that could not be read\n"
 		c.Flags.Bool("v", false, "")
 	}
+	s.declareLive()
 	c.Shared = "every command that reads a cluster has these flags:\n" + strings.TrimSuffix(c.Shared, "\n")
 	return s
 }
 
+// declareLive declares the flags of a running cluster.
+func (s *Source) declareLive() {
+	f := s.call.Flags
+	if f.Lookup("kubeconfig") != nil { // a program with a client of its own
+		return
+	}
+	f.StringVar(&s.context, "context", "", "")
+	f.StringVar(&s.kubeconfig, "kubeconfig", "", "")
+	names := "-context NAME, -kubeconfig FILE"
+	if f.Lookup("cluster") == nil {
+		f.StringVar(&s.cluster, "cluster", "", "")
+		names += ", -cluster NAME"
+	}
+	s.call.Shared += "  " + names + `
+            read the running cluster, with oc or kubectl, which are only asked to get and list; so does a command
+            on a terminal without FILE. Without a terminal it reads standard input
+`
+}
+
 // Read reads a cluster from a file, a directory, an archive, the files with a common prefix,
-// or standard input for "-". Problems that leave something unknown are summed up on standard
+// or standard input for "-". Without a name it reads the running cluster, if a flag or a terminal
+// says so, or else standard input. Problems that leave something unknown are summed up on standard
 // error. The error is about what makes the whole unreadable.
 func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
-	s.call.Doing("reading " + name)
+	asked := s.context+s.kubeconfig+s.cluster != ""
+	if asked && name != "" {
+		return nil, &args.UsageError{Text: name + ": -context, -kubeconfig and -cluster read the running cluster: leave one out"}
+	}
+	live := asked || name == "" && onTerminal(s.call.Stdin)
+	if name == "" {
+		name = "-"
+	}
 	r := snapshot.Reader{Each: s.Each}
-	if err := s.read(&r, name); err != nil {
+	var err error
+	if live {
+		err = s.live(&r)
+	} else {
+		s.call.Doing("reading " + name)
+		err = s.read(&r, name)
+	}
+	if err != nil {
 		return nil, err
 	}
 	out, err := r.Snapshot()
 	if err != nil {
 		return nil, err
+	}
+	if live {
+		out.Clock = snapshot.Clock{At: time.Now().UTC().Truncate(time.Second), Source: "the clock of this machine"}
 	}
 	if out.Empty() {
 		if w := first(out); w != nil {
@@ -76,6 +116,17 @@ func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
 	}
 	s.say(out)
 	return out, nil
+}
+
+// onTerminal reports whether somebody can type what a call reads.
+func onTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	null, failed := os.Stat(os.DevNull)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (failed != nil || !os.SameFile(info, null))
 }
 
 // first returns the first warning about something that could not be read, or else about what is not
