@@ -1,10 +1,12 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
@@ -108,7 +110,8 @@ type file struct {
 	shift   int // columns that were added to the first line
 	objects int // outside of lists
 	lone    []loneObject
-	skipped bool // something is not an object
+	skipped bool  // something is not an object
+	near    place // the last position that was found
 }
 
 type loneObject struct {
@@ -116,12 +119,42 @@ type loneObject struct {
 	key  string
 }
 
-// position returns the place of an offset of a document's JSON.
+// position returns the place of an offset of a document's JSON. The objects of a list are read in
+// order, so what lies between two of them is counted once.
 func (f *file) position(d *doc.Document, at int) fairlead.Position {
-	p := d.Position(at)
+	p := d.Start
+	switch {
+	case d.Format == doc.YAML || at > len(d.Raw):
+		p = d.Position(at)
+	default:
+		from := 0
+		if f.near.raw == &d.Raw[0] && f.near.start == d.Start && f.near.at <= at {
+			from, p = f.near.at, f.near.is
+		}
+		p = moved(p, d.Raw[from:at])
+		f.near = place{&d.Raw[0], d.Start, at, p}
+	}
 	if p.Line == 1 {
 		p.Column = max(p.Column-f.shift, 1)
 	}
+	return p
+}
+
+// place is a position that was found in a document.
+type place struct {
+	raw   *byte // of which document
+	start fairlead.Position
+	at    int
+	is    fairlead.Position
+}
+
+// moved returns the position after a text.
+func moved(p fairlead.Position, text []byte) fairlead.Position {
+	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
+		p.Line, p.Column = p.Line+n, 1
+		text = text[bytes.LastIndexByte(text, '\n')+1:]
+	}
+	p.Column += utf8.RuneCount(text)
 	return p
 }
 
