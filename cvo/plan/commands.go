@@ -11,8 +11,7 @@ import (
 // CheckCommands goes through the commands of a plan in their order, on the cluster as it is
 // by then, and returns an error for the first that oc would refuse. It restates the
 // conditions of oc itself: pkg/cli/admin/upgrade/upgrade.go and channel/channel.go of
-// openshift/oc, as read at 6b8e30c5b (main, 4.23) and compared with the branches from 4.14
-// on, which check the same:
+// openshift/oc, as read at 6b8e30c5b (main, 4.23); older releases of oc were not read:
 //
 //  1. a channel must be one of those of the running release, if these are known;
 //  2. a version must be among the available updates, or among the conditional ones with

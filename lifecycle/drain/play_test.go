@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// TestPlanIsPlayed draws clusters: full, spread, with anti-affinity, priorities, budgets,
-// finalizers and dead nodes; predicts the drain of a node; and lets the engine drain it in
+// TestPlanIsPlayed draws clusters: full, spread, with anti-affinity, budgets and dead nodes,
+// without priorities, finalizers and volumes; predicts the drain of a node; and lets the engine drain it in
 // a cluster in memory, where a scheduler places what controllers create. A drain that is
 // predicted to complete does; one that is predicted to be stuck mostly is.
 func TestPlanIsPlayed(t *testing.T) {

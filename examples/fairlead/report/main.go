@@ -50,6 +50,7 @@ func run(c *args.Call) error {
 	out := c.Flags.String("o", "", "")
 	live, wasm := c.Flags.Bool("live", false, ""), c.Flags.String("wasm", "", "")
 	flags := situation.Declare(c)
+	flags.Informative()
 	if err := c.Parse(0, 1); err != nil {
 		return err
 	}

@@ -68,6 +68,10 @@ func (f *Flags) Catalog(release string) (path string) {
 	return path
 }
 
+// Informative says that the command reports what there is: what cannot be read is a warning,
+// not a finding.
+func (f *Flags) Informative() { f.source.Informative = true }
+
 // Question returns the goal that the flags set, and the policy for reaching it.
 func (f *Flags) Question() (*plan.Goal, *plan.Policy, error) {
 	goal := &plan.Goal{PauseWorkers: *f.pause, Nodes: *f.out}
