@@ -222,6 +222,9 @@ func (w *world) testNode(name string, x words_) {
 		n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: "node.kubernetes.io/not-ready", Effect: fairlead.NoSchedule})
 	}
 	n.Status.Conditions = []fairlead.NodeCondition{ready}
+	if kind := x["pressure"]; kind != "" {
+		n.Status.Conditions = append(n.Status.Conditions, fairlead.NodeCondition{Type: kind, Status: fairlead.ConditionTrue, LastTransitionTime: testNow.Add(-time.Hour)})
+	}
 	n.Spec.Unschedulable = n.Spec.Unschedulable || x.has("cordoned")
 	if x.has("master") || x["pool"] == "master" {
 		n.Labels["node-role.kubernetes.io/master"] = ""

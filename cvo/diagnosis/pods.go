@@ -30,7 +30,7 @@ func (b *builder) podTrouble(p *fairlead.Pod) {
 		b.podEnds(p, x)
 	case p.Spec.NodeName == "":
 		b.podPends(p, x)
-	case b.down[p.Spec.NodeName]:
+	case b.down[p.Spec.NodeName] && !b.reports(p.Spec.NodeName):
 		x.State, x.Reason, x.Says = Waiting, PodOnDownNode, "pod "+name+" is on node "+p.Spec.NodeName+", which is down"
 		b.add(x)
 		b.wait(id, node, "RunsOn", Seen)
@@ -39,13 +39,24 @@ func (b *builder) podTrouble(p *fairlead.Pod) {
 	}
 }
 
+// reports reports whether the kubelet of a node says that it is ready. If so, what it says of
+// its pods is true, whatever else is wrong with the node.
+func (b *builder) reports(node string) bool {
+	n := b.node(node)
+	if n == nil {
+		return false
+	}
+	ready := n.Condition("Ready")
+	return ready != nil && ready.Status == fairlead.ConditionTrue
+}
+
 // podEnds adds a pod that is being deleted.
 func (b *builder) podEnds(p *fairlead.Pod, x Node) {
 	name, end := p.ObjectMeta.String(), *p.DeletionTimestamp
 	x.Since = end
 	id := ID("Pod", p.Namespace, p.Name)
 	switch {
-	case p.Spec.NodeName != "" && b.down[p.Spec.NodeName]:
+	case b.down[p.Spec.NodeName] && !b.reports(p.Spec.NodeName):
 		x.State, x.Reason, x.Says = Waiting, PodStranded, "pod "+name+" cannot end: its node "+p.Spec.NodeName+" is down"
 		b.wait(id, ID("Node", "", p.Spec.NodeName), "EndsOn", Seen)
 	case !b.now.After(end):
