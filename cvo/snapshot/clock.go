@@ -42,8 +42,7 @@ type reading struct {
 type clockReader struct {
 	server reading
 	nodes  map[string]reading
-	ready  map[string]bool // nodes that answer
-	stamp  reading         // of the dump itself
+	stamp  reading // of the dump itself
 }
 
 var year = []byte(`"20`)

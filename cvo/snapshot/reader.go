@@ -24,7 +24,6 @@ type Reader struct {
 
 	s       Snapshot
 	clock   clockReader
-	odd     int                  // warnings about single objects
 	seen    map[objectKey]int    // the index of each object in the list of its kind
 	systems [2]fairlead.Position // where the parts of the identity were read
 	lone    map[table]int        // objects outside of lists, alone in their files

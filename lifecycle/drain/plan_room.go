@@ -118,9 +118,7 @@ func (p *planner) rehouse(left []*leaver) {
 	for i := 0; i < len(queue); i++ {
 		l := queue[i]
 		victims, ok := p.house(l)
-		for _, v := range victims { // they need another node themselves
-			queue = append(queue, v)
-		}
+		queue = append(queue, victims...) // they need another node themselves
 		if ok {
 			p.serve(l)
 		} else {

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
-// ReasonUnknownPhase: nothing is known of the phase of a CSV.
+// ReasonUnknownPhase means that nothing is known of the phase of a CSV.
 const ReasonUnknownPhase = "UnknownPhase"
 
 // csvWaits adds what a CSV waits for. OLM's own reason is kept.

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
-// ReasonAccountMissing: the service account that the operator group names does not
-// exist.
+// ReasonAccountMissing means that the service account that the operator group names
+// does not exist.
 const ReasonAccountMissing = "ServiceAccountMissing"
 
 const ownsGroups = "whoever owns the operator groups"

@@ -37,9 +37,7 @@ func (c *Cluster) subscription(sub *resource.Subscription) *View {
 	v := &View{Kind: KindSubscription, Namespace: sub.Namespace, Name: sub.Name, Installed: sub.Status.InstalledCSV}
 	if n := c.next(sub.Namespace, sub.Name); n != nil {
 		v.Next = n.CSV
-		for _, text := range n.Deprecated {
-			v.Notes = append(v.Notes, text)
-		}
+		v.Notes = append(v.Notes, n.Deprecated...)
 	} else if now := sub.Status.CurrentCSV; now != v.Installed {
 		v.Next = now
 	}

@@ -187,7 +187,7 @@ func (s *engineScript) show(what string) string {
 			fmt.Fprintf(&b, "installed %s %s\n", is.Bundle.Name, is.Bundle.Version)
 		}
 		for _, c := range w.Extension.Status.Conditions {
-			fmt.Fprintln(&b, fmt.Sprintf("%s %s %s%s", c.Type, c.Status, c.Reason, s.words.Data(c.Type+" "+c.Reason, c.Message)))
+			fmt.Fprintf(&b, "%s %s %s%s\n", c.Type, c.Status, c.Reason, s.words.Data(c.Type+" "+c.Reason, c.Message))
 		}
 		return b.String()
 	}

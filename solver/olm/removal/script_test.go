@@ -156,10 +156,10 @@ func printPlan(p *removal.Plan, err error, words *golden.Words) string {
 	}
 	var b strings.Builder
 	for _, s := range p.Steps {
-		fmt.Fprintln(&b, fmt.Sprintf("%s %s%s", s.Verb, s.Object, words.Data(string(s.Verb), s.Why)))
+		fmt.Fprintf(&b, "%s %s%s\n", s.Verb, s.Object, words.Data(string(s.Verb), s.Why))
 	}
 	for _, r := range p.Stays {
-		fmt.Fprintln(&b, fmt.Sprintf("stays %s%s", r.Object, words.Data("stays", r.Why)))
+		fmt.Fprintf(&b, "stays %s%s\n", r.Object, words.Data("stays", r.Why))
 	}
 	for _, d := range p.Dependents {
 		fmt.Fprintf(&b, "%s requires %s\n", d.Operator, strings.Join(d.Requires, ", "))

@@ -1,4 +1,4 @@
-// Package object has the types of the objects of the Operator Lifecycle Manager that
+// Package resource has the types of the objects of the Operator Lifecycle Manager that
 // several packages read: subscriptions, cluster service versions, install plans, and the
 // extensions and catalogs of OLM v1. It decides nothing, and links neither the solver
 // nor CEL, so that what only reads such objects stays small.
