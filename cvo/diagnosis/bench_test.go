@@ -9,10 +9,21 @@ import (
 )
 
 // manyNodes is a cluster in the middle of an update of its workers, with budgets that never allow an
-// eviction, nodes that are down and pods that fail.
+// eviction, nodes that are down or cordoned, pods that fail, that have no room, or that wait for a
+// cordoned node, and operators that are degraded.
 func manyNodes(nodes, podsEach int) string {
 	var b strings.Builder
 	b.WriteString("version 4.19.8 4.19.12 since=2h done\noperator etcd\npool worker max=50\n")
+	for i := range nodes * 3 / 50 {
+		state := ""
+		if i%40 == 1 {
+			state = fmt.Sprintf(" degraded=something_failed_%d", i)
+		}
+		fmt.Fprintf(&b, "operator op-%d%s\n", i, state)
+	}
+	for i := range nodes / 100 {
+		fmt.Fprintf(&b, "node c-%d cpu=256 cordoned\npod shop/big-%d of=ReplicaSet/big%d app=big cpu=200\npod shop/huge-%d of=ReplicaSet/huge%d app=huge cpu=1000\n", i, i, i, i, i)
+	}
 	for i := range nodes {
 		extra := " old"
 		switch {

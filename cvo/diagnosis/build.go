@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // builder builds the graph of a world. Each of its files asks one engine.
@@ -17,39 +16,27 @@ type builder struct {
 	*world
 	g      Graph
 	report *cvo.Report
-	before *Graph // what a step is tried on; nil for a first diagnosis
 
-	nodeAt   map[string]int // by name
-	podAt    map[string]int // by namespace/name
-	podsOn   map[string][]int
-	index    *object.Budgets
-	budgetAt map[string]int // by namespace/name; see guarded
-	podsOf   [][]int        // by budget
 	reasons  map[string]string
-	down     map[string]bool // nodes on which nothing new starts because of a fault
-	draining map[string]bool // nodes whose pods are being moved away
-	have     map[string]bool // IDs that were added
-	scout    *scout
-	told     map[string]bool // IDs of what others reported
+	down     map[string]bool  // nodes on which nothing new starts because of a fault
+	draining map[string]bool  // nodes whose pods are being moved away
+	have     map[string]bool  // IDs that were added
+	closed   []*fairlead.Node // see shutNodes
+	before   *Graph           // before any step; empty for a first diagnosis
 }
 
-// build asks all engines.
+// build asks all engines. before is the graph before any step, nil for a first diagnosis.
 func build(w *world, before *Graph) *builder {
+	if w.indexed(); w.ground == nil {
+		w.ground = &ground{}
+	}
 	b := &builder{
-		world: w, g: Graph{Nodes: []Node{}, Edges: []Edge{}}, before: before, report: cvo.Inspect(w.dump(), w.now), nodeAt: map[string]int{}, podAt: map[string]int{}, podsOn: map[string][]int{},
-		down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, told: map[string]bool{}, reasons: map[string]string{},
+		world: w, g: Graph{Nodes: []Node{}, Edges: []Edge{}}, report: cvo.Inspect(w.dump(), w.now),
+		down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, reasons: map[string]string{},
 	}
-	for i := range w.nodes {
-		b.nodeAt[w.nodes[i].Name] = i
+	if b.before = before; before == nil {
+		b.before = &Graph{}
 	}
-	for i := range w.pods {
-		p := &w.pods[i]
-		b.podAt[p.ObjectMeta.String()] = i
-		if p.Spec.NodeName != "" {
-			b.podsOn[p.Spec.NodeName] = append(b.podsOn[p.Spec.NodeName], i)
-		}
-	}
-	b.index, _ = object.NewBudgets(w.budgets)
 	b.nodesDown()
 	b.podsInTrouble()
 	b.budgetsFail()
@@ -60,7 +47,9 @@ func build(w *world, before *Graph) *builder {
 	b.updateWaits()
 	b.otherSigns()
 	b.others()
-	b.explained()
+	if before != nil {
+		b.g.without(before, func(*Node) bool { return false })
+	}
 	b.g.Normal()
 	return b
 }
@@ -97,22 +86,6 @@ func (n *Node) is(f *failure.Failure, says string) {
 	n.Danger = n.Danger || f.Danger
 }
 
-// node returns a node of the cluster, or nil.
-func (b *builder) node(name string) *fairlead.Node {
-	if i, ok := b.nodeAt[name]; ok {
-		return &b.nodes[i]
-	}
-	return nil
-}
-
-// pod returns a pod, or nil.
-func (b *builder) pod(namespace, name string) *fairlead.Pod {
-	if i, ok := b.podAt[namespace+"/"+name]; ok {
-		return &b.pods[i]
-	}
-	return nil
-}
-
 // age is how long ago something was; zero if that is not known.
 func (b *builder) age(since time.Time) time.Duration {
 	if since.IsZero() {
@@ -127,27 +100,29 @@ func updating(n *fairlead.Node) bool {
 	return a[rollout.AnnotationCurrent] != a[rollout.AnnotationDesired] || a[rollout.AnnotationState] == rollout.StateWorking
 }
 
-// explained drops, when a step is tried, what waited only for things that are gone: reports of
-// others are older than the step, and what only waits goes on.
-func (b *builder) explained() {
-	if b.before == nil {
-		return
-	}
+// without is a graph after something is no longer wrong: it drops what waited only for that.
+// Reports of others are older than the step, and what only waits goes on. first is the graph
+// before any step.
+func (g *Graph) without(first *Graph, gone func(*Node) bool) {
+	have := make(map[string]bool, len(g.Nodes))
+	g.Nodes = slices.DeleteFunc(g.Nodes, func(n Node) bool {
+		have[n.ID] = !gone(&n)
+		return !have[n.ID]
+	})
 	for changed := true; changed; {
 		changed = false
 		waits := map[string]bool{}
-		for _, e := range b.g.Edges {
-			if b.have[e.To] {
+		for _, e := range g.Edges {
+			if have[e.To] {
 				waits[e.From] = true
 			}
 		}
-		b.g.Nodes = slices.DeleteFunc(b.g.Nodes, func(n Node) bool {
-			old := b.before.Node(n.ID)
-			if n.State != Waiting && !b.told[n.ID] || waits[n.ID] || old == nil || len(b.before.From(n.ID)) == 0 {
+		g.Nodes = slices.DeleteFunc(g.Nodes, func(n Node) bool {
+			if n.State != Waiting && !n.told || waits[n.ID] || first.Node(n.ID) == nil || len(first.From(n.ID)) == 0 {
 				return false
 			}
 			changed = true
-			delete(b.have, n.ID)
+			have[n.ID] = false
 			return true
 		})
 	}

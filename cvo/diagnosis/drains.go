@@ -81,7 +81,9 @@ func (b *builder) drainsWait(names []string, under bool) {
 	if req.Returns = true; under {
 		req.AtOnce = len(names)
 	}
-	req.IgnoreRoom = !under && len(names) > mostRooms
+	if req.IgnoreRoom = !under && len(names) > mostRooms; !req.IgnoreRoom {
+		req.Cluster = b.places()
+	}
 	plan, err := drain.NewPlan(req, b.now, nil)
 	if err != nil {
 		return // what is wrong with objects is not a drain's wait
@@ -118,7 +120,7 @@ func (b *builder) drainsWait(names []string, under bool) {
 
 // ending adds the pods of a node that is being drained that are ending.
 func (b *builder) ending(id, node string) {
-	for _, i := range b.podsOn[node] {
+	for _, i := range b.index.podsOn[node] {
 		p := &b.pods[i]
 		if pod := ID("Pod", p.Namespace, p.Name); p.DeletionTimestamp != nil && b.have[pod] {
 			b.wait(id, pod, "Drains", Seen)
@@ -211,30 +213,16 @@ func (b *builder) budgetWaits(namespace, name string) string {
 
 // guarded returns the position of a budget, and the positions of its pods.
 func (b *builder) guarded(budget string) (at int, pods []int) {
-	if b.budgetAt == nil {
-		b.budgetAt, b.podsOf = map[string]int{}, make([][]int, len(b.budgets))
-		for i := range b.budgets {
-			b.budgetAt[b.budgets[i].ObjectMeta.String()] = i
-		}
-		var of []int32
-		for i := range b.pods {
-			of = b.index.Of(&b.pods[i], of[:0])
-			for _, k := range of {
-				b.podsOf[k] = append(b.podsOf[k], i)
-			}
-		}
-	}
-	at = b.budgetAt[budget]
-	return at, b.podsOf[at]
+	namespace, name, _ := strings.Cut(budget, "/")
+	at = b.index.budgetAt[objectKey{namespace, name}]
+	return at, b.index.podsOf[at]
 }
 
 // measured computes the numbers of a budget.
 func (b *builder) measured(budget *fairlead.PodDisruptionBudget) fairlead.BudgetStatus {
 	var selected []*fairlead.Pod
-	for i := range b.pods {
-		if budget.Selects(&b.pods[i]) {
-			selected = append(selected, &b.pods[i])
-		}
+	for _, i := range b.index.podsOf[b.index.budgetAt[objectKey{budget.Namespace, budget.Name}]] {
+		selected = append(selected, &b.pods[i])
 	}
 	if budget.Check() != nil {
 		return budget.Status
@@ -250,7 +238,7 @@ func (b *builder) roomless(n *drain.NodePlan, plan *drain.PodPlan) {
 		return
 	}
 	id := ID("Pod", p.Namespace, p.Name) + "#room"
-	for _, k := range b.index.Of(p, nil) {
+	for _, k := range b.budgetsOf(p) {
 		budget := ID("PodDisruptionBudget", b.budgets[k].Namespace, b.budgets[k].Name)
 		if !b.have[budget] {
 			continue

@@ -52,6 +52,7 @@ type Node struct {
 	Alike string `json:"alike,omitempty"`
 
 	do, command string // what helps, if the failure is a known one
+	told        bool   // others reported it
 }
 
 // Edge says that From waits for To.

@@ -35,7 +35,7 @@ func (b *builder) machineEnds(m *lifecycle.Machine) {
 	node := lifecycle.NodeOf(m, b.nodes)
 	view := drain.View{Node: node, Budgets: b.budgets, DaemonSets: b.daemonSets, DaemonSetsListed: b.listed}
 	if node != nil {
-		for _, i := range b.podsOn[node.Name] {
+		for _, i := range b.index.podsOn[node.Name] {
 			view.Pods = append(view.Pods, b.pods[i])
 		}
 	}
@@ -110,7 +110,7 @@ func (b *builder) machineWait(m *lifecycle.Machine, w *lifecycle.Wait) []string 
 
 // guards adds the budgets of a pod, and returns their IDs.
 func (b *builder) guards(p *fairlead.Pod) (ids []string) {
-	for _, k := range b.index.Of(p, nil) {
+	for _, k := range b.budgetsOf(p) {
 		ids = append(ids, b.budgetWaits(b.budgets[k].Namespace, b.budgets[k].Name))
 	}
 	return ids

@@ -52,7 +52,7 @@ func (b *builder) operatorWaits(r *cvo.OperatorReport, o *cvo.ClusterOperator) {
 		}
 		x.State, x.Reason, x.Says = Waiting, OperatorWaiting, "cluster operator "+r.Name+" is not updated yet"
 	}
-	b.told[id] = true
+	x.told = true
 	b.operatorLinks(id, &x, o)
 	b.add(x)
 }
@@ -239,7 +239,7 @@ func (b *builder) controlPlane() string {
 			}
 		}
 	}
-	b.told[id] = true
+	x.told = true
 	return b.add(x)
 }
 

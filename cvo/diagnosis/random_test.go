@@ -192,7 +192,7 @@ func played(t *testing.T, w *world, d *Diagnosis) {
 			if r.Do != s.Do {
 				continue
 			}
-			after, g, ok := now.try(&d.Graph, &r)
+			after, g, ok := now.try(&d.Graph, graph, s.Object, &r)
 			if !ok {
 				t.Fatalf("step %q cannot be played", s.Do)
 			}

@@ -74,19 +74,15 @@ func (n *Node) full() string {
 // supposed is a remedy that no engine can carry out: its success is that its cause is gone.
 func (w *world) supposed(n *Node, s Step) remedy {
 	s.Tried = false
-	return remedy{s, func(c *world) bool {
-		c.solved = append(slices.Clone(c.solved), n.ID)
-		return true
-	}}
+	return remedy{s, nil}
 }
 
 // budgetRemedies: the budget allows one more disruption, or its workload has one more pod.
 func (w *world) budgetRemedies(n *Node) (all []remedy) {
-	k := slices.IndexFunc(w.budgets, func(b fairlead.PodDisruptionBudget) bool { return b.Namespace == n.Namespace && b.Name == n.Name })
-	if k < 0 {
+	b := w.budget(n.Namespace, n.Name)
+	if b == nil {
 		return nil
 	}
-	b := &w.budgets[k]
 	spec := fmt.Sprintf(`{"spec":{"minAvailable":null,"maxUnavailable":%d}}`, 1)
 	if v := b.Spec.MinAvailable; v != nil && !v.Percentage() && b.Status.DesiredHealthy > 1 {
 		spec = fmt.Sprintf(`{"spec":{"minAvailable":%d}}`, b.Status.DesiredHealthy-1)
@@ -112,8 +108,7 @@ func (w *world) unhealthyRemedies(g *Graph, n *Node) (all []remedy) {
 		if b == nil || b.Kind != "PodDisruptionBudget" {
 			continue
 		}
-		k := slices.IndexFunc(w.budgets, func(x fairlead.PodDisruptionBudget) bool { return x.Namespace == b.Namespace && x.Name == b.Name })
-		if k < 0 || w.budgets[k].Spec.UnhealthyPodEvictionPolicy == fairlead.AlwaysAllow {
+		if x := w.budget(b.Namespace, b.Name); x == nil || x.Spec.UnhealthyPodEvictionPolicy == fairlead.AlwaysAllow {
 			continue
 		}
 		all = append(all, remedy{Step{
@@ -137,12 +132,13 @@ func (w *world) finalizerRemedies(n *Node) []remedy {
 
 // removePod lets a pod end; a pod of a controller is replaced.
 func (w *world) removePod(namespace, name string) bool {
-	k := slices.IndexFunc(w.pods, func(p fairlead.Pod) bool { return p.Namespace == namespace && p.Name == name })
-	if k < 0 {
+	k, ok := w.indexed().podAt[objectKey{namespace, name}]
+	if !ok {
 		return false
 	}
 	p := w.pods[k]
 	w.pods = slices.Delete(slices.Clone(w.pods), k, k+1)
+	w.replaced()
 	if c := p.ControllerOf(); c != nil && c.Kind != "Job" && c.Kind != "DaemonSet" {
 		p.DeletionTimestamp, p.Finalizers, p.Spec.NodeName = nil, nil, ""
 		if c.Kind != "StatefulSet" {
@@ -166,9 +162,8 @@ func (w *world) roomRemedies(n *Node) []remedy {
 
 // isDown reports whether a node of the cluster is not ready.
 func (w *world) isDown(name string) bool {
-	return slices.ContainsFunc(w.nodes, func(n fairlead.Node) bool {
-		return n.Name == name && slices.ContainsFunc(n.Status.Conditions, func(c fairlead.NodeCondition) bool { return c.Type == "Ready" && c.Status != fairlead.ConditionTrue })
-	})
+	n := w.node(name)
+	return n != nil && slices.ContainsFunc(n.Status.Conditions, func(c fairlead.NodeCondition) bool { return c.Type == "Ready" && c.Status != fairlead.ConditionTrue })
 }
 
 // backRemedies: the node reports again.
@@ -235,6 +230,7 @@ func (w *world) bringBack(name string) bool {
 	}
 	if slices.ContainsFunc(w.pods, gone) {
 		w.pods = slices.DeleteFunc(slices.Clone(w.pods), gone)
+		w.replaced()
 	}
 	return ok
 }

@@ -12,46 +12,11 @@ import (
 	"github.com/fairlead/fairlead/taints/placement"
 )
 
-// scout finds nodes for pods: among those that take pods now, and among all of them as if they
-// were well.
-type scout struct {
-	now, well *placement.Cluster
-	nodes     []string // names, sorted
-}
-
 // troubles are taints that the cluster itself sets on nodes that are down or cordoned.
 var troubles = []string{outOfService, "node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable", "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure", "node.kubernetes.io/network-unavailable"}
 
-// places returns the scout; it is made when it is first needed.
-func (b *builder) places() *scout {
-	if b.scout != nil {
-		return b.scout
-	}
-	o := &placement.Options{Namespaces: b.namespaces, RoomUntold: true}
-	s := &scout{now: placement.New(o), well: placement.New(o)}
-	order := make([]*fairlead.Node, 0, len(b.nodes))
-	for i := range b.nodes {
-		order = append(order, &b.nodes[i])
-	}
-	slices.SortFunc(order, func(x, y *fairlead.Node) int { return strings.Compare(x.Name, y.Name) })
-	for _, n := range order {
-		s.nodes = append(s.nodes, n.Name)
-		closed, open := *n, *n
-		closed.Spec.Unschedulable = n.Spec.Unschedulable || b.down[n.Name]
-		_ = s.now.SetNode(&closed) // a quantity that cannot be read counts as none
-		open.Spec.Unschedulable = false
-		open.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t fairlead.Taint) bool { return slices.Contains(troubles, t.Key) })
-		_ = s.well.SetNode(&open)
-	}
-	for i := range b.pods {
-		if p := &b.pods[i]; p.Spec.NodeName != "" && !p.Finished() {
-			_ = s.now.Add(p)
-			_ = s.well.Add(p)
-		}
-	}
-	b.scout = s
-	return s
-}
+// takes reports whether a node takes new pods, as far as faults go.
+func (b *builder) takes(n *fairlead.Node) bool { return !b.down[n.Name] }
 
 // podPends adds a pod that waits for a node.
 func (b *builder) podPends(p *fairlead.Pod, x Node) {
@@ -76,9 +41,8 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 
 // nowhere adds a pod that needs a node, and what keeps it from one; says begins its sentence.
 func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
-	s := b.places()
 	id := ID("Pod", p.Namespace, p.Name)
-	if to, ok := s.now.First(p, nil); ok {
+	if to, ok := b.places().First(p, b.takes); ok {
 		x.State, x.Reason, x.Says = Going, PodScheduling, says+" yet, and fits on node "+to.Name
 		b.add(x)
 		return
@@ -90,12 +54,17 @@ func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
 		b.wait(id, b.shutBy(wait), "FitsOn", Derived)
 		return
 	}
+	if old := b.before.Node(id); old != nil && old.State == Faulty && slices.Contains(placeless, old.Reason) {
+		x.State, x.Reason, x.Alike, x.Says = old.State, old.Reason, old.Alike, old.Says
+		b.add(x)
+		return
+	}
 	counts, only := map[placement.Filter]int{}, map[placement.Filter]string{}
-	for _, node := range s.nodes {
-		if misfits := s.well.Evaluate(p, node); len(misfits) > 0 {
-			f := misfits[0]
-			counts[f.Filter]++
-			only[f.Filter] = "node " + node + ": " + f.Message
+	well := b.wellPlaces()
+	for _, node := range b.index.nodes {
+		if f := well.Rejects(p, node); f != "" {
+			counts[f]++
+			only[f] = node
 		}
 	}
 	filters := slices.SortedFunc(maps.Keys(counts), func(x, y placement.Filter) int {
@@ -104,7 +73,7 @@ func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
 	var why []string
 	for _, f := range filters {
 		if counts[f] == 1 {
-			why = append(why, only[f])
+			why = append(why, "node "+only[f]+": "+well.Evaluate(p, only[f])[0].Message)
 			continue
 		}
 		why = append(why, fmt.Sprintf("%d nodes %s", counts[f], unfit(f)))
@@ -121,27 +90,36 @@ func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
 // those that are down and not being updated, or else of those that are being updated or are
 // cordoned for no known reason, or else of those that are being drained.
 func (b *builder) shut(p *fairlead.Pod) string {
-	s := b.places()
 	best, cost := "", 3
-	for _, name := range s.nodes {
-		n := b.node(name)
-		c := 2
+	for _, n := range b.shutNodes() {
+		name, c := n.Name, 2
 		switch {
 		case b.down[name] && !updating(n):
 			c = 0
 		case b.down[name], b.have[ID("Node", "", name)+"#"+outOfService], n.Spec.Unschedulable && !b.draining[name] && !updating(n):
 			c = 1
-		case !n.Spec.Unschedulable:
-			continue
 		}
 		if p.Spec.NodeName == name {
 			continue
 		}
-		if c < cost && s.well.Fits(p, name) {
+		if c < cost && b.wellPlaces().Fits(p, name) {
 			best, cost = name, c
 		}
 	}
 	return best
+}
+
+// shutNodes returns the nodes that are down, cordoned or out of service, by name.
+func (b *builder) shutNodes() []*fairlead.Node {
+	if b.closed == nil {
+		b.closed = []*fairlead.Node{}
+		for _, name := range b.index.nodes {
+			if n := b.node(name); b.down[name] || n.Spec.Unschedulable || b.have[ID("Node", "", name)+"#"+outOfService] {
+				b.closed = append(b.closed, n)
+			}
+		}
+	}
+	return b.closed
 }
 
 // shutBy returns the ID of what keeps new pods off a node.
@@ -155,6 +133,9 @@ func (b *builder) shutBy(node string) string {
 	}
 	return b.cordon(b.node(node))
 }
+
+// placeless are the reasons that noPlace returns.
+var placeless = []string{PodNoRoom, PodNotTolerating, PodKeptApart, PodNoNode}
 
 // noPlace returns the reason that stands for filters: what can be changed first.
 func noPlace(filters []placement.Filter) string {

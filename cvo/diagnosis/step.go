@@ -38,7 +38,7 @@ const mostSteps = 12
 // remedy is something that may end a cause.
 type remedy struct {
 	Step
-	play func(*world) bool // carries it out; false if it cannot be
+	play func(*world) bool // carries it out; false if it cannot be. If nil, its cause is supposed to be gone.
 }
 
 // steps finds what to do, in the order of the causes: each remedy is played on a copy of the
@@ -56,7 +56,7 @@ func (w *world) steps(g *Graph) (steps []Step, rest bool) {
 			break
 		}
 		for _, r := range now.remedies(graph, id) {
-			after, afterwards, ok := now.try(g, &r)
+			after, afterwards, ok := now.try(g, graph, id, &r)
 			if !ok {
 				continue
 			}
@@ -120,50 +120,64 @@ func freed(before *Graph, causes []Cause, after *Graph) []string {
 	return slices.DeleteFunc(Stuck(causes), func(id string) bool { return left[id] })
 }
 
-// try carries a remedy out on a copy of the world, lets the cluster react, and builds the graph
-// again.
-func (w *world) try(first *Graph, r *remedy) (*world, *Graph, bool) {
+// try carries a remedy of a node of the graph out on a copy of the world, lets the cluster react, and
+// builds the graph again. If the remedy is only supposed to help, the world stays as it is.
+func (w *world) try(first, graph *Graph, id string, r *remedy) (*world, *Graph, bool) {
 	after := w.copied()
-	if r.play == nil || !r.play(after) {
+	if r.play == nil {
+		after.solved = append(slices.Clone(w.solved), id)
+		g := &Graph{Nodes: slices.Clone(graph.Nodes), Edges: slices.Clone(graph.Edges)}
+		g.without(first, func(n *Node) bool { return n.ID == id })
+		g.Normal()
+		return after, g, true
+	}
+	if !r.play(after) {
 		return nil, nil, false
 	}
-	after.react()
+	after.react(w)
 	b := build(after, first)
 	return after, &b.g, true
 }
 
 // react lets the controllers of the cluster do what they do by themselves: pods that fit are
-// placed and become ready, and budgets are counted.
-func (w *world) react() {
+// placed and become ready, and budgets are counted if pods or budgets are not as before.
+func (w *world) react(before *world) {
 	if w.nodes != nil && w.pods != nil {
-		b := &builder{world: w, nodeAt: map[string]int{}, podAt: map[string]int{}, podsOn: map[string][]int{}, down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, told: map[string]bool{}}
-		for i := range w.nodes {
-			b.nodeAt[w.nodes[i].Name] = i
-		}
+		b := &builder{world: w, down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}}
 		b.nodesDown()
 		b.place()
 	}
-	w.measure()
+	if !same(before.pods, w.pods) || !same(before.budgets, w.budgets) {
+		w.measure()
+	}
 }
 
 // place puts pods that wait for a node where they fit.
 func (b *builder) place() {
-	waits := func(p *fairlead.Pod) bool {
-		return p.Spec.NodeName == "" && !p.Finished() && p.DeletionTimestamp == nil
+	var placed []*fairlead.Pod
+	at := map[objectKey]*fairlead.Pod{}
+	for i := range b.pods {
+		p := &b.pods[i]
+		if p.Spec.NodeName != "" || p.Finished() || p.DeletionTimestamp != nil {
+			continue
+		}
+		if to, ok := b.places().First(p, b.takes); ok {
+			c := *p
+			c.Spec.NodeName = to.Name
+			ready(&c)
+			_ = b.places().Add(&c) // what cannot be read counts as nothing
+			placed = append(placed, &c)
+			at[objectKey{p.Namespace, p.Name}] = &c
+		}
 	}
-	if !slices.ContainsFunc(b.pods, func(p fairlead.Pod) bool { return waits(&p) }) {
+	if len(placed) == 0 {
 		return
 	}
-	s := b.places()
-	b.editPods(waits, func(p *fairlead.Pod) {
-		to, ok := s.now.First(p, nil)
-		if !ok {
-			return
-		}
-		p.Spec.NodeName = to.Name
-		ready(p)
-		_ = s.now.Add(p) // what cannot be read counts as nothing
-	})
+	for _, p := range placed {
+		b.places().Remove(p) // it is there only in this world
+	}
+	b.editPods(func(p *fairlead.Pod) bool { return p.Spec.NodeName == "" && at[objectKey{p.Namespace, p.Name}] != nil }, func(p *fairlead.Pod) { *p = *at[objectKey{p.Namespace, p.Name}] })
+	b.replaced()
 }
 
 // ready makes a pod ready.

@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
@@ -37,6 +36,9 @@ type world struct {
 	solved     []string            // IDs of nodes of the graph that are supposed to be gone
 	// signs are what other objects say about themselves.
 	signs []sign
+
+	index  *index  // see indexed
+	ground *ground // where pods are; shared with copies
 }
 
 // sign is something that an object says, and since when.
@@ -61,8 +63,8 @@ func (w *world) copied() *world {
 
 // editNode replaces a node by a changed copy; false if there is none of that name.
 func (w *world) editNode(name string, edit func(*fairlead.Node)) bool {
-	k := slices.IndexFunc(w.nodes, func(n fairlead.Node) bool { return n.Name == name })
-	if k < 0 {
+	k, ok := w.indexed().nodeAt[name]
+	if !ok {
 		return false
 	}
 	w.nodes = slices.Clone(w.nodes)
@@ -76,8 +78,8 @@ func (w *world) editNode(name string, edit func(*fairlead.Node)) bool {
 
 // editBudget replaces a budget likewise.
 func (w *world) editBudget(namespace, name string, edit func(*fairlead.PodDisruptionBudget)) bool {
-	k := slices.IndexFunc(w.budgets, func(b fairlead.PodDisruptionBudget) bool { return b.Namespace == namespace && b.Name == name })
-	if k < 0 {
+	k, ok := w.indexed().budgetAt[objectKey{namespace, name}]
+	if !ok {
 		return false
 	}
 	w.budgets = slices.Clone(w.budgets)
@@ -134,17 +136,15 @@ func (w *world) measure() {
 		return
 	}
 	budgets := slices.Clone(w.budgets)
-	index, _ := object.NewBudgets(budgets)
-	selected := make([][]*fairlead.Pod, len(budgets))
-	for i := range w.pods {
-		for _, k := range index.Of(&w.pods[i], nil) {
-			selected[k] = append(selected[k], &w.pods[i])
-		}
-	}
+	x := w.indexed()
 	scale := w.scale()
 	for i := range budgets {
 		if budgets[i].Check() == nil {
-			budgets[i].Status = budgets[i].MeasureSelected(selected[i], scale, w.now)
+			selected := make([]*fairlead.Pod, 0, len(x.podsOf[i]))
+			for _, at := range x.podsOf[i] {
+				selected = append(selected, &w.pods[at])
+			}
+			budgets[i].Status = budgets[i].MeasureSelected(selected, scale, w.now)
 		}
 	}
 	w.budgets = budgets

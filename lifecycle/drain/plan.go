@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // PlanRequest is the input of [NewPlan]. Lists may be in any order, except Drain.
@@ -44,6 +45,9 @@ type PlanRequest struct {
 	DaemonSetsListed bool              `json:"daemonSetsListed,omitempty"` // see DaemonSets
 	Namespaces       []ObjectMeta      `json:"namespaces,omitempty"`       // see DaemonSets
 	ClusterLabels    map[string]string `json:"clusterLabels,omitempty"`    // see DaemonSets
+	// Cluster, unless it is nil, holds Nodes, by name, and Pods already, so that one
+	// cluster serves many plans. It must not be used meanwhile, and is the same afterwards.
+	Cluster *placement.Cluster `json:"-"`
 }
 
 // Replicas is how many pods a controller should have.
@@ -204,6 +208,7 @@ func NewPlan(req *PlanRequest, now time.Time, policy *Policy) (*Plan, error) {
 		p.batch(batch, from)
 		p.goBack(batch)
 	}
+	p.giveBack()
 	p.finish()
 	return p.plan, nil
 }
@@ -269,8 +274,6 @@ type planner struct {
 	now    time.Time
 	plan   *Plan
 	pods   [][]int32 // by node, positions of its pods
-	first  []int32   // by pod, where its budgets begin in of; one more at the end
-	of     []int32   // positions of budgets, by pod
 	ledger ledger
 	tally  []BudgetPlan // by budget
 	told   map[finding][]PodReason
@@ -291,13 +294,11 @@ func (p *planner) prepare() {
 	p.delta = make([]int, len(p.req.Budgets))
 	p.ledger.index, _ = object.NewBudgets(p.ledger.budgets) // check has found no error
 	p.tally = make([]BudgetPlan, len(p.req.Budgets))
-	p.first = make([]int32, 1, len(p.req.Pods)+1)
-	p.of = make([]int32, 0, len(p.req.Pods))
 	p.place()
 	p.measure()
 }
 
-// place assigns pods to their nodes and budgets, in one pass.
+// place assigns pods to their nodes.
 func (p *planner) place() {
 	at := make(map[string]int32, len(p.req.Nodes))
 	for i := range p.req.Nodes {
@@ -306,8 +307,6 @@ func (p *planner) place() {
 	where := make([]int32, len(p.req.Pods))
 	count := make([]int, len(p.req.Nodes))
 	for i := range p.req.Pods {
-		p.of = p.ledger.of(&p.req.Pods[i], p.of)
-		p.first = append(p.first, int32(len(p.of)))
 		node, known := at[p.req.Pods[i].Spec.NodeName]
 		if where[i] = -1; known {
 			where[i] = node
@@ -330,7 +329,7 @@ func (p *planner) budgets(pod int32) []int32 {
 	if n := len(p.req.Pods); int(pod) >= n {
 		pod = p.rooms.origins[int(pod)-n]
 	}
-	return p.of[p.first[pod]:p.first[pod+1]:p.first[pod+1]]
+	return p.ledger.of(&p.req.Pods[pod], nil)
 }
 
 // measure fills in the numbers of budgets without a current status.

@@ -18,6 +18,16 @@ type places struct {
 	elsewhere string
 	pods      []*Pod  // replacements on nodes that are drained later
 	origins   []int32 // of each of pods, the position of the pod that it replaces
+	// drained are the nodes that are drained, the last first, if the cluster is the caller's.
+	drained []*Node
+	drains  map[string]bool // their names
+	undo    []was           // what restores the caller's cluster, in the order of the changes
+}
+
+// was is what a node or a pod was before its first change.
+type was struct {
+	node *Node
+	pod  *Pod // without a node it was not there
 }
 
 // leaver is a pod that goes, or went, in a round.
@@ -34,6 +44,16 @@ type leaver struct {
 // newPlaces puts all nodes and pods of the request in a cluster: nodes that stay first.
 func (p *planner) newPlaces(order []int) {
 	p.rooms = &places{cluster: placement.New(&placement.Options{RoomUntold: true, Namespaces: labelsOf(p.req.Namespaces)}), closed: map[string]bool{}, stay: map[string]bool{}}
+	for i := range p.req.Nodes {
+		n := &p.req.Nodes[i]
+		if c := n.Condition("Ready"); c == nil || c.Status == "True" {
+			p.rooms.stay[n.Name] = n.Status.Allocatable != nil
+		}
+	}
+	if p.req.Cluster != nil {
+		p.borrow(order)
+		return
+	}
 	drained := map[int]bool{}
 	for _, at := range order {
 		drained[at] = true
@@ -50,9 +70,6 @@ func (p *planner) newPlaces(order []int) {
 	}
 	for _, n := range nodes {
 		p.unreadable(p.rooms.cluster.SetNode(n))
-		if c := n.Condition("Ready"); c == nil || c.Status == "True" {
-			p.rooms.stay[n.Name] = n.Status.Allocatable != nil
-		}
 	}
 	for i := range p.req.Pods {
 		pod := &p.req.Pods[i]
@@ -61,6 +78,73 @@ func (p *planner) newPlaces(order []int) {
 			p.rooms.elsewhere = name
 		}
 	}
+}
+
+// borrow uses the cluster of the request.
+func (p *planner) borrow(order []int) {
+	p.rooms.cluster, p.rooms.drains = p.req.Cluster, make(map[string]bool, len(order))
+	for _, at := range slices.Backward(order) {
+		p.rooms.drained = append(p.rooms.drained, &p.req.Nodes[at])
+		p.rooms.drains[p.req.Nodes[at].Name] = true
+	}
+	for i := range p.req.Pods {
+		if name := p.req.Pods[i].Spec.NodeName; name != "" && p.rooms.cluster.Node(name) == nil && (p.rooms.elsewhere == "" || name < p.rooms.elsewhere) {
+			p.rooms.elsewhere = name
+		}
+	}
+}
+
+// giveBack undoes all changes of a cluster that is the caller's.
+func (p *planner) giveBack() {
+	if p.rooms == nil || p.req.Cluster == nil {
+		return
+	}
+	for _, w := range slices.Backward(p.rooms.undo) {
+		switch {
+		case w.node != nil:
+			_ = p.rooms.cluster.SetNode(w.node) // it was read before, and so were the pods
+		case w.pod.Spec.NodeName == "":
+			p.rooms.cluster.Remove(w.pod)
+		default:
+			_ = p.rooms.cluster.Add(w.pod)
+		}
+	}
+}
+
+// remove takes a pod out of the cluster.
+func (r *places) remove(p *Pod) {
+	r.undo = append(r.undo, was{pod: p})
+	r.cluster.Remove(p)
+}
+
+// add puts a pod on a node.
+func (r *places) add(p *Pod) {
+	absent := &Pod{ObjectMeta: ObjectMeta{Namespace: p.Namespace, Name: p.Name}}
+	r.undo = append(r.undo, was{pod: absent})
+	_ = r.cluster.Add(p) // what cannot be read was noted
+}
+
+// setNode replaces a node.
+func (r *places) setNode(n *Node) {
+	r.undo = append(r.undo, was{node: r.cluster.Node(n.Name)})
+	_ = r.cluster.SetNode(n) // it was there before
+}
+
+// first returns the first node that takes a pod: one that stays, by name, or else one that
+// is drained, the last of them first.
+func (r *places) first(p *Pod, may func(*Node) bool) (*Node, bool) {
+	if len(r.drained) == 0 {
+		return r.cluster.First(p, may)
+	}
+	if n, ok := r.cluster.First(p, func(n *Node) bool { return may(n) && !r.drains[n.Name] }); ok {
+		return n, true
+	}
+	for _, n := range r.drained {
+		if may(n) && r.cluster.Fits(p, n.Name) {
+			return n, true
+		}
+	}
+	return nil, false
 }
 
 func labelsOf(namespaces []ObjectMeta) map[string]map[string]string {
@@ -90,7 +174,7 @@ func (p *planner) assume(to *[]string, text string) {
 func (p *planner) close(n *Node) {
 	closed := *n
 	closed.Spec.Unschedulable = true
-	_ = p.rooms.cluster.SetNode(&closed) // it was there before
+	p.rooms.setNode(&closed)
 	p.rooms.closed[n.Name] = true
 }
 
@@ -99,7 +183,7 @@ func (p *planner) open(n *Node) {
 	opened := *n
 	opened.Spec.Unschedulable = false
 	opened.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t fairlead.Taint) bool { return t.Key == unschedulableTaint })
-	_ = p.rooms.cluster.SetNode(&opened)
+	p.rooms.setNode(&opened)
 	delete(p.rooms.closed, n.Name)
 }
 
@@ -110,7 +194,7 @@ const unschedulableTaint = "node.kubernetes.io/unschedulable"
 // none yet, and counts for their budgets which of them serve from now on.
 func (p *planner) rehouse(left []*leaver) {
 	for _, l := range left {
-		p.rooms.cluster.Remove(l.pod)
+		p.rooms.remove(l.pod)
 	}
 	queue := slices.Concat(p.rooms.waiting, left)
 	p.rooms.waiting = nil
@@ -161,9 +245,9 @@ func (p *planner) miss(l *leaver) {
 // evicted for it.
 func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	r := p.rooms
-	to, ok := r.cluster.First(l.pod, func(n *Node) bool { return !r.closed[n.Name] && r.stay[n.Name] })
+	to, ok := r.first(l.pod, func(n *Node) bool { return !r.closed[n.Name] && r.stay[n.Name] })
 	if !ok {
-		to, ok = r.cluster.First(l.pod, func(n *Node) bool { _, ready := r.stay[n.Name]; return !r.closed[n.Name] && ready })
+		to, ok = r.first(l.pod, func(n *Node) bool { _, ready := r.stay[n.Name]; return !r.closed[n.Name] && ready })
 		if ok {
 			p.assume(&p.plan.Unknown, "node "+to.Name+" does not report its allocatable resources: it is assumed to have room")
 		}
@@ -174,7 +258,7 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	} else if found, may := r.cluster.Preempt(l.pod, p.ledger.budgets, func(n *Node) bool { return !r.closed[n.Name] && r.stay[n.Name] }); may {
 		name, ok = found.Node, true
 		for _, v := range found.Victims {
-			r.cluster.Remove(v)
+			r.remove(v)
 			l.told().Preempts = append(l.told().Preempts, v.ObjectMeta.String())
 			if replaced(v) {
 				victims = append(victims, p.victim(l, v))
@@ -199,7 +283,7 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	}
 	c := *l.pod
 	c.Spec.NodeName, c.DeletionTimestamp = name, nil
-	_ = r.cluster.Add(&c) // what cannot be read was noted
+	r.add(&c)
 	l.pod = &c
 	p.moved(l)
 	return victims, true

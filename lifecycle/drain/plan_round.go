@@ -226,7 +226,7 @@ func (p *planner) evicted(d *draining, l *leftPod, counted bool) {
 	case replaced(l.pod):
 		p.left = append(p.left, x)
 	default:
-		p.rooms.cluster.Remove(l.pod)
+		p.rooms.remove(l.pod)
 	}
 }
 

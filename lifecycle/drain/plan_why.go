@@ -42,7 +42,7 @@ func (p *planner) ended(d *draining, l *leftPod) {
 		p.left = append(p.left, &leaver{pod: l.pod, at: l.at, budgets: p.budgets(l.at), node: d.node, plan: l.plan})
 		return
 	}
-	p.rooms.cluster.Remove(l.pod)
+	p.rooms.remove(l.pod)
 }
 
 // blame notes why a pod is left.

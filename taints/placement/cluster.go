@@ -30,6 +30,7 @@ type Cluster struct {
 	byName    map[string]int // positions in nodes
 	classes   map[string]*class
 	order     []*class // in the order in which they were added
+	apart     []*class // those of order with anti-affinity
 	pods      map[podKey]*placed
 	bound     map[string]map[*placed]struct{} // pods by the name of their node, even if it does not exist
 	resources []string                        // names of resources, by number
@@ -271,6 +272,9 @@ func (c *Cluster) classOf(p *fairlead.Pod) *class {
 		k = c.newClass(p)
 		c.classes[string(c.key)] = k
 		c.order = append(c.order, k)
+		if len(k.away) > 0 {
+			c.apart = append(c.apart, k)
+		}
 	}
 	return k
 }

@@ -4,7 +4,7 @@ package placement
 // value of their nodes.
 type counts struct {
 	epoch  int
-	looked int      // how many of the cluster's classes were considered
+	looked int      // how many of the cluster's classes, or of those with anti-affinity, were considered
 	from   []source // the classes whose pods are relevant
 	near   tally
 	away   tally
@@ -33,16 +33,19 @@ func (c *Cluster) update(k *class) {
 		k.counts = counts{epoch: c.epoch, near: tally{}, away: tally{}, guard: tally{}, spread: make([]map[string]int, len(k.spread)), least: make([]int, len(k.spread))}
 		c.domains(k)
 	}
-	alone := len(k.near)+len(k.away)+len(k.spread) == 0
-	for _, x := range c.order[k.counts.looked:] {
-		if !(alone && len(x.away) == 0) && c.matters(k, x) {
+	order := c.order
+	if len(k.near)+len(k.away)+len(k.spread) == 0 { // only those that keep others away matter
+		order = c.apart
+	}
+	for _, x := range order[k.counts.looked:] {
+		if c.matters(k, x) {
 			for p := range x.members {
 				c.count(k, p, 1)
 			}
 			k.counts.from = append(k.counts.from, source{x, len(x.changes)})
 		}
 	}
-	k.counts.looked = len(c.order)
+	k.counts.looked = len(order)
 	for i := range k.counts.from {
 		x := &k.counts.from[i]
 		for _, ch := range x.changes[x.seen:] {
