@@ -110,7 +110,7 @@ var lattice = map[string][]string{
 		"solver/olm/internal/calls", "solver/olm/internal/manifest", "solver/olm/resource", "solver/olm/scope",
 	},
 	"solver/olm/explain": {
-		".", "catalog", "internal/shell", "solver/olm", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal", "solver/olm/resource", "solver/olm/source",
+		".", "catalog", "internal/shell", "internal/words", "solver/olm", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal", "solver/olm/resource", "solver/olm/source",
 	},
 	"solver/olm/install": {
 		".", "internal/cluster", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",

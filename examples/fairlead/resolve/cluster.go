@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/cvo/operators"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
@@ -29,18 +30,17 @@ type cluster struct {
 // are skipped.
 func readCluster(from *reading.Source, name string) (*cluster, error) {
 	c := &cluster{}
+	var seen explain.Cluster // for what is odd about its objects
 	var failed error
 	from.Each = func(r *snapshot.Ref, text []byte) {
-		odd, err := c.Add(r.Kind, text)
+		odd, err := seen.Add(r.Kind, text)
 		c.odd, failed = append(c.odd, odd...), errors.Join(failed, err)
 	}
 	s, err := from.Read(name)
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	for _, kind := range s.Looked() {
-		c.Add(kind+"List", nil)
-	}
+	c.Cluster = *operators.Of(s)
 	c.place()
 	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions) == 0 {
 		return nil, fmt.Errorf("%s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)

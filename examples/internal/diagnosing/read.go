@@ -2,10 +2,10 @@
 package diagnosing
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/diagnosis"
+	"github.com/fairlead/fairlead/cvo/operators"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 )
@@ -21,31 +21,7 @@ func Of(s *snapshot.Snapshot) *diagnosis.Diagnosis {
 
 // Operators returns what OLM's engines read of a snapshot.
 func Operators(s *snapshot.Snapshot) *explain.Cluster {
-	c := &explain.Cluster{OpenShift: s.Version() != nil}
-	feed(c, "Subscription", &s.Subscriptions)
-	feed(c, "ClusterServiceVersion", &s.CSVs)
-	feed(c, "InstallPlan", &s.InstallPlans)
-	feed(c, "OperatorGroup", &s.OperatorGroups)
-	feed(c, "CatalogSource", &s.CatalogSources)
-	feed(c, "OperatorCondition", &s.OperatorConditions)
-	feed(c, "Namespace", &s.Namespaces)
-	feed(c, "Job", &s.Jobs)
-	feed(c, "OperatorHub", &s.Hubs)
-	feed(c, "OLMConfig", &s.OLMConfigs)
-	feed(c, "ClusterExtension", &s.Extensions)
-	return c
-}
-
-// feed gives the objects of a list to OLM's engines, and says whether the list is known.
-func feed[T any](to *explain.Cluster, kind string, l *snapshot.List[T]) {
-	for i := range l.Items {
-		if text, err := json.Marshal(&l.Items[i]); err == nil {
-			_, _ = to.Add(kind, text) // what was odd in the dump, the snapshot says
-		}
-	}
-	if l.Scope.Looked() {
-		_, _ = to.Add(kind+"List", nil)
-	}
+	return operators.Of(s)
 }
 
 // olm returns what the operators of a cluster wait for.

@@ -137,6 +137,12 @@ func (c *Cluster) unhealthy(s *source.CatalogSource, h health, own bool) Wait {
 		w.Commands = []string{shell.Command("kubectl edit catalogsource -n %s %s", key.Namespace, key.Name)}
 		return w
 	}
+	if strings.Contains(s.Status.Message, podSecurity) {
+		w.Unblock = "make its pod one that the Pod Security Standard of namespace " + key.Namespace + " allows"
+		w.Commands = []string{shell.Command("kubectl patch catalogsource -n %s %s --type merge -p %s", key.Namespace, key.Name,
+			shell.JSON(map[string]any{"spec": map[string]any{"grpcPodConfig": map[string]any{"securityContextConfig": "restricted"}}}))}
+		return w
+	}
 	w.Unblock = "find out why its pod does not answer (image, pull secret, network)"
 	w.Commands = []string{shell.Command("kubectl describe pods -n %s -l %s", key.Namespace, "olm.catalogSource="+key.Name)}
 	switch {

@@ -3,6 +3,7 @@ package explain
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm/crd"
@@ -62,6 +63,9 @@ type Cluster struct {
 	// Answers are what resolution gives, by namespace. Where there is none, the next
 	// version of an operator is not known.
 	Answers map[string]*Answer
+	// Now is when the cluster was looked at: what lasts longer than OLM takes for it does
+	// not pass by itself. Zero means that it is not known.
+	Now time.Time
 	// OpenShift says that the commands are for an OpenShift cluster.
 	OpenShift bool
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
+// cleanupFinalizer is what OLM sets on CSVs, and removes once it has cleaned up after them.
+const cleanupFinalizer = "operators.coreos.com/csv-cleanup"
+
 // ReasonUnknownPhase means that nothing is known of the phase of a CSV.
 const ReasonUnknownPhase = "UnknownPhase"
 
@@ -143,26 +146,7 @@ func (c *Cluster) requirements(w *Wait, csv *resource.ClusterServiceVersion) {
 		if r.Status == "Present" || r.Status == "" {
 			continue
 		}
-		text := strings.TrimSpace(r.Kind + " " + r.Name)
-		if r.Version != "" && r.Kind == "CustomResourceDefinition" {
-			text += " in version " + r.Version
-		}
-		switch r.Status {
-		case "NotPresent":
-			text += " does not exist"
-		case "PresentNotAvailable":
-			text += " is not established"
-		default:
-			if text += " does not satisfy"; r.Message != "" {
-				text += " (" + clause(r.Message) + ")"
-			}
-		}
-		for _, d := range r.Dependents {
-			if d.Status == "NotSatisfied" {
-				text += "; it lacks the permission " + clause(d.Message)
-			}
-		}
-		missing = append(missing, text)
+		missing = append(missing, lacks(r))
 		c.provide(w, csv, r)
 	}
 	if missing != nil {
@@ -172,8 +156,52 @@ func (c *Cluster) requirements(w *Wait, csv *resource.ClusterServiceVersion) {
 	w.Commands = []string{shell.Command("kubectl get csv -n %s %s -o %s", csv.Namespace, csv.Name, "jsonpath={.status.requirementStatus}")}
 }
 
+// lacks says in which way a requirement is not met.
+func lacks(r *resource.Requirement) string {
+	text := strings.TrimSpace(r.Kind + " " + r.Name)
+	served := r.Message == crdNotServed && r.Version != ""
+	if r.Version != "" && r.Kind == "CustomResourceDefinition" && !served {
+		text += " in version " + r.Version
+	}
+	switch {
+	case served:
+		text += " does not serve version " + r.Version
+	case r.Status == "NotPresent":
+		text += " does not exist"
+	case r.Status == "PresentNotAvailable":
+		text += " is not established"
+	default:
+		if text += " does not satisfy"; r.Message != "" {
+			text += " (" + clause(r.Message) + ")"
+		}
+	}
+	for _, d := range r.Dependents {
+		if d.Status == "NotSatisfied" {
+			text += "; it lacks the permission " + clause(d.Message)
+		}
+	}
+	return text
+}
+
+// What OLM writes about requirements (olm/requirements.go).
+const (
+	crdNotServed = "CRD version not served"
+	crdAlongside = "CRD installed alongside other CSV(s): "
+	kubeTooOld   = "CSV version requirement not met: minKubeVersion "
+)
+
 // provide names who provides a requirement.
 func (c *Cluster) provide(w *Wait, csv *resource.ClusterServiceVersion, r *resource.Requirement) {
+	if strings.HasPrefix(r.Message, kubeTooOld) {
+		w.Owner, w.Unblock = "whoever owns the cluster", "update Kubernetes, or choose a version of the operator that supports this one"
+		w.Commands = append(w.Commands, shell.Command("kubectl version"))
+		return
+	}
+	if strings.HasPrefix(r.Message, crdAlongside) {
+		w.Owner, w.Unblock = "OLM", "see why the InstallPlan of "+csv.Name+" has not written its CRD: it still is that of the other CSV"
+		w.Commands = append(w.Commands, shell.Command("kubectl get installplans -n %s", csv.Namespace))
+		return
+	}
 	if r.Kind == "ServiceAccount" {
 		w.Owner = "whoever owns namespace " + csv.Namespace
 		w.Unblock = "give the account what it lacks; OLM does so when it carries out an InstallPlan, so a CSV that was created by hand needs it by hand"
@@ -218,6 +246,11 @@ func (c *Cluster) deleting(v *View, csv *resource.ClusterServiceVersion) {
 		w.Message = fmt.Sprintf("%s is being deleted, and waits for finalizers %s", csv.Name, strings.Join(csv.Finalizers, ", "))
 		w.Owner, w.Unblock = "whoever set the finalizers", "see why its controller does not remove them; with spec.cleanup the custom resources go first"
 		w.Commands = []string{shell.Command("kubectl get csv -n %s %s -o %s", csv.Namespace, csv.Name, "jsonpath={.status.cleanup}")}
+		if !csv.Spec.Cleanup.Enabled && len(csv.Finalizers) == 1 && csv.Finalizers[0] == cleanupFinalizer {
+			w.Owner, w.Unblock = "OLM", "see whether OLM runs, which removes the finalizer; if it was uninstalled, remove the finalizer by hand"
+			w.Commands = []string{shell.Command("kubectl get deployments -A -l %s", "app=olm-operator"),
+				shell.Command("kubectl patch csv -n %s %s --type merge -p %s", csv.Namespace, csv.Name, shell.JSON(map[string]any{"metadata": map[string]any{"finalizers": nil}}))}
+		}
 	}
 	v.add(w)
 }
@@ -308,7 +341,7 @@ func (c *Cluster) CSV(namespace, name string) *View {
 	if c.owner(csv) == nil && c.known(KindSubscription, csv.Namespace) {
 		v.Notes = append(v.Notes, "no subscription names it, so OLM never updates it")
 	}
-	return v
+	return c.late(v)
 }
 
 // uncopied is the view of a copy that is not there.

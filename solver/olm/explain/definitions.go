@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/solver/olm/crd"
 	"github.com/fairlead/fairlead/solver/olm/resource"
 )
@@ -35,14 +34,14 @@ func (c *Cluster) lostVersions(v *View, p *resource.InstallPlan) {
 			}
 		}
 		if lost != nil {
-			v.add(storedLost(p, s.Resolving, next.Name, lost))
+			v.add(c.storedLost(p, s.Resolving, next.Name, lost))
 		}
 	}
 }
 
-func storedLost(p *resource.InstallPlan, csv, name string, lost []string) Wait {
-	return Wait{Block: fairlead.Block{Reason: ReasonCRDLoss, Owner: "whoever owns the objects of " + name,
+func (c *Cluster) storedLost(p *resource.InstallPlan, csv, name string, lost []string) Wait {
+	what := c.dataLoss(name, lost[0])
+	return Wait{Block: fairlead.Block{Reason: ReasonCRDLoss, Owner: what.owner,
 		Message: fmt.Sprintf("%s drops %s of CRD %s, which objects may be stored in: OLM fails InstallPlan %s for risk of data loss", csv, strings.Join(lost, ", "), name, p.Name),
-		Unblock: "write all objects again in a version that stays, then remove the old one from status.storedVersions of the CRD"},
-		Commands: []string{shell.Command("kubectl get crd %s -o %s", name, "jsonpath={.status.storedVersions}")}}
+		Unblock: what.unblock}, Commands: what.commands}
 }

@@ -56,7 +56,7 @@ func (c *Cluster) extension(x *Extension) *View {
 			v.Notes = append(v.Notes, kind+": "+clause(at.Message))
 		}
 	}
-	return v
+	return c.late(v)
 }
 
 // teardown is an extension that is being deleted.
@@ -149,11 +149,12 @@ func (c *Cluster) progressing(v *View, x *Extension) {
 	if at.Status == fairlead.ConditionFalse || at.Reason == "Blocked" {
 		w.Unblock = "change the extension: it is not tried again as it is"
 	}
-	if d, ok := readDenial(at.Message); ok {
-		w.Unblock = fmt.Sprintf("allow %s to %s; it is tried again", d.who, d.what())
-		w.Commands = append(w.Commands, d.command())
+	if what, ok := c.extensionCause(x, at.Message); ok {
+		w.Owner, w.Unblock, w.Commands = cmp.Or(what.owner, w.Owner), what.unblock, what.commands
 	}
-	w.Commands = append(w.Commands, shell.Command("kubectl describe clusterextension %s", x.Name))
+	if len(w.Commands) == 0 {
+		w.Commands = append(w.Commands, shell.Command("kubectl describe clusterextension %s", x.Name))
+	}
 	v.add(w)
 }
 

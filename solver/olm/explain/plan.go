@@ -22,6 +22,8 @@ const (
 	ReasonUnpackFailed     = "BundleUnpackFailed"          // a bundle could not be unpacked
 	ReasonUnpacking        = "BundleUnpacking"             // a bundle is being unpacked
 	ReasonPermission       = "PermissionDenied"            // the service account may not do what the plan needs
+	ReasonPlanEmpty        = "InstallPlanEmpty"            // OLM does not process it
+	ReasonCSVGone          = "InstalledCSVMissing"         // what was installed is not there any more
 	ReasonCRDLoss          = "CustomResourceStoredVersion" // the plan would drop a version in which objects are stored
 )
 
@@ -47,8 +49,33 @@ func (c *Cluster) plans(v *View, sub *resource.Subscription) {
 	}
 	c.planWaits(v, p)
 	if p.Status.Phase == "Complete" {
+		c.undone(v, sub, p)
 		c.manual(v, sub)
 	}
+	n := 0
+	for i := range c.Plans {
+		if c.Plans[i].Namespace == sub.Namespace {
+			n++
+		}
+	}
+	if n > manyPlans {
+		v.Notes = append(v.Notes, fmt.Sprintf("namespace %s has %d InstallPlans, of which OLM keeps few: something makes it resolve again and again", sub.Namespace, n))
+	}
+}
+
+// manyPlans are more plans than OLM leaves in a namespace: it deletes old ones above
+// five, which it does not where it is older than 0.16 or has no time.
+const manyPlans = 20
+
+// undone adds that a plan is complete, and what it installed is gone: OLM neither
+// repeats the plan nor makes another one.
+func (c *Cluster) undone(v *View, sub *resource.Subscription, p *resource.InstallPlan) {
+	name := sub.Status.CurrentCSV
+	if name == "" || name == sub.Status.InstalledCSV || c.csv(sub.Namespace, name) != nil || !c.known(KindCSV, sub.Namespace) {
+		return
+	}
+	v.add(Wait{Block: fairlead.Block{Reason: ReasonCSVGone, Message: fmt.Sprintf("InstallPlan %s is complete, but its CSV %s does not exist: somebody deleted it", p.Name, name), Owner: "whoever owns the subscription",
+		Unblock: "create the subscription again: OLM makes no other plan for this one" + c.pause(sub)}, Commands: c.recreate(sub)})
 }
 
 // manual says that the plan to come needs approval.
@@ -89,7 +116,7 @@ func (c *Cluster) noPlan(v *View, sub *resource.Subscription, name string) {
 	case holds(sub.Status.Conditions, "InstallPlanMissing") != nil || c.known(KindInstallPlan, sub.Namespace):
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonPlanMissing, Message: fmt.Sprintf("the subscription names InstallPlan %s, which does not exist", name),
 			Since: since(fairlead.FindCondition(sub.Status.Conditions, "InstallPlanMissing")), Owner: "whoever owns the subscription",
-			Unblock: "create the subscription again: OLM makes no other plan for this one"}, Commands: recreate(sub)})
+			Unblock: "create the subscription again: OLM makes no other plan for this one" + c.pause(sub)}, Commands: c.recreate(sub)})
 	case failed != nil:
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonPlanFailed, Message: fmt.Sprintf("InstallPlan %s failed: %s", name, detail(failed.Reason, failed.Message)),
 			Since: failed.LastTransitionTime, Owner: "whoever owns the subscription", Unblock: "find out why"},
@@ -129,6 +156,9 @@ func (c *Cluster) planWaits(v *View, p *resource.InstallPlan) {
 	case "Failed":
 		v.add(c.failedPlan(p, installed))
 	case "Complete":
+	case "":
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonPlanEmpty, Message: fmt.Sprintf("InstallPlan %s has no status, and OLM processes none that has none", p.Name), Owner: "whoever owns the namespace", Since: p.CreationTimestamp,
+			Unblock: "if it stays so for a minute, delete it: OLM makes another one"}, Commands: []string{shell.Command("kubectl delete installplan -n %s %s", p.Namespace, p.Name)}})
 	default:
 		if installed != nil && installed.Status == fairlead.ConditionFalse {
 			v.add(c.stuckPlan(p, installed))
@@ -162,30 +192,64 @@ func (c *Cluster) failedPlan(p *resource.InstallPlan, installed *fairlead.Condit
 	if len(p.Spec.ClusterServiceVersionNames) > 0 {
 		w.Message = fmt.Sprintf("InstallPlan %s for %s failed: %s", p.Name, strings.Join(p.Spec.ClusterServiceVersionNames, ", "), detail(reason, message))
 	}
-	w.Unblock = "remove the cause; then create the subscription again, because OLM does not repeat a plan that failed"
-	if d, ok := readDenial(message); ok {
-		w.Reason = ReasonPermission
-		w.Unblock = fmt.Sprintf("allow %s to %s, or remove spec.serviceAccountName from the operator group; then create the subscription again, because OLM does not repeat a plan that failed", d.who, d.what())
-		w.Commands = append(w.Commands, d.command())
+	cause := c.planCause(message)
+	w.Owner, w.Commands = cmp.Or(cause.owner, w.Owner), cause.commands
+	if cause.reason != "" {
+		w.Reason = cause.reason
 	}
-	for _, sub := range c.subscriptions(p.Namespace) {
-		if ref := sub.Status.InstallPlanRef; ref != nil && ref.Name == p.Name {
-			w.Commands = append(w.Commands, recreate(sub)...)
-		}
-	}
+	then, commands := c.again(p)
+	w.Unblock = cmp.Or(cause.unblock, "remove the cause") + "; then " + then
+	w.Commands = append(w.Commands, commands...)
 	return w
 }
 
-// recreate are the commands that delete a subscription, and the CSV that was chosen
-// for it and is not installed, and create it again.
-func recreate(sub *resource.Subscription) []string {
+// again is what makes OLM resolve again after a plan that it does not repeat. It
+// clears the reference of a subscription whose plan is gone, if the subscription is
+// UpgradePending (subscription/state.go of OLM); a CSV that exists ends that state.
+func (c *Cluster) again(p *resource.InstallPlan) (text string, commands []string) {
+	var stuck []*resource.Subscription
+	for _, sub := range c.subscriptions(p.Namespace) {
+		if ref := sub.Status.InstallPlanRef; ref != nil && ref.Name == p.Name && !c.resolvesWithout(sub) {
+			stuck = append(stuck, sub)
+		}
+	}
+	if stuck == nil {
+		return "delete the plan: OLM makes another one, because it does not repeat one that failed", []string{shell.Command("kubectl delete installplan -n %s %s", p.Namespace, p.Name)}
+	}
+	for _, sub := range stuck {
+		commands = append(commands, c.recreate(sub)...)
+	}
+	return "create the subscription again, because OLM does not repeat a plan that failed" + c.pause(stuck[0]), commands
+}
+
+// resolvesWithout reports whether OLM resolves a subscription again once its plan is
+// gone.
+func (c *Cluster) resolvesWithout(sub *resource.Subscription) bool {
+	return (sub.Status.State == resource.StateUpgradePending || sub.Status.State == "") && c.csv(sub.Namespace, sub.Status.CurrentCSV) == nil
+}
+
+// pause says what it means to create a subscription again whose operator runs.
+func (c *Cluster) pause(sub *resource.Subscription) string {
+	if c.csv(sub.Namespace, sub.Status.InstalledCSV) == nil {
+		return ""
+	}
+	return "; the operator does not run meanwhile, and its CRDs and custom resources stay"
+}
+
+// recreate are the commands that create a subscription again. Its CSVs go before: one
+// that no subscription names would make every resolution of the namespace fail.
+func (c *Cluster) recreate(sub *resource.Subscription) []string {
 	commands := []string{shell.Command("kubectl delete subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name)}
-	if now := sub.Status.CurrentCSV; now != "" && now != sub.Status.InstalledCSV {
-		commands = append(commands, shell.Command("kubectl delete csv -n %s --ignore-not-found %s", sub.Namespace, now))
+	start := sub.Spec.StartingCSV
+	for _, name := range c.chosen(sub) {
+		commands = append(commands, shell.Command("kubectl delete csv -n %s --ignore-not-found %s", sub.Namespace, name))
+	}
+	if old := c.csv(sub.Namespace, sub.Status.InstalledCSV); old != nil && old.Status.Phase == resource.PhaseSucceeded {
+		start = old.Name // it updates from there, as before
 	}
 	spec := map[string]any{"name": sub.Spec.Package}
 	for key, value := range map[string]string{"channel": sub.Spec.Channel, "source": sub.Spec.Source, "sourceNamespace": sub.Spec.SourceNamespace,
-		"startingCSV": sub.Spec.StartingCSV, "installPlanApproval": string(sub.Spec.InstallPlanApproval)} {
+		"startingCSV": start, "installPlanApproval": string(sub.Spec.InstallPlanApproval)} {
 		if value != "" {
 			spec[key] = value
 		}
@@ -194,6 +258,28 @@ func recreate(sub *resource.Subscription) []string {
 		spec["config"] = sub.Spec.Config
 	}
 	return append(commands, create("operators.coreos.com/v1alpha1", "Subscription", sub.Namespace, sub.Name, spec))
+}
+
+// chosen are the CSVs of a subscription that exist, or may exist: the one that was
+// chosen last, the one that is installed, and those that they replace.
+func (c *Cluster) chosen(sub *resource.Subscription) []string {
+	var names []string
+	for _, name := range []string{sub.Status.CurrentCSV, sub.Status.InstalledCSV} {
+		for name != "" && !slices.Contains(names, name) {
+			csv := c.csv(sub.Namespace, name)
+			if csv == nil && c.known(KindCSV, sub.Namespace) {
+				break
+			}
+			names = append(names, name)
+			if csv == nil {
+				break
+			}
+			if name = csv.Spec.Replaces; c.csv(sub.Namespace, name) == nil {
+				break
+			}
+		}
+	}
+	return names
 }
 
 // unpacking adds what is wrong with the bundles that a plan unpacks.
@@ -307,7 +393,7 @@ func (c *Cluster) InstallPlan(namespace, name string) *View {
 		return v
 	}
 	c.planWaits(v, p)
-	return v
+	return c.late(v)
 }
 
 // superseded returns the plan that subscriptions name in place of one, or "".

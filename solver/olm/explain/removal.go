@@ -89,7 +89,7 @@ func (c *Cluster) dryRun(namespace, subscription string, w *removal.World, p *re
 		s := &p.Steps[i]
 		step := RemovalStep{Object: s.Object.String(), Why: s.Why, Command: deleteCommand(s.Object)}
 		if s.Verb == removal.Create && again != nil {
-			commands := recreate(again)
+			commands := c.recreate(again)
 			step.Command = commands[len(commands)-1]
 		}
 		r.Steps = append(r.Steps, step)

@@ -30,7 +30,8 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // Arguments: answer=(CSV,SUBSCRIPTION[,UPDATES]) is what resolution chooses,
 // modes=(...) the install modes of that, refused=TEXT that it chooses nothing;
 // without=KIND drops the given objects of a kind; known=(KIND...); extension of a
-// view: next=, path=(...), refusal=TEXT.
+// view: next=, path=(...), refusal=TEXT; now=DURATION is when the cluster was looked
+// at, after 12:00.
 func TestScripts(t *testing.T) {
 	words := golden.NewWords(t, "testdata/words.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
@@ -91,6 +92,13 @@ func (s *script) cluster(c *golden.Command) (*explain.Cluster, []string) {
 	}
 	for _, k := range c.Values("known") {
 		out.Kinds = append(out.Kinds, explain.Kind(k))
+	}
+	if c.Has("now") {
+		now, err := time.ParseDuration(c.Value("now"))
+		if err != nil {
+			s.t.Fatalf("%s: %v", c.Pos, err)
+		}
+		out.Now = start.Add(now)
 	}
 	s.answer(c, &out)
 	for i := range out.Extensions {

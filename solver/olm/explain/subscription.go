@@ -55,7 +55,7 @@ func (c *Cluster) subscription(sub *resource.Subscription) *View {
 	c.deprecated(v, sub)
 	c.nothing(v, "OLM", shell.Command("kubectl describe subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name))
 	v.Phase = c.phase(sub)
-	return v
+	return c.late(v)
 }
 
 // nothing adds, where nothing is installed and nothing says why, that OLM comes to
@@ -115,18 +115,10 @@ func (c *Cluster) resolution(v *View, sub *resource.Subscription) {
 	if failed == nil {
 		return
 	}
-	w := Wait{Block: fairlead.Block{Reason: cmp.Or(failed.Reason, ReasonResolutionFailed), Message: "OLM cannot resolve the namespace: " + clause(failed.Message), Since: failed.LastTransitionTime,
-		Owner: "whoever owns the subscriptions of namespace " + sub.Namespace}}
-	switch {
-	case a != nil:
+	w := c.resolutionFailed(sub, failed, cmp.Or(failed.Reason, ReasonResolutionFailed))
+	if a != nil {
 		w.Unblock = "nothing prevents it with the catalogs given here: wait until OLM resolves again, or compare them with what the cluster has"
-		w.Commands = []string{shell.Command("kubectl get packagemanifests -n %s %s -o yaml", sub.Namespace, sub.Spec.Package)}
-	case failed.Reason == "ErrorPreventedResolution":
-		w.Unblock = "remove the cause: OLM tries again; one catalog that does not answer is enough"
-		w.Commands = []string{shell.Command("kubectl get catalogsources -A -o wide")}
-	default:
-		w.Unblock = "change what conflicts: one subscription that cannot be served stops all of its namespace"
-		w.Commands = []string{shell.Command("kubectl get subscriptions.operators.coreos.com,csv -n %s", sub.Namespace)}
+		w.Commands = []string{c.listPackages(sub.Namespace, sub.Name)}
 	}
 	v.add(w)
 }
@@ -143,8 +135,8 @@ func (c *Cluster) operator(v *View, sub *resource.Subscription) {
 		}
 	}
 	if gone := sub.Status.InstalledCSV; gone != "" && c.csv(sub.Namespace, gone) == nil && c.known(KindCSV, sub.Namespace) && !c.planned(sub) {
-		v.add(Wait{Block: fairlead.Block{Reason: "InstalledCSVMissing", Message: fmt.Sprintf("the subscription says that %s is installed, but there is no such CSV", gone),
-			Owner: "whoever owns the subscription", Unblock: "create the subscription again, so that OLM installs it"}, Commands: recreate(sub)})
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonCSVGone, Message: fmt.Sprintf("the subscription says that %s is installed, but there is no such CSV", gone),
+			Owner: "whoever owns the subscription", Unblock: "create the subscription again, so that OLM installs it"}, Commands: c.recreate(sub)})
 	}
 }
 

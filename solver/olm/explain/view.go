@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // View is what is known of one object.
@@ -153,6 +155,25 @@ func (v *View) add(w Wait) {
 		w.Subject = v.Subject()
 	}
 	v.Waits = append(v.Waits, w)
+}
+
+// patience is longer than OLM takes for anything that ends by itself: it gives an
+// installation five minutes, and the job that unpacks a bundle ten.
+const patience = 30 * time.Minute
+
+// late says of what should end by itself, and has lasted too long, that it does not.
+func (c *Cluster) late(v *View) *View {
+	for i := range v.Waits {
+		w := &v.Waits[i]
+		if lasted := c.Now.Sub(w.Since); w.Passing && !c.Now.IsZero() && !w.Since.IsZero() && lasted > patience {
+			w.Passing = false
+			w.Message += fmt.Sprintf("; that has lasted %s, longer than it takes", words.Span(lasted))
+			if len(w.Commands) == 0 {
+				w.Commands = []string{shell.Command("kubectl get events -A --field-selector type=Warning")}
+			}
+		}
+	}
+	return v
 }
 
 // since is when a condition began, zero if there is none.

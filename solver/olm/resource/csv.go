@@ -51,6 +51,14 @@ type CSVSpec struct {
 	// MinKubeVersion is the lowest Kubernetes version that it runs on; empty
 	// means any. Resolution does not read it.
 	MinKubeVersion string `json:"minKubeVersion,omitempty"`
+	// Cleanup says whether OLM deletes its custom resources when it is deleted;
+	// resolution does not read it.
+	Cleanup Cleanup `json:"cleanup,omitzero"`
+}
+
+// Cleanup is what happens to the custom resources of a CSV that is deleted.
+type Cleanup struct {
+	Enabled bool `json:"enabled"` // OLM deletes them, and waits until they are gone
 }
 
 // CSVStatus is the part of a CSV's status that resolution reads.
