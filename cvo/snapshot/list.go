@@ -90,7 +90,7 @@ func (l *List[T]) In(namespace string) []T {
 // which only a part could be read are nil too, because they would look complete.
 func (l *List[T]) Known() []T {
 	switch {
-	case !l.Scope.Looked():
+	case !l.Scope.Looked(), len(l.Scope.Gaps) > 0:
 		return nil
 	case l.Items == nil:
 		return []T{}

@@ -349,7 +349,11 @@ func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
 	odd, whole := decode(text, into)
 	for _, o := range odd {
 		ref.Odd = append(ref.Odd, o.path)
-		f.warn(Warning{Where: f.position(d, base+o.at), Object: ref.String(), Field: o.path, Problem: o.problem, Unread: true})
+		where := f.position(d, base+o.at)
+		f.warn(Warning{Where: where, Object: ref.String(), Field: o.path, Problem: o.problem, Unread: true})
+		if whole && (o.path == "spec" || o.path == "status") { // what is left says nothing
+			l.scope().Gaps = append(l.scope().Gaps, Gap{Namespace: ref.Namespace, Where: where, Why: o.path + " of " + ref.String() + " cannot be read"})
+		}
 	}
 	if !whole {
 		l.undo()

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -17,7 +19,12 @@ func planDrain(c *args.Call) error {
 	c.Flags.BoolVar(&policy.KeepUnmanaged, "keep-unmanaged", false, "")
 	c.Flags.BoolVar(&policy.KeepLocalStorage, "keep-local-storage", false, "")
 	c.Flags.BoolVar(&policy.DisableEviction, "disable-eviction", false, "")
+	none := c.Words("none")
 	d, o, err := readArguments(c, "node")
+	if err != nil {
+		return err
+	}
+	unseen, err := d.unseen(*none)
 	if err != nil {
 		return err
 	}
@@ -54,12 +61,31 @@ func planDrain(c *args.Call) error {
 	if err != nil {
 		return err
 	}
+	p.Unknown = append(unseen, p.Unknown...)
 	if o.json {
 		err = c.JSON(p)
 	} else {
 		planText(c.Stdout, p, req, o)
 	}
 	return findings(err, !p.Completes())
+}
+
+// unseen returns which pods and budgets are not known. That a cluster has no budgets can be
+// seen in no dump of several kinds: the flag -none says so.
+func (d *dumped) unseen(none []string) ([]string, error) {
+	for _, kind := range none {
+		if kind != "budgets" {
+			return nil, &args.UsageError{Text: "-none " + kind + ": only budgets may be missing"}
+		}
+	}
+	if len(none) == 0 {
+		return d.Unseen, nil
+	}
+	if len(d.Budgets) > 0 {
+		return nil, &args.UsageError{Text: "-none budgets: the dump has " + words.Count(len(d.Budgets), "disruption budget", "disruption budgets")}
+	}
+	d.snapshot.Budgets.Scope = snapshot.Scope{All: true}
+	return machines.AroundOf(d.snapshot).Unseen, nil
 }
 
 // checkNodes returns an error about the first name that is not a node of the dump.

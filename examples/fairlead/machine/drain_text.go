@@ -11,11 +11,15 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// planText prints a plan as text: first what does not work and what is not known. For many
+// planText prints a plan as text: first what is not known, if all else is well. For many
 // nodes it names only the pods that are stuck or have no other node, and of many budgets
 // only those that do not allow all evictions.
 func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options) {
-	text := fmt.Sprintf("drain of %s, %d at a time: %s evicted in %s", words.Count(len(p.Nodes), "node", "nodes"), max(1, req.AtOnce),
+	known := ""
+	if len(p.Unknown) > 0 {
+		known = ", as far as is known"
+	}
+	text := fmt.Sprintf("drain of %s, %d at a time%s: %s evicted in %s", words.Count(len(p.Nodes), "node", "nodes"), max(1, req.AtOnce), known,
 		words.Count(p.Evicted, "pod", "pods"), words.Count(p.Rounds, "round", "rounds"))
 	if p.Stuck > 0 || p.Homeless == 0 {
 		text += "; " + words.Count(p.Stuck, "pod", "pods") + " stuck"
@@ -24,12 +28,9 @@ func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options) {
 		text += "; " + words.Count(p.Homeless, "pod", "pods") + " without another node"
 	}
 	page.Fold(w, "", text)
-	for i, u := range p.Unknown {
-		if left := len(p.Unknown) - i; !o.all && i == mostNames && left > 1 {
-			fmt.Fprintf(w, "  unknown  and %d more; -v lists them\n", left)
-			break
-		}
-		page.Fold(w, "  unknown  ", u)
+	fails := p.Stuck+p.Homeless > 0
+	if !fails {
+		unknownText(w, p, o)
 	}
 	brief := !o.all && o.order == nil && len(p.Nodes) > mostMachines
 	before := true // a blank line is due
@@ -47,9 +48,24 @@ func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options) {
 		}
 	}
 	budgetsText(w, p, o)
+	if fails && len(p.Unknown) > 0 {
+		fmt.Fprintln(w)
+		unknownText(w, p, o)
+	}
 	if p.Evicted > 0 {
 		fmt.Fprintln(w)
 		page.Fold(w, "assumed  ", assumed(p, req))
+	}
+}
+
+// unknownText prints what the prediction rests on and is not known.
+func unknownText(w io.Writer, p *drain.Plan, o *options) {
+	for i, u := range p.Unknown {
+		if left := len(p.Unknown) - i; !o.all && i == mostNames && left > 1 {
+			fmt.Fprintf(w, "  unknown  and %d more; -v lists them\n", left)
+			break
+		}
+		page.Fold(w, "  unknown  ", u)
 	}
 }
 
@@ -60,9 +76,6 @@ func assumed(p *drain.Plan, req *drain.PlanRequest) string {
 		text += "; drained nodes are in service again before the next ones are drained"
 	} else if len(p.Nodes) > 1 {
 		text += "; drained nodes stay out of service"
-	}
-	if len(req.Budgets) == 0 {
-		text += "; there are no PodDisruptionBudgets: none are in the dump"
 	}
 	return text
 }

@@ -73,7 +73,7 @@ func (o *options) named(name string) bool { return o.order == nil || slices.Cont
 // readArguments reads the arguments and the file that they name; names is the flag
 // that selects machines or nodes.
 func readArguments(c *args.Call, names string) (*dumped, *options, error) {
-	o := &options{at: time.Now().UTC().Truncate(time.Second)}
+	o := &options{}
 	form := c.Choice("o", "text", "json")
 	c.Flags.Func("at", "", func(text string) (err error) {
 		o.at, err = time.Parse(time.RFC3339, text)
@@ -87,7 +87,16 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	}
 	o.json, o.order = *form == "json", *order
 	d, err := readDump(from, c.Arg(0))
-	return d, o, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.at.IsZero() {
+		o.at = d.snapshot.Clock.At
+	}
+	if o.at.IsZero() { // nothing in the dump says when it was made
+		o.at = time.Now().UTC().Truncate(time.Second)
+	}
+	return d, o, nil
 }
 
 // deleting reports whether any machine is being deleted.

@@ -41,7 +41,7 @@ replicasets, statefulsets, namespaces and machinedrainrules.
 // Drain is the verb drain.
 func Drain() *args.Command {
 	return &args.Command{
-		Name: "drain", Usage: "FILE [-node NAME]... [-at-once N] [-v] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-o text|json|yaml]",
+		Name: "drain", Usage: "FILE [-node NAME]... [-at-once N] [-v] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-none budgets] [-o text|json|yaml]",
 		About: "predict the drain of nodes: which pods go in which round, what budgets allow, and what blocks it",
 		Help: `FILE is the output of kubectl get -o yaml (or json) for nodes, pods and
 poddisruptionbudgets, - for standard input, or a directory with such files, such as a
@@ -51,6 +51,7 @@ namespaces and machinedrainrules.
   -node NAME           drain this node; may be repeated (default: the nodes of machines that
                        are being deleted, or if there are none, all nodes)
   -at-once N           how many nodes are drained at the same time (default: 1)
+  -none budgets        the cluster has no disruption budgets: a dump without any cannot say so
   -keep-unmanaged      do not evict pods that no controller replaces
   -keep-local-storage  do not evict pods whose emptyDir volumes would be lost
   -disable-eviction    delete pods instead of evicting them, which ignores budgets

@@ -31,6 +31,8 @@ type Around struct {
 
 	Attachments []lifecycle.VolumeAttachment `json:"attachments,omitempty"` // of volumes to nodes
 	Volumes     []lifecycle.PersistentVolume `json:"volumes,omitempty"`     // PersistentVolumes
+
+	Unseen []string `json:"unseen,omitempty"` // which pods and budgets are not known, with the commands that list them
 }
 
 // Set is a MachineSet.
@@ -38,8 +40,15 @@ type Set = snapshot.MachineSet
 
 // AroundOf returns what a snapshot has of them.
 func AroundOf(s *snapshot.Snapshot) Around {
+	var unseen []string
+	for _, missing := range []string{s.Pods.Scope.Missing("the pods", "pods"), s.Budgets.Scope.Missing("the disruption budgets", "poddisruptionbudgets")} {
+		if missing != "" {
+			unseen = append(unseen, missing)
+		}
+	}
 	return Around{
-		Sets: s.MachineSets.Items, Checks: s.HealthChecks.Items, Rules: s.DrainRules.Items,
+		Unseen: unseen,
+		Sets:   s.MachineSets.Items, Checks: s.HealthChecks.Items, Rules: s.DrainRules.Items,
 		Namespaces: snapshot.Metas(s.Namespaces.Items), Clusters: snapshot.Metas(s.Clusters.Items),
 		Attachments: s.Attachments.Items, Volumes: s.Volumes.Items,
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
@@ -58,11 +57,10 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 	if m.Deleting() {
 		x.Deleting = *m.DeletionTimestamp
 	}
-	if len(c.Pods) == 0 && node != nil {
-		x.Unknown = append(x.Unknown, "no pods are in the dump: the node is assumed to be empty; dump them with: "+shell.Command("kubectl get pods -A -o yaml --field-selector spec.nodeName=%s", node.Name))
-	}
-	if len(c.Budgets) == 0 && len(w.Pods) > 0 {
-		x.Unknown = append(x.Unknown, "no PodDisruptionBudgets are in the dump: pods are assumed to have none; dump them with: kubectl get poddisruptionbudgets -A -o yaml")
+	if node != nil {
+		for _, unseen := range c.Unseen {
+			x.Unknown = append(x.Unknown, "not known: "+unseen)
+		}
 	}
 	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: c.set(&m), Checks: c.Checks}, now)
 	if err := w.Check(); err != nil {

@@ -46,7 +46,7 @@ func Objects(ctx context.Context, c client.Reader) (*snapshot.Snapshot, []cvo.Ga
 	if err != nil {
 		return nil, r.gaps, err
 	}
-	s, err := r.into.Snapshot()
+	s, err := r.snapshot()
 	return s, r.gaps, err
 }
 
@@ -61,7 +61,7 @@ func Inspect(ctx context.Context, c client.Reader, alerts Alerts, now time.Time)
 	if err := r.read(ctx, statusKinds()); err != nil {
 		return nil, err
 	}
-	s, err := r.into.Snapshot()
+	s, err := r.snapshot()
 	if err != nil {
 		return nil, err
 	}

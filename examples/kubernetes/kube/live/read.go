@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/snapshot"
@@ -52,6 +53,8 @@ func Kinds() []Kind {
 		{apps.WithKind("ReplicaSet"), "replicasets", false, false},
 		{apps.WithKind("StatefulSet"), "statefulsets", false, false},
 		{schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1beta1", Kind: "Machine"}, "machines", false, true},
+		{schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1beta1", Kind: "MachineHealthCheck"}, "machinehealthchecks", false, true},
+		{schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "Infrastructure"}, "infrastructures", false, false},
 		{olm.WithKind("Subscription"), "subscriptions", false, true},
 		{olm.WithKind("ClusterServiceVersion"), "clusterserviceversions", false, true},
 		{schema.GroupVersionKind{Group: "apiserver.openshift.io", Version: "v1", Kind: "APIRequestCount"}, "apirequestcounts", false, false},
@@ -148,6 +151,31 @@ func (r *reader) take(kind string, object runtime.Object) error {
 type contentError struct{ error }
 
 func (e *contentError) Unwrap() error { return e.error }
+
+// snapshot returns what was read. An object of which a part has an unexpected shape is a gap.
+func (r *reader) snapshot() (*snapshot.Snapshot, error) {
+	s, err := r.into.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	last := ""
+	for i := range s.Warnings {
+		w := &s.Warnings[i]
+		if !w.Unread || w.Object == last && last != "" {
+			continue
+		}
+		last = w.Object
+		kind, _, _ := strings.Cut(w.Object, " ")
+		resource := strings.ToLower(kind)
+		for _, k := range Kinds() {
+			if k.Kind == kind {
+				resource = k.Resource
+			}
+		}
+		r.gaps = append(r.gaps, cvo.Gap{What: resource + ": " + w.String(), How: "see what is wrong with the object: " + shell.Command("oc get %s -A -o yaml", resource)})
+	}
+	return s, nil
+}
 
 // gates reads gates and acknowledgements. A ConfigMap that does not exist
 // contains none.

@@ -38,6 +38,11 @@ type world struct {
 	told   int      // how many statuses were written
 }
 
+var (
+	kindHealthCheck    = schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1beta1", Kind: "MachineHealthCheck"}
+	kindInfrastructure = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "Infrastructure"}
+)
+
 // newWorld returns the small cluster, with some texts replaced and more
 // objects.
 func newWorld(t *testing.T, replace *strings.Replacer, more ...*unstructured.Unstructured) *world {
@@ -49,7 +54,7 @@ func newWorld(t *testing.T, replace *strings.Replacer, more ...*unstructured.Uns
 		t.Fatal(err)
 	}
 	var objects []client.Object
-	kinds := []schema.GroupVersionKind{Kind, kindInstallPlan, drain.Kind, {Group: "apps", Version: "v1", Kind: "ReplicaSet"}, {Group: "apps", Version: "v1", Kind: "StatefulSet"}}
+	kinds := []schema.GroupVersionKind{Kind, kindInstallPlan, drain.Kind, {Group: "apps", Version: "v1", Kind: "ReplicaSet"}, {Group: "apps", Version: "v1", Kind: "StatefulSet"}, kindHealthCheck, kindInfrastructure}
 	r := snapshot.Reader{Each: func(_ *snapshot.Ref, text []byte) {
 		u := &unstructured.Unstructured{}
 		objects = append(objects, u)
@@ -70,7 +75,7 @@ func newWorld(t *testing.T, replace *strings.Replacer, more ...*unstructured.Uns
 		s.AddKnownTypeWithName(k, &unstructured.Unstructured{})
 		s.AddKnownTypeWithName(k.GroupVersion().WithKind(k.Kind+"List"), &unstructured.UnstructuredList{})
 		scope := meta.RESTScopeRoot
-		if slices.Contains([]string{"Pod", "ConfigMap", "InstallPlan", "PodDisruptionBudget", "ReplicaSet", "StatefulSet", "Subscription", "ClusterServiceVersion", "PackageManifest"}, k.Kind) {
+		if slices.Contains([]string{"Pod", "ConfigMap", "InstallPlan", "PodDisruptionBudget", "ReplicaSet", "StatefulSet", "Subscription", "ClusterServiceVersion", "PackageManifest", "MachineHealthCheck"}, k.Kind) {
 			scope = meta.RESTScopeNamespace
 		}
 		mapper.Add(k, scope)
@@ -372,7 +377,10 @@ func TestFacts(t *testing.T) {
 	set(asked, true, "spec", "paused")
 	replicas := kube.Stub(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}, "shop", "db")
 	set(replicas, int64(2), "spec", "replicas")
-	w := newWorld(t, strings.NewReplacer(), asked, replicas)
+	check := kube.Stub(kindHealthCheck, "openshift-machine-api", "workers")
+	infrastructure := kube.Stub(kindInfrastructure, "", "cluster")
+	set(infrastructure, "HighlyAvailable", "status", "controlPlaneTopology")
+	w := newWorld(t, strings.NewReplacer(), asked, replicas, check, infrastructure)
 	b := &Backend{Client: w.Client, Clock: w.clock, Graph: func(context.Context) (*graph.Graph, error) {
 		g, found := graph.Parse([]byte(`{"version":1,"nodes":[{"version":"4.18.1","payload":"r@sha256:a"},{"version":"4.19.2","payload":"r@sha256:b"}],"edges":[],
 			"conditionalEdges":[{"edges":[{"from":"4.18.1","to":"4.19.2"}],"risks":[{"url":"https://docs.example/slow","name":"SlowDNS","message":"Names are resolved late.","matchingRules":[{"type":"Always"}]}]}]}`), nil)
