@@ -31,6 +31,8 @@ type Dump struct {
 	// At is the latest time at which the server is known to have answered, such as a
 	// heartbeat; zero if unknown.
 	At time.Time
+	// Partly is what is known to be missing of lists that are not nil.
+	Partly []Gap
 }
 
 // Pool is a MachineConfigPool: the fields of rollout.Pool.
@@ -201,6 +203,7 @@ func Inspect(d *Dump, now time.Time) *Report {
 	i.operators()
 	i.pools()
 	i.missing()
+	i.out.Gaps = append(i.out.Gaps, d.Partly...)
 	i.conditions()
 	if i.d.Version != nil {
 		i.refused()

@@ -153,5 +153,8 @@ func (b *builder) gaps() []cvo.Gap {
 	if b.budgets == nil {
 		gaps = append(gaps, cvo.Gap{What: "the disruption budgets", How: cli + " get poddisruptionbudgets -A -o yaml"})
 	}
-	return gaps
+	if !b.openshift() {
+		gaps = append(gaps, b.partly...)
+	}
+	return append(gaps, b.unseen...)
 }

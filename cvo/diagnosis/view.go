@@ -39,6 +39,8 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 	scales(w, "ReplicaSet", s.ReplicaSets.Items)
 	scales(w, "StatefulSet", s.StatefulSets.Items)
 	scales(w, "ReplicationController", s.Controllers.Items)
+	w.partly = s.UpdateDump().Partly
+	w.unseen = s.Partly("Pod", "PodDisruptionBudget", "Machine")
 	w.notice(s)
 	w.listen(s)
 	return w

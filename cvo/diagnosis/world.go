@@ -34,6 +34,8 @@ type world struct {
 	events     map[string][]string // by pod that is not well, what was noticed about it, the last first
 	more       []Other             // what other engines explain
 	solved     []string            // IDs of nodes of the graph that are supposed to be gone
+	partly     []cvo.Gap           // of operators, pools, configs and nodes: what is missing of them
+	unseen     []cvo.Gap           // likewise, of everything else
 	// signs are what other objects say about themselves.
 	signs []sign
 
@@ -49,7 +51,7 @@ type sign struct {
 
 // dump returns the part that the cluster version's engine reads.
 func (w *world) dump() *cvo.Dump {
-	return &cvo.Dump{Version: w.version, Operators: w.operators, Pools: w.pools, Nodes: w.nodes, Configs: w.configs, Alerts: w.alerts}
+	return &cvo.Dump{Version: w.version, Operators: w.operators, Pools: w.pools, Nodes: w.nodes, Configs: w.configs, Alerts: w.alerts, Partly: w.partly}
 }
 
 // openshift reports whether the cluster has a ClusterVersion, and so whoever runs it has oc.

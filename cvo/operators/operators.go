@@ -46,7 +46,7 @@ func definition(d *snapshot.CRD) crd.Definition {
 	return out
 }
 
-// looked says of which kinds all objects of a namespace are known.
+// looked says of which kinds all objects of a namespace are known, or with "" all objects.
 func looked(s *snapshot.Snapshot) func(explain.Kind, string) bool {
 	scopes := map[explain.Kind]*snapshot.Scope{
 		explain.KindSubscription: &s.Subscriptions.Scope, explain.KindCSV: &s.CSVs.Scope, explain.KindInstallPlan: &s.InstallPlans.Scope,

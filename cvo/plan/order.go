@@ -70,11 +70,16 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 func (w *writer) overlooked() {
 	mark := func(is bool, what, command string) {
 		if is {
-			w.p.Unseen = append(w.p.Unseen, Unseen{what, command})
+			w.p.Unseen = append(w.p.Unseen, Unseen{What: what, Command: command})
 		}
 	}
 	sit := w.m.Situation
-	mark(sit.Pools == nil, "which pools there are, and whether their nodes run "+w.m.target, "oc get machineconfigpools -o yaml")
+	pools := "which pools there are, and whether their nodes run " + w.m.target
+	mark(sit.Pools == nil, pools, "oc get machineconfigpools -o yaml")
+	for _, kind := range [...]string{"MachineConfigPool", "Node", "MachineConfig"} {
+		g, is := sit.Partly[kind]
+		mark(is, pools+" (not known: "+g.What+")", g.How)
+	}
 	for i := range w.m.pools {
 		mark(w.m.pools[i].unknown, "which release the nodes of pool "+w.m.pools[i].name+" run", "oc get machineconfigs -o yaml")
 	}

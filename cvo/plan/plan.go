@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,6 +99,13 @@ type PlanStep struct {
 type Unseen struct {
 	What    string `json:"what"`    // what is not known
 	Command string `json:"command"` // what shows it
+	// Later says that nothing shows it before earlier steps are done.
+	Later bool `json:"later,omitempty"`
+}
+
+// Guesses reports whether a step depends on something that could be observed now, and was not.
+func (p *Plan) Guesses() bool {
+	return slices.ContainsFunc(p.Unseen, func(u Unseen) bool { return !u.Later })
 }
 
 // Bound is a proof for one independent part of the problem: that nothing that meets its

@@ -61,6 +61,8 @@ type Situation struct {
 	// Removed are the APIs that a later version of Kubernetes no longer serves; see
 	// ReadRemoved.
 	Removed []RemovedAPI `json:"removed"`
+	// Partly says what is not known of lists that are not nil, by kind, as in Pod.
+	Partly map[string]cvo.Gap `json:"partly,omitempty"`
 }
 
 // RemovedAPI is an API that a version of Kubernetes no longer serves.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 )
@@ -18,6 +19,14 @@ func FromSnapshot(s *snapshot.Snapshot) *Situation {
 	}
 	if counts := s.Requests.Known(); counts != nil {
 		out.Removed = ReadRemoved(counts)
+	}
+	for _, kind := range [...]string{"Node", "Pod", "PodDisruptionBudget", "ClusterOperator", "MachineConfigPool", "MachineConfig", "Subscription", "ClusterServiceVersion", "APIRequestCount"} {
+		for _, g := range s.Partly(kind) {
+			if out.Partly == nil {
+				out.Partly = map[string]cvo.Gap{}
+			}
+			out.Partly[kind] = g
+		}
 	}
 	if out.Cluster != nil {
 		out.Moves, out.Risks = ReadUpdates(out.Cluster)

@@ -110,7 +110,7 @@ func (w *writer) channel(i int, now string) string {
 		}
 	}
 	if best == "" {
-		w.unknown(s, Unseen{fmt.Sprintf("which channel offers the update from %s to %s: none has both", s.From, s.To), "oc adm upgrade"})
+		w.unknown(s, Unseen{What: fmt.Sprintf("which channel offers the update from %s to %s: none has both", s.From, s.To), Command: "oc adm upgrade"})
 		return now
 	}
 	s.First = append(s.First, Task{SetChannel, "set the channel " + best + ", which has " + s.To, shell.Command("oc adm upgrade channel %s", best), s.To + " is listed by oc adm upgrade"})

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -222,11 +223,18 @@ func (w *writer) unseen(c choice, s *PlanStep) {
 		if !is {
 			return
 		}
-		u := Unseen{what, command}
+		u := Unseen{what, command, strings.HasPrefix(command, "once ")}
 		s.Unseen = append(s.Unseen, u)
 		if !slices.Contains(w.p.Unseen, u) {
 			w.p.Unseen = append(w.p.Unseen, u)
 		}
+	}
+	// lacks marks what depends on a kind of which nothing, or only a part, is known.
+	lacks := func(kind string, nothing bool, what, command string) {
+		if g, is := sit.Partly[kind]; is && !nothing {
+			nothing, what, command = true, what+" (not known: "+g.What+")", g.How
+		}
+		mark(nothing, what, command)
 	}
 	switch c.kind {
 	case MoveCluster:
@@ -241,20 +249,22 @@ func (w *writer) unseen(c choice, s *PlanStep) {
 			mark(true, what, command)
 		}
 		a, b := w.m.releases[e.from], w.m.releases[e.to]
-		mark(sit.ClusterOperators == nil, "whether a cluster operator has problems or blocks minor updates", "oc get clusteroperators -o yaml")
-		mark(sit.Pools == nil, "which pools there are, whose nodes restart afterwards", "oc get machineconfigpools -o yaml")
+		lacks("ClusterOperator", sit.ClusterOperators == nil, "whether a cluster operator has problems or blocks minor updates", "oc get clusteroperators -o yaml")
+		lacks("MachineConfigPool", sit.Pools == nil, "which pools there are, whose nodes restart afterwards", "oc get machineconfigpools -o yaml")
 		if a.stage != b.stage {
 			mark(sit.Gates == nil && a.stage == 0, "which admin gates must be acknowledged", "oc -n openshift-config-managed get cm admin-gates -o yaml")
 			mark(a.stage > 0, "which admin gates must be acknowledged in "+w.m.stages[a.stage].String(), "once "+a.name+" runs: oc -n openshift-config-managed get cm admin-gates -o yaml")
 			mark(a.stage > 0, "whether a cluster operator of "+w.m.stages[a.stage].String()+" blocks minor updates", "once "+a.name+" runs: oc get clusteroperators -o yaml")
-			mark(sit.Removed == nil, "which APIs that "+w.m.stages[b.stage].String()+" removes are in use", "oc get apirequestcounts -o yaml")
-			mark(sit.Operators == nil, "whether installed operators support "+w.m.stages[b.stage].String(), "oc get subscriptions,csv -A -o yaml")
+			lacks("APIRequestCount", sit.Removed == nil, "which APIs that "+w.m.stages[b.stage].String()+" removes are in use", "oc get apirequestcounts -o yaml")
+			support := "whether installed operators support " + w.m.stages[b.stage].String()
+			lacks("Subscription", sit.Operators == nil, support, "oc get subscriptions,csv -A -o yaml")
+			lacks("ClusterServiceVersion", false, support, "")
 		}
 	case Roll:
 		p := &w.m.pools[c.index]
-		mark(sit.Nodes == nil, "which nodes the pool has", "oc get nodes -o yaml")
-		mark(sit.Pods == nil, "whether its pods can be evicted and fit on other nodes", "oc get pods -A -o yaml")
-		mark(sit.Budgets == nil, "whether PodDisruptionBudgets allow its pods to be evicted", "oc get pdb -A -o yaml")
+		lacks("Node", sit.Nodes == nil, "which nodes the pool has", "oc get nodes -o yaml")
+		lacks("Pod", sit.Pods == nil, "whether its pods can be evicted and fit on other nodes", "oc get pods -A -o yaml")
+		lacks("PodDisruptionBudget", sit.Budgets == nil, "whether PodDisruptionBudgets allow its pods to be evicted", "oc get pdb -A -o yaml")
 		mark(p.control && sit.Members == nil, "whether all etcd members are healthy", "oc get etcd cluster -o yaml")
 		if p.control {
 			for _, x := range sit.Members {
@@ -269,7 +279,7 @@ func (w *writer) unseen(c choice, s *PlanStep) {
 			}
 		}
 	case OutOfService:
-		mark(sit.Pods == nil, "whether its pods can be evicted and fit on other nodes", "oc get pods -A -o yaml")
-		mark(sit.Budgets == nil, "whether PodDisruptionBudgets allow its pods to be evicted", "oc get pdb -A -o yaml")
+		lacks("Pod", sit.Pods == nil, "whether its pods can be evicted and fit on other nodes", "oc get pods -A -o yaml")
+		lacks("PodDisruptionBudget", sit.Budgets == nil, "whether PodDisruptionBudgets allow its pods to be evicted", "oc get pdb -A -o yaml")
 	}
 }

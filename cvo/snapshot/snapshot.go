@@ -111,16 +111,6 @@ func (s *Snapshot) Version() *cvo.ClusterVersion {
 	return nil
 }
 
-// Looked returns the kinds of which everything was looked at, by name as in Pod.
-func (s *Snapshot) Looked() (names []string) {
-	for i := range kinds {
-		if kinds[i].list(s).scope().Whole() {
-			names = append(names, kinds[i].name)
-		}
-	}
-	return names
-}
-
 // Empty reports whether the snapshot has not a single object.
 func (s *Snapshot) Empty() bool {
 	for _, l := range s.tables() {

@@ -11,6 +11,7 @@ func (s *Snapshot) UpdateDump() *cvo.Dump {
 	return &cvo.Dump{
 		Version: s.Version(), Operators: s.ClusterOperators.Known(), Pools: s.Pools.Known(), Nodes: s.Nodes.Known(), Configs: s.ConfigReleases(),
 		Alerts: s.Alerts.Known(), Pods: s.Pods.Known(), Budgets: s.Budgets.Known(), Gates: s.AdminGates(), At: s.Clock.At,
+		Partly: s.Partly("ClusterOperator", "MachineConfigPool", "Node", "MachineConfig"),
 	}
 }
 

@@ -60,18 +60,18 @@ var exitFiles = map[string]string{
  conditions: [{type: Available, status: "True"}, {type: Failing, status: "False"}, {type: Progressing, status: "False"}, {type: RetrievedUpdates, status: "True"}],
  availableUpdates: [{version: 4.18.5, image: c}]}}
 `,
-	"well/co.yaml": `{kind: ClusterOperator, metadata: {name: dns, annotations: {include.release.openshift.io/self-managed-high-availability: "true"}}, status: {
+	"well/co.yaml": `{kind: ClusterOperatorList, items: [{kind: ClusterOperator, metadata: {name: dns, annotations: {include.release.openshift.io/self-managed-high-availability: "true"}}, status: {
  versions: [{name: operator, version: 4.18.3}],
- conditions: [{type: Available, status: "True"}, {type: Progressing, status: "False"}, {type: Degraded, status: "False"}]}}
+ conditions: [{type: Available, status: "True"}, {type: Progressing, status: "False"}, {type: Degraded, status: "False"}]}}]}
 `,
-	"well/mcp.yaml": `{kind: MachineConfigPool, metadata: {name: worker}, spec: {configuration: {name: r-w}, nodeSelector: {matchLabels: {node-role.kubernetes.io/worker: ""}}},
- status: {machineCount: 1, updatedMachineCount: 1, readyMachineCount: 1, configuration: {name: r-w}}}
+	"well/mcp.yaml": `{kind: MachineConfigPoolList, items: [{kind: MachineConfigPool, metadata: {name: worker}, spec: {configuration: {name: r-w}, nodeSelector: {matchLabels: {node-role.kubernetes.io/worker: ""}}},
+ status: {machineCount: 1, updatedMachineCount: 1, readyMachineCount: 1, configuration: {name: r-w}}}]}
 `,
-	"well/mc.yaml": `{kind: MachineConfig, metadata: {name: r-w, annotations: {machineconfiguration.openshift.io/release-image-version: 4.18.3}}}
+	"well/mc.yaml": `{kind: MachineConfigList, items: [{kind: MachineConfig, metadata: {name: r-w, annotations: {machineconfiguration.openshift.io/release-image-version: 4.18.3}}}]}
 `,
-	"well/node.yaml": `{kind: Node, metadata: {name: w-0, labels: {node-role.kubernetes.io/worker: ""}, annotations: {
+	"well/node.yaml": `{kind: NodeList, items: [{kind: Node, metadata: {name: w-0, labels: {node-role.kubernetes.io/worker: ""}, annotations: {
  machineconfiguration.openshift.io/currentConfig: r-w, machineconfiguration.openshift.io/desiredConfig: r-w, machineconfiguration.openshift.io/state: Done}},
- status: {conditions: [{type: Ready, status: "True"}]}}
+ status: {conditions: [{type: Ready, status: "True"}]}}]}
 `,
 	"well/alerts.json": `{"status": "success", "data": {"alerts": []}}`,
 	"risky/cv.yaml": `{kind: ClusterVersion, metadata: {name: version}, spec: {channel: stable-4.18}, status: {

@@ -138,7 +138,7 @@ var lattice = map[string][]string{
 	},
 
 	"cvo/snapshot": {
-		".", "cvo", "internal/doc", "internal/object", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "solver/olm/crd", "solver/olm/gate", "solver/olm/group",
+		".", "cvo", "internal/doc", "internal/object", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "solver/olm/crd", "solver/olm/gate", "solver/olm/group",
 		"solver/olm/resource", "solver/olm/source",
 	},
 	"cvo/plan": {

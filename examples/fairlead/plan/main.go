@@ -24,7 +24,8 @@ that depend on it say so, unless -none says that there are none.
                          including workloads that had fewer pods ready; -o mermaid draws it
   -o sh                  write a script that runs the commands, and stops at each "done when" until it is answered
   -faults SEED           with -play: inject random faults from this seed: calls fail, processes die, states are lost
-exit status: 0 there is a plan (and -play completed it), 1 there is none, or it is unknown whether something is to do, 2 bad input`,
+exit status: 0 there is a plan (and -play completed it), 1 there is none, or it depends on something that could be
+known now and is not, 2 bad input`,
 		Examples: `fairlead plan all.yaml -to 4.20 -graph GRAPH.json
 			fairlead plan all.yaml -to newest -graph GRAPH.json -pause-workers -play`,
 		Configured: []string{"graph"},
@@ -88,8 +89,8 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	default:
 		_, err = fmt.Fprint(c.Painted(args.Leading(tones)), p)
 	}
-	if err == nil && len(p.Steps) == 0 && len(p.Unseen) > 0 {
-		return args.ErrFindings // the goal may not be met
+	if err == nil && p.Guesses() {
+		return args.ErrFindings
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/operators"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/reading"
@@ -23,6 +24,8 @@ type cluster struct {
 	explain.Cluster
 	odd   []string     // what the dump has in another shape than the API
 	given []olm.Source // what -catalog names
+	// missing is what is not known.
+	missing []cvo.Gap
 }
 
 // readCluster reads objects in JSON or YAML, single ones and lists as kubectl get
@@ -41,11 +44,29 @@ func readCluster(from *reading.Source, name string) (*cluster, error) {
 		return nil, err
 	}
 	c.Cluster = *operators.Of(s)
+	c.missing = missing(s)
 	c.place()
 	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions) == 0 {
 		return nil, fmt.Errorf("%s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
 	}
 	return c, nil
+}
+
+// missing is what is not known of OLM's objects, in one line.
+func missing(s *snapshot.Snapshot) []cvo.Gap {
+	kinds := []string{"Subscription", "ClusterServiceVersion", "OperatorGroup", "CatalogSource"}
+	gaps := s.Partly(kinds...)
+	if len(s.Subscriptions.Items)+len(s.CSVs.Items) > 0 {
+		gaps = s.Missing(kinds...)
+	}
+	if len(gaps) == 0 {
+		return nil
+	}
+	one := cvo.Gap{What: gaps[0].What, How: dumpCommand}
+	for _, g := range gaps[1:] {
+		one.What += ", " + g.What
+	}
+	return []cvo.Gap{one}
 }
 
 // place puts objects that state no namespace, as manifests do, into default.

@@ -75,7 +75,10 @@ func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int
 		return c.runBatch(ctx, r, stdout)
 	}
 	if c.held != nil {
-		return c.clusterQuestion(ctx, r, stdout, stderr)
+		if status, err = c.clusterQuestion(ctx, r, stdout, stderr); err == nil && c.notKnown(stdout, stderr) {
+			status = max(status, statusNoSolution)
+		}
+		return status, err
 	}
 	req, err := r.Request(namespace, &c.Case)
 	if err != nil {

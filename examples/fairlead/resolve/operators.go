@@ -91,7 +91,23 @@ func runOperators(call *args.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.printViews(call.Stdout, views, len(notes) > 0)
+	return findings(c.printViews(call.Stdout, views, len(notes) > 0), c.notKnown(call.Stdout, call.Stderr))
+}
+
+// notKnown says what the dump lacks, and reports whether it lacks anything.
+func (c *command) notKnown(stdout, stderr io.Writer) bool {
+	to := stdout
+	if c.format != "text" {
+		to = stderr
+	}
+	return reading.NotKnown(to, c.held.missing)
+}
+
+func findings(err error, found bool) error {
+	if err == nil && found {
+		return args.ErrFindings
+	}
+	return err
 }
 
 // views are the requested views.

@@ -87,7 +87,18 @@ func explain(c *args.Call, now time.Time) error {
 			odd[i].text(c.Stdout)
 		}
 	}
-	return findings(err, refused)
+	return findings(err, in.unknown(*format, asked.rests()...) || refused || len(missing) > 0)
+}
+
+// rests returns the kinds of which every object must be known.
+func (e *question) rests() (kinds []string) {
+	if e.pod == "" {
+		kinds = append(kinds, "Pod")
+	}
+	if e.node == "" {
+		kinds = append(kinds, "Node")
+	}
+	return kinds
 }
 
 // explainWith returns what explains pods by these options.

@@ -19,17 +19,24 @@ func lint(c *args.Call) error {
 		return err
 	}
 	found := taints.Lint(cluster, in.options())
+	unknown := func() bool { return in.unknown(*format, "Node", "Pod") }
 	if *format == "json" {
 		if found == nil {
 			found = []taints.Finding{}
 		}
-		return findings(c.JSON(found), len(found) > 0)
+		err := c.JSON(found)
+		return findings(err, unknown() || len(found) > 0)
 	}
 	for _, f := range found {
 		fmt.Fprintln(c.Stdout, f)
 	}
-	if len(found) == 0 {
+	lacks := unknown()
+	switch {
+	case len(found) > 0:
+	case lacks:
+		fmt.Fprintln(c.Stdout, "no findings in what is known")
+	default:
 		fmt.Fprintf(c.Stdout, "nodes: %d, pods: %d; no findings\n", len(cluster.Nodes), len(cluster.Pods))
 	}
-	return findings(nil, len(found) > 0)
+	return findings(nil, lacks || len(found) > 0)
 }

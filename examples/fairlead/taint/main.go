@@ -5,6 +5,7 @@ package taint
 import (
 	"time"
 
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/taints"
@@ -85,6 +86,7 @@ type input struct {
 	file    string
 	numbers bool
 	source  *reading.Source
+	known   *snapshot.Snapshot
 }
 
 func newInput(c *args.Call) *input {
@@ -119,7 +121,18 @@ func (in *input) cluster() (*taints.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	in.known = s
 	return &taints.Cluster{Nodes: s.Nodes.Items, Pods: s.Pods.Items, Budgets: s.Budgets.Items}, nil
+}
+
+// unknown says which objects of kinds are not known, to standard output if that is text, and reports
+// whether there are any.
+func (in *input) unknown(format string, kinds ...string) bool {
+	to := in.Stdout
+	if format != "text" {
+		to = in.Stderr
+	}
+	return reading.NotKnown(to, in.known.Missing(kinds...))
 }
 
 // something was found.

@@ -68,10 +68,11 @@ func placements(c *args.Call) error {
 	}
 	x := newMatrix(cluster, in.options())
 	if *format == "json" {
-		return c.JSON(x)
+		err = c.JSON(x)
+	} else {
+		printMatrix(c.Stdout, x)
 	}
-	printMatrix(c.Stdout, x)
-	return nil
+	return findings(err, in.unknown(*format, "Node", "Pod"))
 }
 
 func newMatrix(cluster *taints.Cluster, o *taints.Options) matrix {

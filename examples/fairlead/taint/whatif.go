@@ -83,9 +83,15 @@ func whatIf(c *args.Call) error {
 	}
 	switch *format {
 	case "json":
-		return c.JSON(p)
+		err = c.JSON(p)
 	case "svg":
-		return p.WriteSVG(c.Stdout)
+		err = p.WriteSVG(c.Stdout)
+	default:
+		err = p.WriteText(c.Stdout)
 	}
-	return p.WriteText(c.Stdout)
+	rests := []string{"Node", "Pod"}
+	if policy.RespectBudgets {
+		rests = append(rests, "PodDisruptionBudget")
+	}
+	return findings(err, in.unknown(*format, rests...))
 }

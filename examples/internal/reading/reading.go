@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -217,6 +219,16 @@ func (s *Source) found(text string) {
 		return
 	}
 	s.call.Warn("%s", words.Visible(text))
+}
+
+// NotKnown writes what is not known, each with the command that lists it, and reports whether there
+// is anything.
+func NotKnown(to io.Writer, gaps []cvo.Gap) bool {
+	for _, g := range gaps {
+		page.Fold(to, "not known: ", g.What)
+		fmt.Fprintf(to, "  to find out: %s\n", g.How)
+	}
+	return len(gaps) > 0
 }
 
 // say sums up what was odd: in three lines, or with -v in full.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -119,7 +120,7 @@ func Make(ctx context.Context, in *Input) (*Report, error) {
 	if r.At.IsZero() {
 		r.At = latest(s)
 	}
-	status := cvo.Inspect(&cvo.Dump{Version: s.Cluster, Operators: s.ClusterOperators, Pools: s.Pools, Nodes: s.Nodes, Configs: s.Configs, Alerts: in.Alerts, Pods: s.Pods, Budgets: s.Budgets, Gates: s.Gates}, r.At)
+	status := cvo.Inspect(&cvo.Dump{Version: s.Cluster, Operators: s.ClusterOperators, Pools: s.Pools, Nodes: s.Nodes, Configs: s.Configs, Alerts: in.Alerts, Pods: s.Pods, Budgets: s.Budgets, Gates: s.Gates, Partly: partly(s)}, r.At)
 	if err := r.plan(ctx, in); err != nil {
 		return nil, err
 	}
@@ -135,6 +136,14 @@ func Make(ctx context.Context, in *Input) (*Report, error) {
 	r.verdict(in.Diagnosis)
 	r.head(s, status)
 	return r, r.draw()
+}
+
+// partly is what is not known of lists that are known in part.
+func partly(s *plan.Situation) (gaps []cvo.Gap) {
+	for _, kind := range slices.Sorted(maps.Keys(s.Partly)) {
+		gaps = append(gaps, s.Partly[kind])
+	}
+	return gaps
 }
 
 // plan makes the plan for the goal.

@@ -74,9 +74,17 @@ func OpenCatalogs(ctx context.Context, named []string) (catalogs map[string]*cat
 	return catalogs, shut, nil
 }
 
+// noneOf are the kinds of which -none says that there are none.
+var noneOf = map[string][]string{
+	"pods": {"Pod"}, "budgets": {"PodDisruptionBudget"}, "operators": {"Subscription", "ClusterServiceVersion"}, "apis": {"APIRequestCount"},
+}
+
 // none marks kinds as known to have no objects.
 func (s *Situation) none(kinds []string) error {
 	for _, k := range kinds {
+		for _, kind := range noneOf[k] {
+			delete(s.Partly, kind)
+		}
 		switch k {
 		case "gates":
 			s.Gates = &cvo.AdminGates{}

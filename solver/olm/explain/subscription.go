@@ -134,7 +134,12 @@ func (c *Cluster) operator(v *View, sub *resource.Subscription) {
 			c.csvWaits(v, csv)
 		}
 	}
-	if gone := sub.Status.InstalledCSV; gone != "" && c.csv(sub.Namespace, gone) == nil && c.known(KindCSV, sub.Namespace) && !c.planned(sub) {
+	switch gone := sub.Status.InstalledCSV; {
+	case gone == "" || c.csv(sub.Namespace, gone) != nil || c.planned(sub):
+	case !c.known(KindCSV, sub.Namespace):
+		v.add(Wait{Unknown: true, Block: fairlead.Block{Reason: ReasonNotKnown, Message: "how " + gone + " is: its ClusterServiceVersion is not known", Owner: "whoever looks",
+			Unblock: "look at it"}, Commands: []string{shell.Command("kubectl get csv -n %s %s -o yaml", sub.Namespace, gone)}})
+	default:
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonCSVGone, Message: fmt.Sprintf("the subscription says that %s is installed, but there is no such CSV", gone),
 			Owner: "whoever owns the subscription", Unblock: "create the subscription again, so that OLM installs it"}, Commands: c.recreate(sub)})
 	}
