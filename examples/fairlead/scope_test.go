@@ -171,8 +171,6 @@ var scopeNeeds = map[string][]string{
 	"explain DUMP node/w-0":                {"Node", "Pod", "PodDisruptionBudget"},
 	"explain DUMP subscription/db -n shop": {"ClusterServiceVersion nothing"},
 	"operators DUMP":                       {"Subscription", "ClusterServiceVersion", "OperatorGroup", "CatalogSource"},
-	"drain DUMP -node w-0":                 {"Pod", "PodDisruptionBudget"},
-	"machine explain DUMP -machine m-0":    {"Node nothing", "Pod", "PodDisruptionBudget"},
 	"taints explain DUMP":                  {"Node", "Pod"},
 	"taints explain DUMP -pod shop/web-0":  {"Node"},
 	"taints matrix DUMP":                   {"Node", "Pod"},
