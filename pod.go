@@ -31,6 +31,14 @@ type PodSpec struct {
 	// ResourceClaims are devices that the pod requests by claims, which only the
 	// scheduler can allocate.
 	ResourceClaims []PodResourceClaim `json:"resourceClaims,omitempty"`
+	// SchedulingGates keep the scheduler from looking for a node until their owners have
+	// removed them.
+	SchedulingGates []SchedulingGate `json:"schedulingGates,omitempty"`
+}
+
+// SchedulingGate is one of the reasons why a pod is not to be scheduled yet.
+type SchedulingGate struct {
+	Name string `json:"name"` // unique in its pod; a domain names the owner
 }
 
 // PreemptNever is the preemption policy of a pod for which no other is evicted.

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -40,6 +41,13 @@ type PersistentVolume struct {
 type PersistentVolumeSpec struct {
 	ClaimRef *ClaimRef  `json:"claimRef,omitempty"` // who uses it; nil while nobody does
 	CSI      *CSISource `json:"csi,omitempty"`      // where it comes from; nil if from no CSI driver
+	// NodeAffinity is which nodes can use it; nil for all.
+	NodeAffinity *VolumeNodeAffinity `json:"nodeAffinity,omitempty"`
+}
+
+// VolumeNodeAffinity is which nodes can use a volume.
+type VolumeNodeAffinity struct {
+	Required *fairlead.NodeSelector `json:"required,omitempty"` // nil for all
 }
 
 // ClaimRef names the claim that uses a volume.

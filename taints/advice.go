@@ -73,7 +73,7 @@ var knownTaints = []knownTaint{
 	},
 	{
 		KeyUninitialized, "", "the cloud controller manager has not initialized the node yet", "the cloud controller manager",
-		"wait for it; if it takes long, read its logs",
+		"wait for it; if it takes long, it does not run, or does not know the node: look at its pods and their logs",
 	},
 	{
 		KeyShutdown, "", "the cloud provider reports that the machine is shut down", "the cloud controller manager",
@@ -117,6 +117,21 @@ var knownTaints = []knownTaint{
 	},
 }
 
+// startupSuffix ends the keys of taints with which nodes begin until an agent runs there.
+const startupSuffix = "/agent-not-ready"
+
+// startup says what a taint for the time before an agent runs means, or returns nil.
+func startup(key string) *knownTaint {
+	agent, is := strings.CutSuffix(key, startupSuffix)
+	if !is || agent == "" {
+		return nil
+	}
+	return &knownTaint{
+		key: key, cause: "the agent " + agent + " does not run on the node yet", owner: agent + ", when its pod on the node is ready",
+		wayOut: "look at its pod there: COMMAND; the taint is removed when that is ready",
+	}
+}
+
 // commandOn returns the command that helps with a known taint, or "".
 func commandOn(key, node string) string {
 	switch key {
@@ -129,6 +144,9 @@ func commandOn(key, node string) string {
 	case KeyOutOfService:
 		return shell.Command("kubectl taint node %s "+KeyOutOfService+"-", node)
 	}
+	if startup(key) != nil {
+		return shell.Command("kubectl get pods -A --field-selector spec.nodeName=%s", node)
+	}
 	return ""
 }
 
@@ -139,7 +157,7 @@ func knownTaintOf(key string) *knownTaint {
 			return &knownTaints[i]
 		}
 	}
-	return nil
+	return startup(key)
 }
 
 // adviceOn says what to do about a taint. It advises a toleration only if that is
@@ -205,7 +223,7 @@ func (a *Advice) text(now time.Time) string {
 	if a.Since != nil {
 		s += ", since " + a.Since.UTC().Format(time.RFC3339)
 		if d := now.Sub(*a.Since).Round(time.Second); !now.IsZero() && d > 0 {
-			s += " (" + d.String() + ")"
+			s += " (" + words.Span(d) + ")"
 		}
 	}
 	return s + "; owner: " + a.Owner + "\n    what to do: " + a.WayOut

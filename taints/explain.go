@@ -35,6 +35,9 @@ type Explanation struct {
 	// added, if it is not evicted at once; nil means forever. If several
 	// tolerations match one taint, the first counts.
 	StaysSeconds *int64 `json:"staysSeconds,omitempty"`
+	// Leaves is when the pod, which runs there, is evicted for a taint that it tolerates for
+	// a time; nil if never, or if that is not known.
+	Leaves *time.Time `json:"leaves,omitempty"`
 	// Avoided is how many untolerated taints make the node a second choice.
 	Avoided int `json:"avoided"`
 	// Untolerated are the taints that no toleration matches, in the node's order.
@@ -110,7 +113,10 @@ func Explain(p *fairlead.Pod, n *fairlead.Node, o *ExplainOptions) *Explanation 
 	v := Evaluate(p, n, &o.Options)
 	x.Schedulable, x.Evicted, x.Avoided = v.Schedulable(), !v.Stays(), v.Avoided()
 	if x.Evicted {
-		x.StaysSeconds = nil
+		x.StaysSeconds, x.Leaves = nil, nil
+	}
+	if p.Spec.NodeName != n.Name {
+		x.Leaves = nil
 	}
 	if o.Redact {
 		x.redact()
@@ -118,6 +124,9 @@ func Explain(p *fairlead.Pod, n *fairlead.Node, o *ExplainOptions) *Explanation 
 	for i := range x.Untolerated {
 		u := &x.Untolerated[i]
 		u.Advice = adviceOn(&u.Taint, u.Fix, n, o.Redact)
+		if old := (fairlead.Taint{Key: KeyMaster, Effect: u.Taint.Effect}); u.Taint.Key == KeyControlPlane && object.FirstMatch(p.Spec.Tolerations, &old, x.numbers) >= 0 {
+			u.Advice.WayOut = "the pod tolerates " + KeyMaster + ", as the taint was called before Kubernetes 1.24; if it belongs there, add " + Fix(u.Taint).String() + " to it"
+		}
 	}
 	return &x.Explanation
 }
@@ -144,6 +153,11 @@ func (x *explainer) taint(index int, t *fairlead.Taint) {
 	if s := matched.TolerationSeconds; t.Effect == fairlead.NoExecute && s != nil && (x.StaysSeconds == nil || *s < *x.StaysSeconds) {
 		seconds := max(*s, 0)
 		x.StaysSeconds = &seconds
+	}
+	if s := matched.TolerationSeconds; t.Effect == fairlead.NoExecute && s != nil && t.TimeAdded != nil {
+		if at := t.TimeAdded.Add(time.Duration(max(*s, 0)) * time.Second); x.Leaves == nil || at.Before(*x.Leaves) {
+			x.Leaves = &at
+		}
 	}
 }
 

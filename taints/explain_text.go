@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 )
@@ -18,7 +19,7 @@ func (x *Explanation) String() string {
 		u := &x.Untolerated[i]
 		fmt.Fprintf(&s, "  not tolerated: %s%s, which %s\n    %s\n", u.Taint, source(u.Index), consequence(u.Taint.Effect), u.Advice.text(x.Now))
 		switch {
-		case u.Nearest != nil && (u.Fix != nil || u.Nearest.near()):
+		case u.Nearest != nil && u.Nearest.near():
 			s.WriteString("    " + u.Nearest.String() + "\n")
 		case u.Nearest == nil && u.Fix != nil:
 			s.WriteString("    the pod has no tolerations\n")
@@ -43,6 +44,8 @@ func (x *Explanation) headline() string {
 	switch {
 	case x.Evicted:
 		parts = append(parts, "if it runs there, it is evicted at once")
+	case x.Leaves != nil:
+		parts = append(parts, "it runs there, and is evicted at "+x.Leaves.UTC().Format(time.RFC3339))
 	case x.StaysSeconds != nil:
 		parts = append(parts, fmt.Sprintf("if it runs there, it stays for %d s", *x.StaysSeconds))
 	case !x.Schedulable:

@@ -139,7 +139,7 @@ var lattice = map[string][]string{
 
 	"cvo/snapshot": {
 		".", "cvo", "internal/doc", "internal/object", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "solver/olm/crd", "solver/olm/gate", "solver/olm/group",
-		"solver/olm/resource", "solver/olm/source",
+		"solver/olm/resource", "solver/olm/source", "taints/placement",
 	},
 	"cvo/plan": {
 		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "cvo/snapshot", "internal/cluster", "internal/diagram", "internal/durations", "taints/placement", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/gate", "solver/olm/group", "solver/olm/install", "solver/olm/resource",

@@ -36,6 +36,8 @@ type PlanRequest struct {
 	// Replicas are the desired numbers of pods of controllers, for these
 	// computations. For a controller that is not listed, its pods are counted.
 	Replicas []Replicas `json:"replicas,omitempty"`
+	// Storage is what is known of volumes, which may bind pods to nodes; nil if nothing is.
+	Storage *placement.Storage `json:"-"`
 	// Labels are those of the nodes' machines, by the node's name, for rules that
 	// use them.
 	Labels map[string]map[string]string `json:"labels,omitempty"`
@@ -377,6 +379,7 @@ func (p *planner) measure() {
 
 // finish adds up.
 func (p *planner) finish() {
+	p.doubts()
 	for i := range p.plan.Nodes {
 		p.plan.Stuck += p.plan.Nodes[i].Stuck
 		p.plan.Homeless += p.plan.Nodes[i].Homeless

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints/placement"
 )
 
@@ -16,8 +17,10 @@ type places struct {
 	waiting []*leaver       // whose replacements have no node yet
 	// elsewhere is a node that has pods and is not known itself, or "".
 	elsewhere string
-	pods      []*Pod  // replacements on nodes that are drained later
-	origins   []int32 // of each of pods, the position of the pod that it replaces
+	pods      []*Pod   // replacements on nodes that are drained later
+	doubtful  []string // pods of which it is not known whether another node can run them
+	doubts    string   // why, for the first
+	origins   []int32  // of each of pods, the position of the pod that it replaces
 	// drained are the nodes that are drained, the last first, if the cluster is the caller's.
 	drained []*Node
 	drains  map[string]bool // their names
@@ -43,7 +46,7 @@ type leaver struct {
 
 // newPlaces puts all nodes and pods of the request in a cluster: nodes that stay first.
 func (p *planner) newPlaces(order []int) {
-	p.rooms = &places{cluster: placement.New(&placement.Options{RoomUntold: true, Namespaces: labelsOf(p.req.Namespaces)}), closed: map[string]bool{}, stay: map[string]bool{}}
+	p.rooms = &places{cluster: placement.New(&placement.Options{RoomUntold: true, Namespaces: labelsOf(p.req.Namespaces), Storage: p.req.Storage}), closed: map[string]bool{}, stay: map[string]bool{}}
 	for i := range p.req.Nodes {
 		n := &p.req.Nodes[i]
 		if c := n.Condition("Ready"); c == nil || c.Status == "True" {
@@ -252,6 +255,7 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 			p.assume(&p.plan.Unknown, "node "+to.Name+" does not report its allocatable resources: it is assumed to have room")
 		}
 	}
+	p.doubt(l, ok)
 	name := ""
 	if ok {
 		name = to.Name
@@ -271,7 +275,7 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	}
 	if !ok {
 		if told := l.told(); told.NoRoom == nil {
-			told.NoRoom = why(r.cluster, p.req.Nodes, l.pod, l.node.Node)
+			told.NoRoom = why(r.cluster, l.pod, l.node.Node)
 			if len(told.NoRoom) == 0 {
 				told.NoRoom = []string{noOtherNode}
 			}
@@ -287,6 +291,28 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	l.pod = &c
 	p.moved(l)
 	return victims, true
+}
+
+// doubt notes what about a place that was found is not known.
+func (p *planner) doubt(l *leaver, found bool) {
+	unknown := p.rooms.cluster.Unknown(l.pod)
+	if !found || len(unknown) == 0 {
+		return
+	}
+	if name := l.pod.Namespace + "/" + l.pod.Name; !slices.Contains(p.rooms.doubtful, name) {
+		p.rooms.doubtful = append(p.rooms.doubtful, name)
+		if p.rooms.doubts == "" {
+			p.rooms.doubts = unknown[0]
+		}
+	}
+}
+
+// doubts notes for which pods it is not known whether another node can run them.
+func (p *planner) doubts() {
+	if p.rooms == nil || len(p.rooms.doubtful) == 0 {
+		return
+	}
+	p.assume(&p.plan.Unknown, "whether another node can run "+words.Plural(len(p.rooms.doubtful), "pod ", "pods ")+words.First(p.rooms.doubtful, 3)+": "+p.rooms.doubts)
 }
 
 // noOtherNode is why a pod has no node if there is none besides its own.

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // overdue is how long after its grace period a pod may need to end.
@@ -130,10 +131,31 @@ func (p *PodPlan) Block(node string) (b fairlead.Block, ok bool) {
 		return fairlead.Block{
 			Subject: "node " + node, Reason: ReasonNoRoom,
 			Message: "pod " + name + " has no other node: it stays Pending while the node is out of service (" + strings.Join(p.NoRoom, ", ") + ")",
-			Unblock: "add a node on which it fits, or lower what it requests or requires",
+			Unblock: p.makesRoom(),
 		}, true
 	}
 	return b, false
+}
+
+// makesRoom says what would give a pod without another node one, by the filter that rejects
+// most nodes.
+func (p *PodPlan) makesRoom() string {
+	filter, _, _ := strings.Cut(p.NoRoom[0], ":")
+	switch placement.Filter(filter) {
+	case placement.NodeUnschedulable:
+		return "uncordon a node on which it fits, or add one"
+	case placement.VolumeBinding, placement.VolumeZone:
+		return "it runs again when its node is back; for another one, its data must be on a volume which that one can use: add a node in the same place, or restore a backup elsewhere"
+	case placement.VolumeLimits:
+		return "add a node that can have its volumes"
+	case placement.NodeAffinity:
+		return "add a node with the labels that it selects, or change its nodeSelector or node affinity"
+	case placement.NodePorts:
+		return "add a node on which its host ports are free"
+	case placement.InterPodAffinity, placement.TopologySpread:
+		return "add a node on which it fits, or make its pod affinity or spread preferred instead of required"
+	}
+	return "add a node on which it fits, or lower what it requests or requires"
 }
 
 // Blocks says, for each pod that keeps its node from being drained or has no other

@@ -3,12 +3,12 @@ package drain
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints/placement"
 )
 
@@ -206,7 +206,7 @@ func (f *finder) try(n *Node) {
 	}
 	k := KeptNode{Node: n.Name, Namespace: homeless.Namespace, Pod: homeless.Name}
 	if len(f.room.Kept) < maxWhy {
-		k.Why = why(f.cluster, f.req.Nodes, homeless, n.Name)
+		k.Why = why(f.cluster, homeless, n.Name)
 	}
 	for _, p := range moved {
 		f.cluster.Remove(p)
@@ -244,26 +244,12 @@ func replaced(p *Pod) bool {
 	return c != nil && c.Kind != "DaemonSet"
 }
 
-// why counts what keeps a pod off the other nodes.
-func why(c *placement.Cluster, nodes []Node, p *Pod, from string) []string {
-	counts := map[placement.Filter]int{}
-	for i := range nodes {
-		if name := nodes[i].Name; name != from {
-			if misfits := c.Evaluate(p, name); len(misfits) > 0 {
-				counts[misfits[0].Filter]++
-			}
-		}
-	}
-	filters := slices.SortedFunc(maps.Keys(counts), func(a, b placement.Filter) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a), string(b)))
-	})
+// why says what keeps a pod off the other nodes: how many each filter rejects, and why the
+// first of them.
+func why(c *placement.Cluster, p *Pod, from string) []string {
 	var all []string
-	for _, filter := range filters {
-		noun := "nodes"
-		if counts[filter] == 1 {
-			noun = "node"
-		}
-		all = append(all, fmt.Sprintf("%s: %d %s", filter, counts[filter], noun))
+	for _, r := range c.Where(p, func(n *Node) bool { return n.Name != from }).Rejections {
+		all = append(all, fmt.Sprintf("%s: %s, as %s: %s", r.Filter, words.Count(r.Nodes, "node", "nodes"), r.Node, r.Message))
 	}
 	return all
 }

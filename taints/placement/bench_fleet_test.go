@@ -23,7 +23,7 @@ func BenchmarkFleet(b *testing.B) {
 	for i := range names {
 		names[i] = fmt.Sprint("n", i)
 	}
-	pod := weighted("x", "", 0, 2)
+	pod, fresh := weighted("x", "", 0, 2), 0
 	for _, one := range []struct {
 		name string
 		ask  func()
@@ -33,6 +33,18 @@ func BenchmarkFleet(b *testing.B) {
 				if c.Fits(pod, n) {
 					b.Fatal("it fits")
 				}
+			}
+		}},
+		{"where", func() { // all of it, as a scheduler-like service answers
+			if a := c.Where(pod, nil); len(a.Nodes) > 0 || a.Rejections[0].Nodes != 5_000 {
+				b.Fatal("it fits")
+			}
+		}},
+		{"where/new", func() { // of a workload that was never seen
+			pod.Labels = map[string]string{"app": fmt.Sprint(b.Name(), fresh)}
+			fresh++
+			if a := c.Where(pod, nil); len(a.Nodes) > 0 {
+				b.Fatal("it fits")
 			}
 		}},
 		{"reasons", func() {

@@ -18,6 +18,7 @@ type class struct {
 	asks      []ask
 	demand    map[string]int64 // the same by name; made on first use
 	ports     []port
+	claims    claims
 	near      []term // all of which must have a pod near
 	away      []term // none of which may have a pod near
 	spread    []spread
@@ -27,7 +28,7 @@ type class struct {
 	begin     int                  // the first node that pods of the class may fit on; see Cluster.First
 	freed     int                  // how many of Cluster.freed begin takes into account
 	freedOf   int                  // Cluster.freedOf at that time
-	static    []int8               // by node: 0 if not evaluated yet, 1 if its labels and taints suit, -1 if not
+	static    []int8               // by node: 0 if not evaluated yet, else 1 + what Cluster.judge returns
 }
 
 // ask is how much of a resource a pod requests.
@@ -56,6 +57,9 @@ type spread struct {
 // newClass reads the requirements of a pod.
 func (c *Cluster) newClass(p *fairlead.Pod) *class {
 	k := &class{namespace: p.Namespace, labels: p.Labels, spec: &p.Spec, ports: ports(&p.Spec), members: map[*placed]struct{}{}}
+	if s := c.options.Storage; s != nil {
+		k.claims = s.read(p.Namespace, &p.Spec)
+	}
 	requests, err := Requests(p)
 	if err != nil {
 		k.err = err

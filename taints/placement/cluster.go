@@ -17,6 +17,9 @@ type Options struct {
 	// RoomUntold assumes that a node that reports no allocatable resources has
 	// room for everything. Otherwise nothing fits there, as with the scheduler.
 	RoomUntold bool
+	// Storage is what is known of volumes; nil if nothing is: then volumes do not matter, and
+	// Cluster.Unknown names them.
+	Storage *Storage
 	// ComparisonOperators lets tolerations use Lt and Gt.
 	ComparisonOperators bool
 }
@@ -34,6 +37,9 @@ type Cluster struct {
 	pods      map[podKey]*placed
 	bound     map[string]map[*placed]struct{} // pods by the name of their node, even if it does not exist
 	resources []string                        // names of resources, by number
+	held      map[string]int                  // claims that only one pod may use, and how many use them
+	guests    map[*fairlead.Pod]*placed       // pods that are there for the time of a question
+	nominated map[string][]*fairlead.Pod      // pods without a node, by the node on which room is made for them
 
 	// The counts of classes are updated on demand, from the changes of other classes.
 	// In a new epoch, which begins after nodes have changed, they are computed again.
@@ -58,6 +64,9 @@ type node struct {
 	slots int64   // free slots for pods
 	ports map[port]int
 	err   error // the first quantity that cannot be parsed
+
+	mounted  map[attachable]int      // volumes of its pods, with how many use them
+	attached map[attachable]struct{} // volumes that are attached to it, of pods or not
 }
 
 // placed is a pod on a node.
@@ -76,7 +85,7 @@ type change struct {
 
 // New returns an empty cluster.
 func New(o *Options) *Cluster {
-	c := &Cluster{byName: map[string]int{}, classes: map[string]*class{}, pods: map[podKey]*placed{}, bound: map[string]map[*placed]struct{}{}}
+	c := &Cluster{byName: map[string]int{}, classes: map[string]*class{}, pods: map[podKey]*placed{}, bound: map[string]map[*placed]struct{}{}, held: map[string]int{}, nominated: map[string][]*fairlead.Pod{}}
 	if o != nil {
 		c.options = *o
 	}
@@ -125,7 +134,7 @@ func (c *Cluster) SetNode(n *fairlead.Node) error {
 
 // newNode reads the resources of a node.
 func (c *Cluster) newNode(n *fairlead.Node, at int) *node {
-	x := &node{Node: n, at: at, ports: map[port]int{}}
+	x := &node{Node: n, at: at, ports: map[port]int{}, attached: c.attachments(n.Name)}
 	all, err := amounts("node "+n.Name+": status.allocatable", n.Status.Allocatable)
 	x.err = err
 	if err != nil {
@@ -172,6 +181,7 @@ func (n *node) take(p *placed, by int64) {
 			n.set(a.resource, plus(have, -by*a.amount))
 		}
 	}
+	n.mount(p.class.claims.attach, int(by))
 	for _, t := range p.class.ports {
 		if n.ports[t] += int(by); n.ports[t] == 0 {
 			delete(n.ports, t)
@@ -207,15 +217,20 @@ func (c *Cluster) recount() {
 }
 
 // Add adds a pod to the node that it is bound to, and replaces the one with its
-// namespace and name. Pods without a node and finished pods take no resources.
+// namespace and name. Pods without a node and finished pods take no resources; but for
+// one with a NominatedNodeName, room is kept there from pods of no higher priority.
 // The error names a quantity or selector of the pod that is invalid; the pod is
 // added anyway, and what it requests counts as nothing.
 func (c *Cluster) Add(p *fairlead.Pod) error {
 	key := podKey{p.Namespace, p.Name}
 	if p.Spec.NodeName == "" || p.Finished() {
 		c.Remove(p)
+		if name := p.Status.NominatedNodeName; name != "" && !p.Finished() {
+			c.nominated[name] = append(c.nominated[name], p)
+		}
 		return nil
 	}
+	c.unnominate(p)
 	x := &placed{pod: p, class: c.classOf(p), node: p.Spec.NodeName, ending: p.DeletionTimestamp != nil}
 	if old := c.pods[key]; old != nil {
 		if old.class == x.class && old.node == x.node && old.ending == x.ending {
@@ -233,8 +248,23 @@ func (c *Cluster) Add(p *fairlead.Pod) error {
 	return x.class.err
 }
 
+// unnominate forgets that room is made for a pod.
+func (c *Cluster) unnominate(p *fairlead.Pod) {
+	if len(c.nominated) == 0 {
+		return
+	}
+	for name, all := range c.nominated {
+		if all = slices.DeleteFunc(all, func(q *fairlead.Pod) bool { return q.Namespace == p.Namespace && q.Name == p.Name }); len(all) == 0 {
+			delete(c.nominated, name)
+		} else {
+			c.nominated[name] = all
+		}
+	}
+}
+
 // Remove removes the pod with the namespace and name of p, if there is one.
 func (c *Cluster) Remove(p *fairlead.Pod) {
+	c.unnominate(p)
 	key := podKey{p.Namespace, p.Name}
 	if x, ok := c.pods[key]; ok {
 		delete(c.pods, key)
@@ -244,6 +274,7 @@ func (c *Cluster) Remove(p *fairlead.Pod) {
 }
 
 func (c *Cluster) move(p *placed, by int) {
+	c.hold(p.class, by)
 	if at, ok := c.byName[p.node]; ok {
 		c.nodes[at].take(p, int64(by))
 		if by < 0 {
@@ -266,7 +297,7 @@ func (c *Cluster) move(p *placed, by int) {
 // classOf returns the class of a pod.
 func (c *Cluster) classOf(p *fairlead.Pod) *class {
 	c.key = c.key[:0]
-	c.key.of(p)
+	c.key.of(p, c.options.Storage != nil)
 	k := c.classes[string(c.key)]
 	if k == nil {
 		k = c.newClass(p)

@@ -12,14 +12,18 @@ type Filter string
 
 // The filters, in order of evaluation.
 const (
-	NodeUnschedulable Filter = "NodeUnschedulable" // is the node cordoned?
-	TaintToleration   Filter = "TaintToleration"   // does the pod tolerate its taints?
-	NodeAffinity      Filter = "NodeAffinity"      // does the pod select such a node?
-	NodePorts         Filter = "NodePorts"         // are the node ports that the pod uses free?
-	NodeResources     Filter = "NodeResourcesFit"  // is there room?
-	TopologySpread    Filter = "PodTopologySpread" // would the pods be spread evenly enough?
-	InterPodAffinity  Filter = "InterPodAffinity"  // are the right pods near, and no wrong ones?
-	Invalid           Filter = "Invalid"           // the pod's requests are invalid, so it fits nowhere
+	NodeUnschedulable Filter = "NodeUnschedulable"  // is the node cordoned?
+	TaintToleration   Filter = "TaintToleration"    // does the pod tolerate its taints?
+	NodeAffinity      Filter = "NodeAffinity"       // does the pod select such a node?
+	NodePorts         Filter = "NodePorts"          // are the node ports that the pod uses free?
+	NodeResources     Filter = "NodeResourcesFit"   // is there room?
+	VolumeRestriction Filter = "VolumeRestrictions" // does another pod use a volume that only one may?
+	VolumeLimits      Filter = "NodeVolumeLimits"   // can more volumes be attached to the node?
+	VolumeBinding     Filter = "VolumeBinding"      // do its volumes exist, and can the node use them?
+	VolumeZone        Filter = "VolumeZone"         // are its volumes in the node's zone?
+	TopologySpread    Filter = "PodTopologySpread"  // would the pods be spread evenly enough?
+	InterPodAffinity  Filter = "InterPodAffinity"   // are the right pods near, and no wrong ones?
+	Invalid           Filter = "Invalid"            // the pod's requests are invalid, so it fits nowhere
 )
 
 // Reason is one reason why a pod does not fit on a node.
@@ -60,12 +64,24 @@ func (c *Cluster) Evaluate(p *fairlead.Pod, name string) []Reason {
 	if message := c.room(k, n); message != "" {
 		no(NodeResources, "%s", message)
 	}
+	if claim := c.occupied(k); claim != "" {
+		no(VolumeRestriction, "another pod uses the claim %s, which allows one pod (ReadWriteOncePod)", claim)
+	}
+	if driver, limit, has := c.full(k, n); driver != "" {
+		no(VolumeLimits, "the node's limit of volumes of %s is %d, and it has %d", driver, limit, has)
+	}
+	if filter, why := k.claims.apart(n.Node); filter != "" {
+		no(filter, "%s", why)
+	}
 	c.update(k)
 	if i := k.uneven(n); i >= 0 {
 		no(TopologySpread, "%s", k.unevenWords(i, n))
 	}
 	if judged, key := c.company(k, n); judged != suitable {
 		no(InterPodAffinity, "%s", companyWords(judged, key))
+	}
+	if len(all) == 0 && !c.spares(p, k, n) {
+		no(NodeResources, "it would take the room that is made for %s", c.nominatedWords(p, n))
 	}
 	return all
 }
@@ -76,7 +92,11 @@ func (c *Cluster) Evaluate(p *fairlead.Pod, name string) []Reason {
 // later ones cost time in proportion to the changes.
 func (c *Cluster) Fits(p *fairlead.Pod, name string) bool {
 	at, ok := c.byName[name]
-	return ok && c.fits(c.classOf(p), c.nodes[at])
+	if !ok {
+		return false
+	}
+	k, n := c.classOf(p), c.nodes[at]
+	return c.fits(k, n) && c.spares(p, k, n)
 }
 
 // Rejects returns the first filter that rejects a node for a pod like this one, as
@@ -129,7 +149,7 @@ func (c *Cluster) First(p *fairlead.Pod, may func(*fairlead.Node) bool) (*fairle
 		if full {
 			k.begin, full = begin+at, false
 		}
-		if c.welcomes(k, n) && (may == nil || may(n.Node)) {
+		if c.welcomes(k, n) && c.spares(p, k, n) && (may == nil || may(n.Node)) {
 			return n.Node, true
 		}
 	}
@@ -170,7 +190,15 @@ func (c *Cluster) fits(k *class, n *node) bool {
 
 // takes reports whether the node itself suits a class and has room for it.
 func (c *Cluster) takes(k *class, n *node) bool {
-	return c.suits(k, n) && n.taken(k) == nil && n.holds(k)
+	if !c.suits(k, n) || n.taken(k) != nil || !n.holds(k) {
+		return false
+	}
+	if len(k.claims.attach) > 0 {
+		if driver, _, _ := c.full(k, n); driver != "" {
+			return false
+		}
+	}
+	return len(k.claims.once) == 0 || c.occupied(k) == ""
 }
 
 // welcomes reports whether the pods around suit a class.
@@ -180,21 +208,8 @@ func (c *Cluster) welcomes(k *class, n *node) bool {
 	return judged == suitable && k.uneven(n) < 0
 }
 
-// suits reports whether a node's labels and taints suit a class, and remembers the
-// result.
-func (c *Cluster) suits(k *class, n *node) bool {
-	if len(k.static) < len(c.nodes) {
-		k.static = append(k.static, make([]int8, len(c.nodes)-len(k.static))...)
-	}
-	if k.static[n.at] == 0 {
-		k.static[n.at] = -1
-		numbers := c.options.ComparisonOperators
-		if !closed(k.spec, n.Node, numbers) && selected(k.spec, n.Node) && untolerated(k.spec.Tolerations, n.Spec.Taints, numbers) == nil {
-			k.static[n.at] = 1
-		}
-	}
-	return k.static[n.at] > 0
-}
+// suits reports whether a node's labels and taints, and the volumes of a class, suit it.
+func (c *Cluster) suits(k *class, n *node) bool { return c.barred(k, n) == 0 }
 
 // taken returns the first port that the class uses and that is not free on the
 // node, or nil.

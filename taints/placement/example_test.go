@@ -44,3 +44,25 @@ func ExampleCluster_Preempt() {
 	}
 	// Output: n1 without shop/batch
 }
+
+// A service that answers, for each pod, where it fits and why nowhere else.
+func ExampleCluster_Where() {
+	c := placement.New(nil)
+	for _, cpu := range []string{"1", "2", "4", "8"} {
+		node := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n" + cpu}}
+		node.Status.Allocatable = map[string]string{"cpu": cpu, "pods": "110"}
+		node.Spec.Unschedulable = cpu == "8"
+		_ = c.SetNode(node)
+	}
+	pod := &fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: "web"}}
+	pod.Spec.Containers = []fairlead.Container{{Resources: fairlead.Resources{Requests: map[string]string{"cpu": "3"}}}}
+	where := c.Where(pod, nil)
+	fmt.Println("fits on", where.Nodes)
+	for _, r := range where.Rejections {
+		fmt.Printf("%d: %s: %s: %s\n", r.Nodes, r.Filter, r.Node, r.Message)
+	}
+	// Output:
+	// fits on [n4]
+	// 2: NodeResourcesFit: n1: it requests 3 of cpu; 1 of 1 are free
+	// 1: NodeUnschedulable: n8: the node is cordoned
+}

@@ -57,8 +57,9 @@ func (k *key) containers(all []fairlead.Container) {
 	}
 }
 
-// of appends the requirements of a pod. Rare ones are written as JSON.
-func (k *key) of(p *fairlead.Pod) {
+// of appends the requirements of a pod, with or without its volumes. Rare ones are written
+// as JSON.
+func (k *key) of(p *fairlead.Pod, volumes bool) {
 	s := &p.Spec
 	k.text(p.Namespace)
 	k.texts(p.Labels)
@@ -74,6 +75,12 @@ func (k *key) of(p *fairlead.Pod) {
 	k.containers(s.InitContainers)
 	k.containers(s.Containers)
 	k.texts(s.Overhead)
+	for i := 0; volumes && i < len(s.Volumes); i++ {
+		if v := s.Volumes[i].PersistentVolumeClaim; v != nil {
+			k.text(v.ClaimName)
+		}
+	}
+	k.number(len(s.Volumes))
 	if s.Affinity == nil && s.TopologySpreadConstraints == nil && s.Resources == nil {
 		return
 	}

@@ -38,6 +38,7 @@ func planDrain(c *args.Call) error {
 	req := &drain.PlanRequest{
 		Nodes: d.Nodes, Drain: o.order, AtOnce: *atOnce, Pods: d.Pods, Budgets: d.Budgets, Replicas: d.replicas,
 		DaemonSets: d.DaemonSets, DaemonSetsListed: d.Listed, Namespaces: d.Namespaces, ClusterLabels: d.ClusterLabels(),
+		Storage: d.snapshot.Storage(),
 	}
 	req.Returns = true
 	for i := range d.Machines {

@@ -42,7 +42,10 @@ func explain(c *args.Call, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	nodes := newSuits(cluster, in.options())
+	if !in.known.Clock.At.IsZero() {
+		now = in.known.Clock.At
+	}
+	nodes := newSuits(cluster, in.known.Storage(), in.options())
 	explained := explainWith(&taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now})
 	var pending [][]*fairlead.Pod
 	summed := *format != "json" && !*all && asked.pod == "" && asked.node == ""
@@ -126,7 +129,7 @@ func together(answers []answer, odd []unsuited) []any {
 
 // likeness is equal for pods that require the same of nodes.
 func likeness(p *fairlead.Pod) string {
-	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec.Tolerations, p.Spec.NodeSelector, p.Spec.Affinity, p.Spec.TopologySpreadConstraints, p.Spec.Containers, p.Spec.InitContainers, p.Spec.Overhead})
+	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec.Tolerations, p.Spec.NodeSelector, p.Spec.Affinity, p.Spec.TopologySpreadConstraints, p.Spec.Containers, p.Spec.InitContainers, p.Spec.Overhead, p.Spec.Volumes, p.Spec.ResourceClaims, p.Spec.SchedulingGates})
 	if err != nil { // strings, numbers and maps of them: it cannot fail
 		return p.ObjectMeta.String()
 	}

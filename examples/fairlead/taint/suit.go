@@ -19,8 +19,8 @@ type suits struct {
 	cluster *placement.Cluster
 }
 
-func newSuits(cluster *taints.Cluster, o *taints.Options) *suits {
-	s := &suits{lookup: newLookup(cluster), cluster: placement.New(&placement.Options{RoomUntold: true, ComparisonOperators: o.ComparisonOperators})}
+func newSuits(cluster *taints.Cluster, storage *placement.Storage, o *taints.Options) *suits {
+	s := &suits{lookup: newLookup(cluster), cluster: placement.New(&placement.Options{RoomUntold: true, ComparisonOperators: o.ComparisonOperators, Storage: storage})}
 	for i := range cluster.Nodes {
 		_ = s.cluster.SetNode(&cluster.Nodes[i]) // a quantity that cannot be read counts as none, and is told with the pods
 	}

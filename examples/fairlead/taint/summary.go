@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -71,7 +72,10 @@ const mostTexts = 10
 // pendingText reports where pods without a node that require the same can be scheduled,
 // and whether there is such a node. Taints are listed if they allow no node, or if a toleration
 // nearly matches one.
-func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *suits, explained explainFunc) bool {
+func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *suits, explained explainFunc) (known bool) {
+	if gated(w, pods) {
+		return false
+	}
 	allowed, total := 0, 0
 	var all, near []answer // the first of them
 	count := 0             // of near
@@ -109,7 +113,14 @@ func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *suits, explained expl
 	}
 	told, kinds := near, count
 	if allowed > 0 {
-		fmt.Fprintf(w, "%s%s, without a node: it can be scheduled on %d of %s; if it stays pending, the scheduler's message says why: kubectl describe\n", first, more, allowed, of)
+		unknown := nodes.cluster.Unknown(pods[0])
+		if len(unknown) > 0 {
+			fmt.Fprintf(w, "%s%s, without a node: it may be schedulable on %d of %s, but %s\n", first, more, allowed, of, unknown[0])
+			defer func() { known = false }()
+		} else {
+			fmt.Fprintf(w, "%s%s, without a node: it can be scheduled on %d of %s\n", first, more, allowed, of)
+		}
+		schedulerSays(w, pods[0])
 	} else {
 		fmt.Fprintf(w, "%s%s, without a node: taints allow none of %s\n", first, more, of)
 		told, kinds = all, len(suited)
@@ -124,6 +135,40 @@ func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *suits, explained expl
 		fmt.Fprintf(w, "  %s; -pod %s explains each\n", words.Count(n, "more kind of node", "more kinds of nodes"), pods[0].ObjectMeta)
 	}
 	return allowed > 0 || len(nodes.classes) == 0
+}
+
+// gated reports that pods wait for their gates, if they do.
+func gated(w io.Writer, pods []*fairlead.Pod) bool {
+	p := pods[0]
+	if len(p.Spec.SchedulingGates) == 0 {
+		return false
+	}
+	var names []string
+	for _, g := range p.Spec.SchedulingGates {
+		names = append(names, g.Name)
+	}
+	more := ""
+	if n := len(pods) - 1; n > 0 {
+		more = " and " + words.Count(n, "more pod", "more pods") + " like it"
+	}
+	fmt.Fprintf(w, "pod/%s%s, without a node: the scheduler does not look for one until its scheduling %s removed: %s; whoever owns the name removes it\n",
+		p.ObjectMeta, more, words.Plural(len(names), "gate is", "gates are"), words.Visible(strings.Join(names, ", ")))
+	return true
+}
+
+// schedulerSays writes what the scheduler reported last about a pod without a node.
+func schedulerSays(w io.Writer, p *fairlead.Pod) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == "PodScheduled" && c.Status == "False" && c.Message != "" {
+			fmt.Fprintf(w, "  the scheduler said: %s\n", words.VisibleLine(words.Shorten(c.Message, 400)))
+			return
+		}
+	}
+	command := shell.Command("kubectl describe pod %s", p.Name)
+	if p.Namespace != "" {
+		command = shell.Command("kubectl -n %s describe pod %s", p.Namespace, p.Name)
+	}
+	fmt.Fprintf(w, "  if it stays pending, the scheduler's message says why: %s\n", command)
 }
 
 // missed reports whether a toleration was intended for the taint but does not match it.
