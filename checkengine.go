@@ -60,7 +60,7 @@ type TrialOptions struct {
 //  3. Trial.Check, at any time.
 //  4. When there are no more faults, every object is settled after some passes,
 //     or a Block says why not.
-func CheckEngine[S, W any, A Action, B Blocker](ctx context.Context, engine Engine[S, W, A, B], open func(r *rand.Rand, clock *ManualClock) Trial[W, A], options *TrialOptions) error {
+func CheckEngine[S, W any, A Action](ctx context.Context, engine Engine[S, W, A], open func(r *rand.Rand, clock *ManualClock) Trial[W, A], options *TrialOptions) error {
 	var o TrialOptions
 	if options != nil {
 		o = *options
@@ -87,9 +87,9 @@ func CheckEngine[S, W any, A Action, B Blocker](ctx context.Context, engine Engi
 var errInjected = errors.New("simulated fault")
 
 // play is one run of CheckEngine.
-type play[S, W any, A Action, B Blocker] struct {
+type play[S, W any, A Action] struct {
 	*rand.Rand
-	engine  Engine[S, W, A, B]
+	engine  Engine[S, W, A]
 	options *TrialOptions
 	seed    uint64
 	clock   ManualClock
@@ -101,8 +101,8 @@ type play[S, W any, A Action, B Blocker] struct {
 	notes   []string
 }
 
-func newPlay[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], open func(*rand.Rand, *ManualClock) Trial[W, A], o *TrialOptions, seed uint64) *play[S, W, A, B] {
-	p := &play[S, W, A, B]{Rand: rand.New(rand.NewPCG(seed, 1)), engine: engine, options: o, seed: seed}
+func newPlay[S, W any, A Action](engine Engine[S, W, A], open func(*rand.Rand, *ManualClock) Trial[W, A], o *TrialOptions, seed uint64) *play[S, W, A] {
+	p := &play[S, W, A]{Rand: rand.New(rand.NewPCG(seed, 1)), engine: engine, options: o, seed: seed}
 	p.clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	p.trial = open(rand.New(rand.NewPCG(seed, 2)), &p.clock)
 	step := engine.Step
@@ -111,17 +111,17 @@ func newPlay[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], open func
 		changes: func() bool { return !p.healed && p.IntN(20) == 0 },
 		after:   func(a A) { p.look("after " + a.String()) },
 	}
-	p.engine.Step = func(state S, world W, now time.Time) Decision[S, A, B] { return p.judge(step, state, world, now) }
+	p.engine.Step = func(state S, world W, now time.Time) Decision[S, A] { return p.judge(step, state, world, now) }
 	return p
 }
 
-func (p *play[S, W, A, B]) note(format string, args ...any) {
+func (p *play[S, W, A]) note(format string, args ...any) {
 	p.notes = append(p.notes, p.clock.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 	p.notes = p.notes[max(0, len(p.notes)-30):]
 }
 
 // fault decides whether a call fails, and notes it.
-func (p *play[S, W, A, B]) fault(call string) bool {
+func (p *play[S, W, A]) fault(call string) bool {
 	switch {
 	case p.dead:
 		return true
@@ -133,14 +133,14 @@ func (p *play[S, W, A, B]) fault(call string) bool {
 	return true
 }
 
-func (p *play[S, W, A, B]) breaks(format string, args ...any) {
+func (p *play[S, W, A]) breaks(format string, args ...any) {
 	if p.broken == nil {
 		p.broken = fmt.Errorf(format, args...)
 	}
 }
 
-func (p *play[S, W, A, B]) run(ctx context.Context) error {
-	runners := []*Runner[S, W, A, B]{p.process(), p.process()}
+func (p *play[S, W, A]) run(ctx context.Context) error {
+	runners := []*Runner[S, W, A]{p.process(), p.process()}
 	for range p.options.Moves {
 		switch name := p.options.Names[p.IntN(len(p.options.Names))]; p.IntN(10) {
 		case 0, 1, 2:
@@ -170,7 +170,7 @@ func (p *play[S, W, A, B]) run(ctx context.Context) error {
 }
 
 // process returns a runner that knows nothing but the store.
-func (p *play[S, W, A, B]) process() *Runner[S, W, A, B] {
+func (p *play[S, W, A]) process() *Runner[S, W, A] {
 	r, err := NewRunner(p.engine, &RunnerOptions{Store: playStore{&p.store, p.fault}, Clock: &p.clock})
 	if err != nil {
 		p.breaks("%w", err)
@@ -179,14 +179,14 @@ func (p *play[S, W, A, B]) process() *Runner[S, W, A, B] {
 }
 
 // look checks that the trial is not in a forbidden state.
-func (p *play[S, W, A, B]) look(when string) error {
+func (p *play[S, W, A]) look(when string) error {
 	if err := p.trial.Check(); err != nil {
 		p.breaks("%s: %w", when, err)
 	}
 	return p.broken
 }
 
-func (p *play[S, W, A, B]) pass(ctx context.Context, r *Runner[S, W, A, B], name string) (d Decision[S, A, B]) {
+func (p *play[S, W, A]) pass(ctx context.Context, r *Runner[S, W, A], name string) (d Decision[S, A]) {
 	if p.broken != nil {
 		return d
 	}
@@ -206,7 +206,7 @@ func (p *play[S, W, A, B]) pass(ctx context.Context, r *Runner[S, W, A, B], name
 
 // jump moves the clock: mostly by seconds, sometimes by an hour, and as a fault
 // up to a day back.
-func (p *play[S, W, A, B]) jump() {
+func (p *play[S, W, A]) jump() {
 	d := time.Duration(p.IntN(5000)) * time.Millisecond
 	switch p.IntN(10) {
 	case 0:
@@ -219,9 +219,9 @@ func (p *play[S, W, A, B]) jump() {
 
 // settle makes passes, each at the time that the one before asked for, until
 // nothing is left to do.
-func (p *play[S, W, A, B]) settle(ctx context.Context, r *Runner[S, W, A, B], name string) error {
+func (p *play[S, W, A]) settle(ctx context.Context, r *Runner[S, W, A], name string) error {
 	const most = 1000
-	var d Decision[S, A, B]
+	var d Decision[S, A]
 	for range most {
 		d = p.pass(ctx, r, name)
 		if err := p.look("when there are no more faults"); err != nil {
@@ -244,7 +244,7 @@ func (p *play[S, W, A, B]) settle(ctx context.Context, r *Runner[S, W, A, B], na
 }
 
 // judge makes a decision twice, and checks the rules of Step.
-func (p *play[S, W, A, B]) judge(step func(S, W, time.Time) Decision[S, A, B], state S, world W, now time.Time) Decision[S, A, B] {
+func (p *play[S, W, A]) judge(step func(S, W, time.Time) Decision[S, A], state S, world W, now time.Time) Decision[S, A] {
 	before := p.encode("the arguments of Step", []any{state, world})
 	d := step(state, world, now)
 	first := p.encode("a decision", d)
@@ -254,7 +254,7 @@ func (p *play[S, W, A, B]) judge(step func(S, W, time.Time) Decision[S, A, B], s
 	if second := p.encode("a decision", step(state, world, now)); second != first {
 		p.breaks("Step is not pure: equal arguments gave\n%s\nand\n%s", first, second)
 	}
-	var back Decision[S, A, B]
+	var back Decision[S, A]
 	if _, ok := any(state).(interface{ Kinds() []A }); !ok {
 		var saved S
 		p.decode(p.encode("a state", d.State), &saved, "a state")
@@ -264,7 +264,7 @@ func (p *play[S, W, A, B]) judge(step func(S, W, time.Time) Decision[S, A, B], s
 	return d
 }
 
-func (p *play[S, W, A, B]) encode(what string, v any) string {
+func (p *play[S, W, A]) encode(what string, v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		p.breaks("%s cannot be written as JSON: %w", what, err)
@@ -272,7 +272,7 @@ func (p *play[S, W, A, B]) encode(what string, v any) string {
 	return string(data)
 }
 
-func (p *play[S, W, A, B]) decode(text string, into any, what string) {
+func (p *play[S, W, A]) decode(text string, into any, what string) {
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		p.breaks("%s cannot be read from its JSON: %w\n%s", what, err, text)
 	} else if again := p.encode(what, into); again != text {

@@ -34,8 +34,8 @@ func (l *lamp) Settled(string) error {
 	return nil
 }
 
-func lampEngine() fairlead.Engine[lampState, bool, lampAction, fairlead.Block] {
-	return fairlead.Engine[lampState, bool, lampAction, fairlead.Block]{
+func lampEngine() fairlead.Engine[lampState, bool, lampAction] {
+	return fairlead.Engine[lampState, bool, lampAction]{
 		Name: "lamp", Version: 1,
 		Step: func(s lampState, on bool, now time.Time) (d lampDecision) {
 			if !on {
@@ -51,7 +51,7 @@ func lampEngine() fairlead.Engine[lampState, bool, lampAction, fairlead.Block] {
 // another does not keep.
 func TestCheckEngine(t *testing.T) {
 	plain := func(r *rand.Rand, _ *fairlead.ManualClock) fairlead.Trial[bool, lampAction] { return &lamp{r: r} }
-	check := func(e fairlead.Engine[lampState, bool, lampAction, fairlead.Block], open func(*rand.Rand, *fairlead.ManualClock) fairlead.Trial[bool, lampAction]) error {
+	check := func(e fairlead.Engine[lampState, bool, lampAction], open func(*rand.Rand, *fairlead.ManualClock) fairlead.Trial[bool, lampAction]) error {
 		return fairlead.CheckEngine(t.Context(), e, open, &fairlead.TrialOptions{Runs: 20})
 	}
 	if err := check(lampEngine(), plain); err != nil {

@@ -3,19 +3,24 @@ package fairlead
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // Decision is what an engine's Step returns. S is the engine's State, A its
-// interface of actions, B what says why nothing more happens: [Block], or plain
-// data that is turned into one on demand.
+// interface of actions.
 //
 // A Decision survives encoding/json. To be read back, S needs a method
 //
 //	Kinds() []A
 //
-// that returns one action of each kind; their values do not matter.
-type Decision[S any, A Action, B Blocker] struct {
+// that returns one action of each kind; their values do not matter. If the engine
+// gives its Blocks as data, S needs a method
+//
+//	Words(Block) Block
+//
+// that returns a Block with Message, Owner and Unblock, whatever the state is.
+type Decision[S any, A Action] struct {
 	// State is saved before any action is applied.
 	State S
 
@@ -24,42 +29,41 @@ type Decision[S any, A Action, B Blocker] struct {
 	Actions []A
 
 	// Blocked says why nothing (more) happens, in the engine's documented order.
-	Blocked []B
+	// They may be data only, and must not be changed: Blocks returns them in words.
+	Blocked []Block
 
 	// Wake is the latest time for the next Step. Zero means that only an event
 	// can change anything.
 	Wake time.Time
 }
 
-// Blocker is why something does not happen: a [Block], or data that is turned
-// into one on demand, so that a waiting Step builds no text.
-type Blocker interface {
-	Block() Block
-}
-
-// Blocks returns Blocked as Blocks, in the same order.
-func (d Decision[S, A, B]) Blocks() []Block {
+// Blocks returns Blocked in words, in the same order.
+func (d Decision[S, A]) Blocks() []Block {
 	if len(d.Blocked) == 0 {
 		return nil
 	}
-	all := make([]Block, len(d.Blocked))
-	for i, b := range d.Blocked {
-		all[i] = b.Block()
+	all := slices.Clone(d.Blocked)
+	if speaks, is := any(d.State).(interface{ Words(Block) Block }); is {
+		for i := range all {
+			if all[i].Message == "" {
+				all[i] = speaks.Words(all[i])
+			}
+		}
 	}
 	return all
 }
 
 // written is the JSON form of a Decision.
-type written[S any, B Blocker] struct {
+type written[S any] struct {
 	State   S                 `json:"state"`
 	Actions []json.RawMessage `json:"actions,omitempty"`
-	Blocked []B               `json:"blocked,omitempty"`
+	Blocked []Block           `json:"blocked,omitempty"`
 	Wake    time.Time         `json:"wake,omitzero"`
 }
 
 // MarshalJSON writes each action with its kind, see [MarshalAction].
-func (d Decision[S, A, B]) MarshalJSON() ([]byte, error) {
-	w := written[S, B]{State: d.State, Blocked: d.Blocked, Wake: d.Wake}
+func (d Decision[S, A]) MarshalJSON() ([]byte, error) {
+	w := written[S]{State: d.State, Blocked: d.Blocked, Wake: d.Wake}
 	for _, a := range d.Actions {
 		data, err := MarshalAction(a)
 		if err != nil {
@@ -71,12 +75,12 @@ func (d Decision[S, A, B]) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (d *Decision[S, A, B]) UnmarshalJSON(data []byte) error {
-	var w written[S, B]
+func (d *Decision[S, A]) UnmarshalJSON(data []byte) error {
+	var w written[S]
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	out := Decision[S, A, B]{State: w.State, Blocked: w.Blocked, Wake: w.Wake}
+	out := Decision[S, A]{State: w.State, Blocked: w.Blocked, Wake: w.Wake}
 	if len(w.Actions) > 0 {
 		known, ok := any(w.State).(interface{ Kinds() []A })
 		if !ok {

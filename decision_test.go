@@ -20,7 +20,7 @@ type (
 		Bulb string `json:"bulb,omitempty"`
 	}
 	impostor     struct{ Kind string }
-	lampDecision = fairlead.Decision[lampState, lampAction, fairlead.Block]
+	lampDecision = fairlead.Decision[lampState, lampAction]
 )
 
 func (turn) Key() fairlead.Key     { return fairlead.Key{Kind: "Turn"} }
@@ -78,7 +78,7 @@ func TestDecisionJSONErrors(t *testing.T) {
 			t.Errorf("%s\n got %v\nwant %s", in, err, want)
 		}
 	}
-	var mute fairlead.Decision[int, lampAction, fairlead.Block]
+	var mute fairlead.Decision[int, lampAction]
 	if err := json.Unmarshal([]byte(`{"state":1,"actions":[{"kind":"Turn"}]}`), &mute); err == nil || !strings.Contains(err.Error(), "has no method Kinds") {
 		t.Errorf("a state without Kinds: %v", err)
 	}

@@ -11,8 +11,7 @@ import (
 
 // Engine is what a [Runner] drives: a pure Step over values of the engine's own
 // types, and a Backend that observes and acts. S is the State of one object, W
-// the World that is observed for it, A the interface of actions, B what says why
-// nothing more happens.
+// the World that is observed for it, A the interface of actions.
 //
 // In return for the guarantees of [RunnerOptions], an engine follows these rules:
 //
@@ -25,7 +24,7 @@ import (
 //  4. When the format of State changes, Version is raised, and Upgrade reads
 //     older versions.
 //  5. Recorded times later than now count as now: see [Past].
-type Engine[S, W any, A Action, B Blocker] struct {
+type Engine[S, W any, A Action] struct {
 	// Name begins the keys of the states in the Store. Lower-case letters only.
 	Name string
 
@@ -36,7 +35,7 @@ type Engine[S, W any, A Action, B Blocker] struct {
 	Upgrade func(version int, state []byte) (S, error)
 
 	// Step decides. Whoever creates the Engine binds the policy to it.
-	Step func(state S, world W, now time.Time) Decision[S, A, B]
+	Step func(state S, world W, now time.Time) Decision[S, A]
 
 	// Done reports whether state is no longer needed, because decisions would be
 	// the same without it. It is then deleted, once all actions of the decision
@@ -83,7 +82,7 @@ type BatchBackend[W any, A Action] interface {
 }
 
 // check says why the engine cannot be run.
-func (e *Engine[S, W, A, B]) check() error {
+func (e *Engine[S, W, A]) check() error {
 	letters := func(r rune) bool { return 'a' <= r && r <= 'z' }
 	switch {
 	case e.Name == "" || strings.TrimFunc(e.Name, letters) != "":

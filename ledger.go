@@ -1,23 +1,19 @@
 package fairlead
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Pending is what a State keeps about what is under way. Engines embed it in their
 // State; [Ledger] reads and writes it.
 type Pending struct {
-	Waits   []Wait  `json:"waits,omitempty"`   // since when each Block has been reported, in the order of the decision
+	Waits   []Block `json:"waits,omitempty"`   // since when each Block has been reported, without words, in the order of the decision
 	Retries []Retry `json:"retries,omitempty"` // actions whose effect is not yet visible, in the order of the decision
 }
 
 // IsZero reports whether nothing is under way.
 func (p Pending) IsZero() bool { return len(p.Waits) == 0 && len(p.Retries) == 0 }
-
-// Wait is a wait and when it began.
-type Wait struct {
-	Subject string    `json:"subject"` // the Block's
-	Reason  string    `json:"reason"`  // the Block's
-	Since   time.Time `json:"since"`   // when it was first reported
-}
 
 // Retry is an action that was decided on and whose effect is not yet visible.
 type Retry struct {
@@ -43,15 +39,17 @@ type Retry struct {
 //
 // What this Step asks for is kept for the next; the rest is forgotten, such as an
 // action whose effect was observed or a wait that is over. Times later than now are
-// handled as in [Past]. If nothing has changed since the previous Step and nothing is
-// blocked, it allocates nothing. Goroutines must not share it.
+// handled as in [Past]. If nothing has changed since the previous Step, and all Blocks
+// are data without words, it allocates nothing. Goroutines must not share it.
 type Ledger struct {
 	now      time.Time
 	backoff  Backoff
 	outcomes []Outcome
 	retries  Unchanged[Retry]
-	waits    Unchanged[Wait]
-	blocked  []Block
+	waits    Unchanged[Block]
+	blocked  []Block // if apart
+	apart    bool    // the Blocks differ from waits
+	last     int     // the index in waits.Old after the one that was found last
 	wake     time.Time
 }
 
@@ -60,7 +58,7 @@ type Ledger struct {
 func NewLedger(pending Pending, outcomes []Outcome, now time.Time, backoff Backoff) Ledger {
 	return Ledger{
 		now: now, backoff: backoff, outcomes: outcomes,
-		retries: Unchanged[Retry]{Old: pending.Retries}, waits: Unchanged[Wait]{Old: pending.Waits},
+		retries: Unchanged[Retry]{Old: pending.Retries}, waits: Unchanged[Block]{Old: pending.Waits},
 	}
 }
 
@@ -103,6 +101,26 @@ func (l *Ledger) Keep(key Key) {
 	}
 }
 
+// KeepAll is Keep for every action, for a Step that changes nothing.
+func (l *Ledger) KeepAll() {
+	for i := range l.retries.Old {
+		l.Keep(l.retries.Old[i].Key)
+	}
+}
+
+// Awaited reports whether an action that an earlier Step decided on may still take
+// effect: its last attempt is not known to have failed, and it is not due again.
+func (l *Ledger) Awaited(key Key, b Backoff) bool {
+	old := l.known(key)
+	if old == nil {
+		return false
+	}
+	if o := l.Outcome(key); o != nil && o.Failed && !o.At.Before(Past(old.Last, l.now)) {
+		return false
+	}
+	return l.next(old, b).After(l.now)
+}
+
 // remember adds what the previous Step remembered, with its time corrected.
 func (l *Ledger) remember(old *Retry) {
 	if !old.Since.After(l.now) {
@@ -140,7 +158,7 @@ func (l *Ledger) next(r *Retry, b Backoff) time.Time {
 	if r.Last.After(l.now) {
 		return l.now
 	}
-	next := r.Last.Add(b.After(r.Attempts))
+	next := r.Last.Add(b.For(r.Key.ID, r.Attempts))
 	if o := l.Outcome(r.Key); o != nil && o.RetryAfter > 0 && !o.At.After(l.now) {
 		if asked := o.At.Add(min(o.RetryAfter, MaxRetryAfter)); asked.After(next) {
 			return asked
@@ -182,32 +200,72 @@ func (l *Ledger) Because(message string, key Key) string {
 }
 
 // Since returns when the wait for something began, and remembers it: now, if the
-// previous Step did not wait for it.
+// previous Step did not wait for it. It is not reported.
 func (l *Ledger) Since(subject, reason string) time.Time {
-	w := Wait{Subject: subject, Reason: reason, Since: l.now}
-	old := l.waits.Old
-	begin := min(l.waits.n, len(old)) // mostly where it was the last time
-	for i := range old {
-		if o := &old[(begin+i)%len(old)]; o.Subject == subject && o.Reason == reason {
-			w.Since = Past(o.Since, l.now)
-			break
-		}
-	}
-	l.waits.Add(w)
-	return w.Since
+	b := Block{Subject: subject, Reason: reason}
+	l.split()
+	b.Since = l.began(&b)
+	l.waits.Add(b)
+	return b.Since
 }
 
-// Block says why something does not happen, and returns since when. A zero Since is
-// filled in with the time when it was first blocked for that reason.
-func (l *Ledger) Block(b Block) time.Time {
-	since := l.Since(b.Subject, b.Reason)
-	if b.Since.IsZero() {
-		b.Since = since
-	} else {
-		b.Since = Past(b.Since, l.now)
+// began returns when a wait began: now, if the previous Step did not have it.
+func (l *Ledger) began(b *Block) time.Time {
+	old := l.waits.Old
+	for i := range old {
+		at := l.last + i // mostly the one after the last
+		if at >= len(old) {
+			at -= len(old)
+		}
+		if o := &old[at]; b.same(o) {
+			l.last = (at + 1) % len(old)
+			return Past(o.Since, l.now)
+		}
 	}
-	l.blocked = append(l.blocked, b)
+	return l.now
+}
+
+// Block says why something does not happen, and returns since when. A zero Since, or
+// one in the future, is replaced by the time when that wait was first reported: that
+// with the same subject, reason, name, point and, if it has no words, owner.
+func (l *Ledger) Block(b Block) time.Time {
+	began := l.began(&b)
+	if b.worded() {
+		l.split()
+		l.waits.Add(Block{Subject: b.Subject, Reason: b.Reason, Name: b.Name, Point: b.Point, Since: began})
+	}
+	if b.Since.IsZero() || b.Since.After(l.now) {
+		b.Since = began
+	}
+	if !b.worded() {
+		l.waits.Add(b)
+	}
+	if l.apart {
+		l.blocked = append(l.blocked, b)
+	}
 	return b.Since
+}
+
+// split keeps the Blocks apart from the waits from now on.
+func (l *Ledger) split() {
+	if !l.apart {
+		l.apart, l.blocked = true, slices.Clone(l.waits.All())
+	}
+}
+
+// Text returns b as a string: if it can, one that the wait that comes next, as the
+// previous Step left it, already has, so that nothing is allocated.
+func (l *Ledger) Text(b []byte) string {
+	old := l.waits.Old
+	for i := l.last; i < min(l.last+4, len(old)); i++ { // some waits may have ended
+		o := &old[i]
+		for _, known := range [...]string{o.Subject, o.Name, o.Detail, o.Owner} {
+			if known == string(b) {
+				return known
+			}
+		}
+	}
+	return string(b)
 }
 
 // At requests the next Step at t, or earlier. A zero t requests nothing.
@@ -223,8 +281,14 @@ func (l *Ledger) Pending() Pending {
 	return Pending{Waits: l.waits.All(), Retries: l.retries.All()}
 }
 
-// Blocked returns the blocks, in the order in which they were added.
-func (l *Ledger) Blocked() []Block { return l.blocked }
+// Blocked returns the blocks, in the order in which they were added. The list must
+// not be changed.
+func (l *Ledger) Blocked() []Block {
+	if !l.apart {
+		return l.waits.All()
+	}
+	return slices.Clip(l.blocked)
+}
 
 // Wake returns the earliest requested time, zero for none.
 func (l *Ledger) Wake() time.Time { return l.wake }

@@ -12,8 +12,8 @@ import (
 
 // Runner drives an [Engine], with the guarantees listed at [RunnerOptions]. Its
 // methods may be called from several goroutines.
-type Runner[S, W any, A Action, B Blocker] struct {
-	engine  Engine[S, W, A, B]
+type Runner[S, W any, A Action] struct {
+	engine  Engine[S, W, A]
 	batch   BatchBackend[W, A] // the engine's Backend, nil if it is not one
 	options RunnerOptions      // completed
 	locks   locks
@@ -27,7 +27,7 @@ type Runner[S, W any, A Action, B Blocker] struct {
 
 // NewRunner returns a Runner of the engine. Nil options mean the defaults. The
 // error says what the engine lacks.
-func NewRunner[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], options *RunnerOptions) (*Runner[S, W, A, B], error) {
+func NewRunner[S, W any, A Action](engine Engine[S, W, A], options *RunnerOptions) (*Runner[S, W, A], error) {
 	if err := engine.check(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func NewRunner[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], options
 	if o.CallTimeout == 0 {
 		o.CallTimeout = 15 * time.Minute
 	}
-	r := &Runner[S, W, A, B]{
+	r := &Runner[S, W, A]{
 		engine: engine, options: o, queue: newQueue(&o),
 		outcomes: make(map[string]*outcomes), waits: make(map[string][]Block),
 	}
@@ -76,7 +76,7 @@ func positive[T int | time.Duration](v, otherwise T) T {
 // was saved, and the joined errors of all actions that failed. If an error
 // occurs before the actions, the decision is zero. It waits if a pass over the
 // same object is in progress, unless that is stuck: see [StuckError].
-func (r *Runner[S, W, A, B]) Reconcile(ctx context.Context, name string) (Decision[S, A, B], error) {
+func (r *Runner[S, W, A]) Reconcile(ctx context.Context, name string) (Decision[S, A], error) {
 	d, err := r.reconcile(ctx, ctx, name, nil)
 	if err == nil && r.runs.Load() {
 		r.queue.remind(name, d.Wake)
@@ -85,7 +85,7 @@ func (r *Runner[S, W, A, B]) Reconcile(ctx context.Context, name string) (Decisi
 }
 
 // Preview returns what a pass would decide now. It saves and applies nothing.
-func (r *Runner[S, W, A, B]) Preview(ctx context.Context, name string) (d Decision[S, A, B], err error) {
+func (r *Runner[S, W, A]) Preview(ctx context.Context, name string) (d Decision[S, A], err error) {
 	var w watch
 	defer r.explain(name, &w, &err)
 	p, err := r.decide(ctx, name, &w)
@@ -93,7 +93,7 @@ func (r *Runner[S, W, A, B]) Preview(ctx context.Context, name string) (d Decisi
 }
 
 // State returns the saved state of the object, the zero S when there is none.
-func (r *Runner[S, W, A, B]) State(ctx context.Context, name string) (S, error) {
+func (r *Runner[S, W, A]) State(ctx context.Context, name string) (S, error) {
 	l, err := r.load(ctx, name)
 	return l.state, err
 }
@@ -106,7 +106,7 @@ const maxConflicts = 10
 // of calls in progress. If a call takes too long, the pass is over for those who
 // watch, and stuck is called if it is not nil; reconcile itself returns when the
 // call does.
-func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string, stuck func(error)) (d Decision[S, A, B], err error) {
+func (r *Runner[S, W, A]) reconcile(ctx, acts context.Context, name string, stuck func(error)) (d Decision[S, A], err error) {
 	unlock, err := r.locks.lock(ctx, name)
 	if err != nil {
 		return d, err
@@ -120,7 +120,7 @@ func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string, s
 	w := &watch{limit: r.options.CallTimeout, stuck: func(late *StuckError) {
 		end()
 		err := r.about(name, late.Call, late)
-		r.ended(name, Decision[S, A, B]{}, err)
+		r.ended(name, Decision[S, A]{}, err)
 		r.locks.stick(name, err)
 		if stuck != nil {
 			stuck(err)
@@ -134,7 +134,7 @@ func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string, s
 }
 
 // ended reports that a pass is over.
-func (r *Runner[S, W, A, B]) ended(name string, d Decision[S, A, B], err error) {
+func (r *Runner[S, W, A]) ended(name string, d Decision[S, A], err error) {
 	t := r.options.Trace
 	if t.End == nil && t.Waits == nil {
 		return
@@ -162,7 +162,7 @@ func waitOf(name string, err error) []Block {
 }
 
 // passes makes a pass, again as long as others change the state meanwhile.
-func (r *Runner[S, W, A, B]) passes(ctx, acts context.Context, name string, w *watch) (d Decision[S, A, B], err error) {
+func (r *Runner[S, W, A]) passes(ctx, acts context.Context, name string, w *watch) (d Decision[S, A], err error) {
 	defer r.explain(name, w, &err)
 	for range maxConflicts {
 		if d, err = r.pass(ctx, acts, name, w); !errors.Is(err, errStale) {
@@ -181,14 +181,14 @@ func (r *Runner[S, W, A, B]) passes(ctx, acts context.Context, name string, w *w
 var errStale = errors.New("state changed by another runner")
 
 // proposal is a decision that was not saved yet.
-type proposal[S any, A Action, B Blocker] struct {
-	Decision[S, A, B]
+type proposal[S any, A Action] struct {
+	Decision[S, A]
 	loaded  loaded[S] // what it was decided on
 	soonest time.Time // when the next unrequested pass may begin
 }
 
 // decide loads, observes and steps. It tells w what it is doing.
-func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, w *watch) (p proposal[S, A, B], err error) {
+func (r *Runner[S, W, A]) decide(ctx context.Context, name string, w *watch) (p proposal[S, A], err error) {
 	w.begin("load")
 	if p.loaded, err = r.load(ctx, name); err != nil {
 		return p, err
@@ -218,7 +218,7 @@ func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, w *watch) 
 }
 
 // pass decides, saves and applies.
-func (r *Runner[S, W, A, B]) pass(ctx, acts context.Context, name string, w *watch) (none Decision[S, A, B], err error) {
+func (r *Runner[S, W, A]) pass(ctx, acts context.Context, name string, w *watch) (none Decision[S, A], err error) {
 	p, err := r.decide(acts, name, w)
 	if err != nil {
 		return none, err
@@ -246,7 +246,7 @@ func (r *Runner[S, W, A, B]) pass(ctx, acts context.Context, name string, w *wat
 }
 
 // apply carries out actions. It continues after a failure.
-func (r *Runner[S, W, A, B]) apply(ctx, acts context.Context, name string, actions []A, w *watch) error {
+func (r *Runner[S, W, A]) apply(ctx, acts context.Context, name string, actions []A, w *watch) error {
 	w.begin("apply")
 	if r.batch != nil && len(actions) > 0 {
 		return r.applyAll(acts, name, actions, w)
@@ -267,7 +267,7 @@ func (r *Runner[S, W, A, B]) apply(ctx, acts context.Context, name string, actio
 }
 
 // applyAll carries out actions at once.
-func (r *Runner[S, W, A, B]) applyAll(acts context.Context, name string, actions []A, w *watch) error {
+func (r *Runner[S, W, A]) applyAll(acts context.Context, name string, actions []A, w *watch) error {
 	var errs []error
 	panicked := protect("apply", func() error {
 		errs = r.batch.ApplyAll(acts, name, actions)
@@ -287,7 +287,7 @@ func (r *Runner[S, W, A, B]) applyAll(acts context.Context, name string, actions
 }
 
 // applied reports an action that was carried out, and remembers its result.
-func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
+func (r *Runner[S, W, A]) applied(name string, action A, err error) {
 	if r.engine.Outcomes != nil {
 		o := OutcomeOf(action.Key(), err, r.now())
 		r.mu.Lock()
@@ -307,17 +307,17 @@ func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 }
 
 // forget drops the results of attempts for an object that needs no state.
-func (r *Runner[S, W, A, B]) forget(name string) {
+func (r *Runner[S, W, A]) forget(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.outcomes, name)
 }
 
 // now returns the time in the form that engines get.
-func (r *Runner[S, W, A, B]) now() time.Time { return r.options.Clock.Now().Round(0).UTC() }
+func (r *Runner[S, W, A]) now() time.Time { return r.options.Clock.Now().Round(0).UTC() }
 
 // explain turns a panic into an error, and adds to an error what it is about.
-func (r *Runner[S, W, A, B]) explain(name string, w *watch, err *error) {
+func (r *Runner[S, W, A]) explain(name string, w *watch, err *error) {
 	if v := recover(); v != nil {
 		*err = newPanic(w.now(), v)
 	}
@@ -327,7 +327,7 @@ func (r *Runner[S, W, A, B]) explain(name string, w *watch, err *error) {
 }
 
 // about adds to an error the engine, the object and the call.
-func (r *Runner[S, W, A, B]) about(name, call string, err error) error {
+func (r *Runner[S, W, A]) about(name, call string, err error) error {
 	var version *VersionError
 	if errors.As(err, &version) { // which names engine and object itself
 		return err

@@ -17,7 +17,7 @@ func BenchmarkReconcile(b *testing.B) {
 				Name: "bench", Version: 1,
 				Observe: func(context.Context, string) (world, error) { return world{}, nil },
 				Apply:   func(context.Context, string, climb) error { return nil },
-				Step: func(s state, _ world, _ time.Time) (d fairlead.Decision[state, climb, fairlead.Block]) {
+				Step: func(s state, _ world, _ time.Time) (d fairlead.Decision[state, climb]) {
 					if d.State = s; kind == "acts" {
 						d.State.Rung++
 						d.Actions = []climb{{d.State.Rung}}

@@ -194,7 +194,7 @@ func TestOutcomesGoWithTheObject(t *testing.T) {
 			seen = append(seen, len(all))
 			return w
 		},
-		Step: func(_, _ int, _ time.Time) (d fairlead.Decision[int, climb, fairlead.Block]) {
+		Step: func(_, _ int, _ time.Time) (d fairlead.Decision[int, climb]) {
 			if !gone {
 				d.State, d.Actions = 1, []climb{{1}, {2}}
 			}
@@ -237,7 +237,7 @@ func TestWaits(t *testing.T) {
 	r := runner(t, funcs[int, int]{
 		Name: "waits", Version: 1,
 		Observe: func(context.Context, string) (int, error) { return 0, nil },
-		Step: func(_, _ int, _ time.Time) (d fairlead.Decision[int, climb, fairlead.Block]) {
+		Step: func(_, _ int, _ time.Time) (d fairlead.Decision[int, climb]) {
 			d.Blocked = now
 			return d
 		},
@@ -265,7 +265,7 @@ func TestStateTooLargeIsAWait(t *testing.T) {
 		Name: "large", Version: 1,
 		Observe: func(context.Context, string) (int, error) { return 0, nil },
 		Apply:   func(context.Context, string, climb) error { applied++; return nil },
-		Step: func(_ string, _ int, _ time.Time) (d fairlead.Decision[string, climb, fairlead.Block]) {
+		Step: func(_ string, _ int, _ time.Time) (d fairlead.Decision[string, climb]) {
 			d.State, d.Actions = strings.Repeat("x", fairlead.MaxValueSize), []climb{{1}}
 			return d
 		},
@@ -292,7 +292,7 @@ func TestLogTrace(t *testing.T) {
 		Name: "logged", Version: 1,
 		Observe: func(context.Context, string) (int, error) { return 0, nil },
 		Apply:   func(context.Context, string, climb) error { return errors.New("no ladder") },
-		Step: func(_, _ int, _ time.Time) (d fairlead.Decision[int, climb, fairlead.Block]) {
+		Step: func(_, _ int, _ time.Time) (d fairlead.Decision[int, climb]) {
 			if n++; n < 3 {
 				d.Blocked = []fairlead.Block{{Subject: "wall", Reason: "NoLadder", Message: "there is none", Owner: "mason"}}
 			} else {

@@ -10,14 +10,14 @@ import (
 
 // Trigger requests a pass over the object, because its world may have changed.
 // It never blocks. Triggers from before Run are kept.
-func (r *Runner[S, W, A, B]) Trigger(name string) { r.queue.trigger(name) }
+func (r *Runner[S, W, A]) Trigger(name string) { r.queue.trigger(name) }
 
 // Run makes passes as they fall due until ctx ends, and then returns nil. It
 // returns an error if the states in the Store cannot be listed, if the Store
 // cannot be used any more ([ErrUnusable]), or if waiting on the Clock fails. A key
 // that does not hold a state is reported to Trace.Skipped. Only one Run may be in
 // progress at a time.
-func (r *Runner[S, W, A, B]) Run(ctx context.Context) error {
+func (r *Runner[S, W, A]) Run(ctx context.Context) error {
 	if !r.runs.CompareAndSwap(false, true) {
 		return fmt.Errorf("%s: Run is already in progress: call it once", r.engine.Name)
 	}
@@ -62,7 +62,7 @@ func (r *Runner[S, W, A, B]) Run(ctx context.Context) error {
 // turn makes the pass that a worker has taken. If a call of it takes too long,
 // replace is called for another worker to continue, and turn returns false once
 // the call has returned. It ends everything if the Store cannot be used any more.
-func (r *Runner[S, W, A, B]) turn(ctx, acts context.Context, name string, end context.CancelCauseFunc, replace func()) bool {
+func (r *Runner[S, W, A]) turn(ctx, acts context.Context, name string, end context.CancelCauseFunc, replace func()) bool {
 	began := r.now()
 	replaced := make(chan struct{})
 	d, err := r.reconcile(ctx, acts, name, func(stuck error) {
@@ -89,7 +89,7 @@ func (r *Runner[S, W, A, B]) turn(ctx, acts context.Context, name string, end co
 // whose own source of events may have missed a deletion. It returns how many
 // passes it made, and the joined errors of those that failed. A key that does not
 // hold a state is reported to Trace.Skipped.
-func (r *Runner[S, W, A, B]) Sweep(ctx context.Context, exists func(name string) bool) (passes int, err error) {
+func (r *Runner[S, W, A]) Sweep(ctx context.Context, exists func(name string) bool) (passes int, err error) {
 	var gone []string
 	err = r.stored(ctx, func(name string) {
 		if !exists(name) {
@@ -113,12 +113,12 @@ func (r *Runner[S, W, A, B]) Sweep(ctx context.Context, exists func(name string)
 }
 
 // resume plans a pass for every object that has state.
-func (r *Runner[S, W, A, B]) resume(ctx context.Context) error {
+func (r *Runner[S, W, A]) resume(ctx context.Context) error {
 	return r.stored(ctx, r.queue.trigger)
 }
 
 // stored calls f with the name of each object that has state.
-func (r *Runner[S, W, A, B]) stored(ctx context.Context, f func(name string)) error {
+func (r *Runner[S, W, A]) stored(ctx context.Context, f func(name string)) error {
 	for rec, err := range r.options.Store.List(ctx, prefix(r.engine.Name)) {
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (r *Runner[S, W, A, B]) stored(ctx context.Context, f func(name string)) er
 }
 
 // graceful returns a context that ends a grace period after ctx does.
-func (r *Runner[S, W, A, B]) graceful(ctx context.Context) (acts context.Context, end func()) {
+func (r *Runner[S, W, A]) graceful(ctx context.Context) (acts context.Context, end func()) {
 	acts, end = context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
 		defer end()

@@ -56,7 +56,7 @@ func (d *diary) engine(t *testing.T) funcs[struct{}, time.Duration] {
 			d.mu.Unlock()
 			return d.plan(name, n)
 		},
-		Step: func(_ struct{}, wake time.Duration, now time.Time) (dec fairlead.Decision[struct{}, climb, fairlead.Block]) {
+		Step: func(_ struct{}, wake time.Duration, now time.Time) (dec fairlead.Decision[struct{}, climb]) {
 			if wake != 0 {
 				dec.Wake = now.Add(wake)
 			}
@@ -76,7 +76,7 @@ func (d *diary) want(t *testing.T, want ...string) {
 }
 
 // run starts r and returns what ends it and waits for that.
-func run[S, W any](t *testing.T, r *fairlead.Runner[S, W, climb, fairlead.Block]) (stop func()) {
+func run[S, W any](t *testing.T, r *fairlead.Runner[S, W, climb]) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
@@ -202,7 +202,7 @@ func TestWakeWhileFailing(t *testing.T) {
 		d := newDiary(func(string, int) (time.Duration, error) { return 10 * time.Second, nil })
 		engine := d.engine(t)
 		decide := engine.Step
-		engine.Step = func(s struct{}, wake time.Duration, now time.Time) fairlead.Decision[struct{}, climb, fairlead.Block] {
+		engine.Step = func(s struct{}, wake time.Duration, now time.Time) fairlead.Decision[struct{}, climb] {
 			dec := decide(s, wake, now)
 			dec.Actions = []climb{{1}}
 			return dec
@@ -335,8 +335,8 @@ func TestShutdown(t *testing.T) {
 			engine := funcs[state, world]{
 				Name: "slow", Version: 1,
 				Observe: func(context.Context, string) (world, error) { return world{}, nil },
-				Step: func(state, world, time.Time) fairlead.Decision[state, climb, fairlead.Block] {
-					return fairlead.Decision[state, climb, fairlead.Block]{State: state{1}, Actions: []climb{{1}, {2}}}
+				Step: func(state, world, time.Time) fairlead.Decision[state, climb] {
+					return fairlead.Decision[state, climb]{State: state{1}, Actions: []climb{{1}, {2}}}
 				},
 				Apply: func(ctx context.Context, _ string, a climb) error {
 					select {

@@ -20,7 +20,7 @@ func TestOutcomes(t *testing.T) {
 		f := funcs[int, int]{
 			Name: "outcomes", Version: 1,
 			Observe: func(context.Context, string) (int, error) { return 0, nil },
-			Step: func(int, int, time.Time) (d fairlead.Decision[int, climb, fairlead.Block]) {
+			Step: func(int, int, time.Time) (d fairlead.Decision[int, climb]) {
 				d.Actions = []climb{{1}, {2}, {3}}
 				return d
 			},
@@ -57,9 +57,9 @@ func TestOutcomes(t *testing.T) {
 }
 
 // runnerKeeping returns a Runner that remembers so many outcomes.
-func runnerKeeping(t *testing.T, f funcs[int, int], most int, successes bool) *fairlead.Runner[int, int, climb, fairlead.Block] {
+func runnerKeeping(t *testing.T, f funcs[int, int], most int, successes bool) *fairlead.Runner[int, int, climb] {
 	t.Helper()
-	r, err := fairlead.NewRunner(fairlead.Engine[int, int, climb, fairlead.Block]{
+	r, err := fairlead.NewRunner(fairlead.Engine[int, int, climb]{
 		Name: f.Name, Version: f.Version, Step: f.Step, Backend: backend[int, int]{f},
 		Outcomes: f.Outcomes, MaxOutcomes: most, Successes: successes,
 	}, nil)
@@ -71,22 +71,22 @@ func runnerKeeping(t *testing.T, f funcs[int, int], most int, successes bool) *f
 
 // An engine that cannot be run is refused, with what it lacks.
 func TestNewRunner(t *testing.T) {
-	good := func() fairlead.Engine[int, int, climb, fairlead.Block] {
-		return fairlead.Engine[int, int, climb, fairlead.Block]{
+	good := func() fairlead.Engine[int, int, climb] {
+		return fairlead.Engine[int, int, climb]{
 			Name: "x", Version: 1, Backend: backend[int, int]{},
-			Step: func(int, int, time.Time) (d fairlead.Decision[int, climb, fairlead.Block]) { return d },
+			Step: func(int, int, time.Time) (d fairlead.Decision[int, climb]) { return d },
 		}
 	}
 	if _, err := fairlead.NewRunner(good(), nil); err != nil {
 		t.Fatal(err)
 	}
-	for want, spoil := range map[string]func(e *fairlead.Engine[int, int, climb, fairlead.Block]){
-		`engine "": its Name must consist of the letters a to z`:                   func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Name = "" },
-		`engine "a.b": its Name must consist of the letters a to z`:                func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Name = "a.b" },
-		`engine x: its Version is 0: begin with 1`:                                 func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Version = 0 },
-		`engine x: it is at version 2 and has no Upgrade to read older state with`: func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Version = 2 },
-		`engine x: it has no Step`:                                                 func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Step = nil },
-		`engine x: it has no Backend`:                                              func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Backend = nil },
+	for want, spoil := range map[string]func(e *fairlead.Engine[int, int, climb]){
+		`engine "": its Name must consist of the letters a to z`:                   func(e *fairlead.Engine[int, int, climb]) { e.Name = "" },
+		`engine "a.b": its Name must consist of the letters a to z`:                func(e *fairlead.Engine[int, int, climb]) { e.Name = "a.b" },
+		`engine x: its Version is 0: begin with 1`:                                 func(e *fairlead.Engine[int, int, climb]) { e.Version = 0 },
+		`engine x: it is at version 2 and has no Upgrade to read older state with`: func(e *fairlead.Engine[int, int, climb]) { e.Version = 2 },
+		`engine x: it has no Step`:                                                 func(e *fairlead.Engine[int, int, climb]) { e.Step = nil },
+		`engine x: it has no Backend`:                                              func(e *fairlead.Engine[int, int, climb]) { e.Backend = nil },
 	} {
 		e := good()
 		spoil(&e)
@@ -106,7 +106,7 @@ func TestClockSetBack(t *testing.T) {
 		f := funcs[int, int]{
 			Name: "back", Version: 1,
 			Observe: func(context.Context, string) (int, error) { passes++; return 0, nil },
-			Step: func(_, _ int, now time.Time) (d fairlead.Decision[int, climb, fairlead.Block]) {
+			Step: func(_, _ int, now time.Time) (d fairlead.Decision[int, climb]) {
 				d.Wake = now.Add(10 * time.Minute)
 				return d
 			},

@@ -35,7 +35,7 @@ type funcs[S, W any] struct {
 	Name     string
 	Version  int
 	Upgrade  func(version int, state []byte) (S, error)
-	Step     func(S, W, time.Time) fairlead.Decision[S, climb, fairlead.Block]
+	Step     func(S, W, time.Time) fairlead.Decision[S, climb]
 	Done     func(S) bool
 	Observe  func(ctx context.Context, name string) (W, error)
 	Apply    func(ctx context.Context, name string, action climb) error
@@ -44,9 +44,9 @@ type funcs[S, W any] struct {
 }
 
 // runner returns a Runner of the engine.
-func runner[S, W any](t testing.TB, f funcs[S, W], o *fairlead.RunnerOptions) *fairlead.Runner[S, W, climb, fairlead.Block] {
+func runner[S, W any](t testing.TB, f funcs[S, W], o *fairlead.RunnerOptions) *fairlead.Runner[S, W, climb] {
 	t.Helper()
-	engine := fairlead.Engine[S, W, climb, fairlead.Block]{
+	engine := fairlead.Engine[S, W, climb]{
 		Name: f.Name, Version: f.Version, Upgrade: f.Upgrade, Step: f.Step, Done: f.Done, Outcomes: f.Outcomes,
 	}
 	engine.Backend = backend[S, W]{f}
@@ -76,8 +76,8 @@ func (b batchBackend[S, W]) ApplyAll(ctx context.Context, name string, actions [
 	return b.f.ApplyAll(ctx, name, actions)
 }
 
-func step(s state, w world, now time.Time) fairlead.Decision[state, climb, fairlead.Block] {
-	d := fairlead.Decision[state, climb, fairlead.Block]{State: s}
+func step(s state, w world, now time.Time) fairlead.Decision[state, climb] {
+	d := fairlead.Decision[state, climb]{State: s}
 	switch {
 	case w.Rung >= w.Top:
 		d.State = state{}

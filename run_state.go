@@ -62,7 +62,7 @@ type loaded[S any] struct {
 }
 
 // load reads the state of the object; it is the zero S when there is none.
-func (r *Runner[S, W, A, B]) load(ctx context.Context, name string) (l loaded[S], err error) {
+func (r *Runner[S, W, A]) load(ctx context.Context, name string) (l loaded[S], err error) {
 	l.key = StateKey(r.engine.Name, name)
 	rec, err := r.options.Store.Get(ctx, l.key)
 	if errors.Is(err, ErrNotFound) {
@@ -111,7 +111,7 @@ func decodeEnvelope(rec Record) (e envelope, err error) {
 
 // save makes the proposed state durable and returns its revision. It returns
 // errStale if the state that was decided on has changed.
-func (r *Runner[S, W, A, B]) save(ctx context.Context, name string, p proposal[S, A, B]) (Revision, error) {
+func (r *Runner[S, W, A]) save(ctx context.Context, name string, p proposal[S, A]) (Revision, error) {
 	done := r.done(p.State)
 	switch {
 	case done && len(p.Actions) == 0:
@@ -138,7 +138,7 @@ func (r *Runner[S, W, A, B]) save(ctx context.Context, name string, p proposal[S
 }
 
 // confirm checks that the state is still the one that was loaded.
-func (r *Runner[S, W, A, B]) confirm(ctx context.Context, l loaded[S]) error {
+func (r *Runner[S, W, A]) confirm(ctx context.Context, l loaded[S]) error {
 	rec, err := r.options.Store.Get(ctx, l.key)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
@@ -150,7 +150,7 @@ func (r *Runner[S, W, A, B]) confirm(ctx context.Context, l loaded[S]) error {
 }
 
 // finish deletes state that is no longer needed, if there is any.
-func (r *Runner[S, W, A, B]) finish(ctx context.Context, name string, p proposal[S, A, B], rev Revision) error {
+func (r *Runner[S, W, A]) finish(ctx context.Context, name string, p proposal[S, A], rev Revision) error {
 	if rev == "" || !r.done(p.State) {
 		return nil
 	}
@@ -164,9 +164,9 @@ func (r *Runner[S, W, A, B]) finish(ctx context.Context, name string, p proposal
 	return stale(err)
 }
 
-func (r *Runner[S, W, A, B]) done(state S) bool { return r.engine.Done != nil && r.engine.Done(state) }
+func (r *Runner[S, W, A]) done(state S) bool { return r.engine.Done != nil && r.engine.Done(state) }
 
-func (r *Runner[S, W, A, B]) saved(name string, rev Revision) {
+func (r *Runner[S, W, A]) saved(name string, rev Revision) {
 	if f := r.options.Trace.Saved; f != nil {
 		f(name, rev)
 	}

@@ -172,9 +172,9 @@ func TestPanic(t *testing.T) {
 			engine := funcs[state, world]{
 				Name: "ladder", Version: 1,
 				Observe: func(context.Context, string) (world, error) { fail("observe"); return world{}, nil },
-				Step: func(s state, w world, now time.Time) fairlead.Decision[state, climb, fairlead.Block] {
+				Step: func(s state, w world, now time.Time) fairlead.Decision[state, climb] {
 					fail("step")
-					return fairlead.Decision[state, climb, fairlead.Block]{State: state{1}, Actions: []climb{{1}, {2}, {3}}}
+					return fairlead.Decision[state, climb]{State: state{1}, Actions: []climb{{1}, {2}, {3}}}
 				},
 				Apply: func(_ context.Context, _ string, a climb) error {
 					if a.To == 2 {
@@ -290,8 +290,8 @@ func TestStateTooLarge(t *testing.T) {
 	engine := funcs[string, world]{
 		Name: "large", Version: 1,
 		Observe: func(context.Context, string) (world, error) { return world{}, nil },
-		Step: func(string, world, time.Time) fairlead.Decision[string, climb, fairlead.Block] {
-			return fairlead.Decision[string, climb, fairlead.Block]{State: strings.Repeat("x", fairlead.MaxValueSize), Actions: []climb{{1}}}
+		Step: func(string, world, time.Time) fairlead.Decision[string, climb] {
+			return fairlead.Decision[string, climb]{State: strings.Repeat("x", fairlead.MaxValueSize), Actions: []climb{{1}}}
 		},
 		Apply: func(context.Context, string, climb) error { t.Error("applied"); return nil },
 	}
@@ -310,8 +310,8 @@ func TestNotSaved(t *testing.T) {
 			Name: "x", Version: 2,
 			Upgrade: func(int, []byte) (any, error) { return nil, errors.New("too old") },
 			Observe: func(context.Context, string) (world, error) { return world{}, nil },
-			Step: func(s any, _ world, _ time.Time) fairlead.Decision[any, climb, fairlead.Block] {
-				return fairlead.Decision[any, climb, fairlead.Block]{State: s, Actions: []climb{{1}}}
+			Step: func(s any, _ world, _ time.Time) fairlead.Decision[any, climb] {
+				return fairlead.Decision[any, climb]{State: s, Actions: []climb{{1}}}
 			},
 			Apply: func(context.Context, string, climb) error { t.Error("applied"); return nil },
 		}
@@ -325,8 +325,8 @@ func TestNotSaved(t *testing.T) {
 	}{
 		{"old", `{"version":1,"name":"a","state":0}`, nil, 0, `x a: load: state of version 1 under key "x.a": too old`},
 		{"not JSON", "", func(e *funcs[any, world]) {
-			e.Step = func(any, world, time.Time) fairlead.Decision[any, climb, fairlead.Block] {
-				return fairlead.Decision[any, climb, fairlead.Block]{State: func() {}, Actions: []climb{{1}}}
+			e.Step = func(any, world, time.Time) fairlead.Decision[any, climb] {
+				return fairlead.Decision[any, climb]{State: func() {}, Actions: []climb{{1}}}
 			}
 		}, 0, `x a: save: json: unsupported type: func()`},
 		{"load", "", nil, 1, `x a: load: no get`},
@@ -337,8 +337,8 @@ func TestNotSaved(t *testing.T) {
 		}, 2, `x a: save: no get`},
 		{"delete", `{"version":2,"name":"a","state":7}`, func(e *funcs[any, world]) {
 			e.Done = func(any) bool { return true }
-			e.Step = func(any, world, time.Time) fairlead.Decision[any, climb, fairlead.Block] {
-				return fairlead.Decision[any, climb, fairlead.Block]{}
+			e.Step = func(any, world, time.Time) fairlead.Decision[any, climb] {
+				return fairlead.Decision[any, climb]{}
 			}
 		}, 2, `x a: save: no delete`},
 	} {
@@ -378,8 +378,8 @@ func TestDoneAfterActions(t *testing.T) {
 	engine := funcs[int, world]{
 		Name: "x", Version: 1, Done: func(s int) bool { return s == 2 },
 		Observe: func(context.Context, string) (world, error) { return world{}, nil },
-		Step: func(s int, _ world, _ time.Time) fairlead.Decision[int, climb, fairlead.Block] {
-			return fairlead.Decision[int, climb, fairlead.Block]{State: min(s+1, 2), Actions: []climb{{1}}}
+		Step: func(s int, _ world, _ time.Time) fairlead.Decision[int, climb] {
+			return fairlead.Decision[int, climb]{State: min(s+1, 2), Actions: []climb{{1}}}
 		},
 		Apply: func(context.Context, string, climb) error {
 			if gone() {
@@ -439,11 +439,11 @@ func TestTimes(t *testing.T) {
 			Name: "times", Version: 1,
 			Observe: func(context.Context, string) (world, error) { return world{}, nil },
 			Apply:   func(context.Context, string, climb) error { return nil },
-			Step: func(s state, _ world, now time.Time) fairlead.Decision[state, climb, fairlead.Block] {
+			Step: func(s state, _ world, now time.Time) fairlead.Decision[state, climb] {
 				if now != noon {
 					t.Errorf("Step was told %v, want %v", now, noon)
 				}
-				return fairlead.Decision[state, climb, fairlead.Block]{Actions: tt.actions, Wake: tt.wake}
+				return fairlead.Decision[state, climb]{Actions: tt.actions, Wake: tt.wake}
 			},
 		}
 		d, err := runner(t, engine, &fairlead.RunnerOptions{Clock: &clock}).Reconcile(t.Context(), "a")

@@ -34,7 +34,7 @@ func compare(old, now []Block) (w Waits) {
 
 // traceWaits reports how the waits of an object have changed. Those of the last
 // pass are kept only if somebody wants to know.
-func (r *Runner[S, W, A, B]) traceWaits(name string, now []Block) {
+func (r *Runner[S, W, A]) traceWaits(name string, now []Block) {
 	f := r.options.Trace.Waits
 	if f == nil {
 		return

@@ -31,7 +31,7 @@ type BatchBackend interface {
 
 // Runner updates clusters to their versions: it drives [Step], with the guarantees of
 // [fairlead.RunnerOptions].
-type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
+type Runner = fairlead.Runner[State, *World, Action]
 
 // maxOutcomes is how many outcomes are remembered for a cluster. It must hold those of
 // one pass over a large payload during an installation.
@@ -44,7 +44,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 		return nil, err
 	}
 	d := &driven{Backend: backend, policy: policy, prepared: map[string]*Prepared{}}
-	engine := fairlead.Engine[State, *World, Action, fairlead.Block]{
+	engine := fairlead.Engine[State, *World, Action]{
 		Name:        "cvo",
 		Version:     StateVersion,
 		Upgrade:     upgradeState,

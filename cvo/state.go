@@ -106,7 +106,7 @@ func upgradeState(_ int, text []byte) (State, error) {
 		return State{}, err
 	}
 	for _, w := range old.Work.Waits {
-		s.Waits = append(s.Waits, fairlead.Wait{Subject: operatorSubject(w.Name), Reason: waitReached, Since: w.Since})
+		s.Waits = append(s.Waits, fairlead.Block{Subject: operatorSubject(w.Name), Reason: waitReached, Since: w.Since})
 	}
 	return s, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Decision is what Step decides. Actions are releases to retrieve, then tasks in
 // the order of the graph, then the status; Blocked begins with what matters most.
-type Decision = fairlead.Decision[State, Action, fairlead.Block]
+type Decision = fairlead.Decision[State, Action]
 
 // Step decides what happens next to a cluster's version. It is a pure function: it
 // changes none of its arguments, and equal ones give equal decisions. A nil policy

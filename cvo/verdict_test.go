@@ -80,7 +80,7 @@ func (c *waiting) build(t *testing.T, mode cvo.Mode) (cvo.State, *cvo.World) {
 			state.Work.Done = state.Work.Done.With(i)
 			state.Work.Running = append(state.Work.Running, cvo.Running{Task: i + 1, Sent: true, Since: noon})
 			since := now.Add(-time.Duration(c.since[part.component]) * time.Minute)
-			state.Waits = append(state.Waits, fairlead.Wait{Subject: "clusteroperator " + part.component, Reason: "Reached", Since: since})
+			state.Waits = append(state.Waits, fairlead.Block{Subject: "clusteroperator " + part.component, Reason: "Reached", Since: since})
 			i += 2
 			continue
 		}

@@ -20,14 +20,14 @@ func (s *stepper) hooks(p Point) bool {
 // hook waits for one hook.
 func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 	if first := s.policy.before(p, h.Name, list); first != "" {
-		s.wait(&Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first, Field: s.hooksField()})
+		s.wait(fairlead.Block{Reason: ReasonHookNotInTurn, Point: string(p), Name: h.Name, Owner: h.Owner, Detail: first, Field: s.hooksField()})
 		if old := s.hookState(p, h); old.Since.Before(s.now) { // it was in turn before
 			s.hookStates.Add(old)
 		}
 		return
 	}
 	st := s.hookState(p, h)
-	w := Wait{Reason: ReasonHookPending, Point: p, Name: h.Name, Owner: h.Owner, Since: st.Since, Field: s.hooksField()}
+	w := fairlead.Block{Reason: ReasonHookPending, Point: string(p), Name: h.Name, Owner: h.Owner, Since: st.Since, Field: s.hooksField()}
 	switch {
 	case h.Owner == "":
 		if _, is := Lookup(KnownHook, h.Name); !is {
@@ -41,10 +41,10 @@ func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 	}
 	s.hookStates.Add(st)
 	if w.Reason == ReasonHookRemoval {
-		s.attempted(&w, RemoveHook{Point: p, Name: h.Name}.Key())
+		s.attempted(w, RemoveHook{Point: p, Name: h.Name}.Key())
 		return
 	}
-	s.wait(&w)
+	s.wait(w)
 }
 
 // hooksField names the field that hooks are in, for people; empty for the Machine

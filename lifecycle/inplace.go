@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // UpdatingAnnotation marks a machine of the Cluster API that is updated in place:
@@ -53,17 +55,17 @@ func (s *stepper) inPlace() {
 	}
 	switch {
 	case !asked:
-		s.wait(&Wait{Reason: ReasonInPlaceEnding, Owner: "the Cluster API's machine controller", Since: since})
+		s.wait(fairlead.Block{Reason: ReasonInPlaceEnding, Owner: "the Cluster API's machine controller", Since: since})
 	case !pending:
-		s.wait(&Wait{Reason: ReasonInPlaceAsked, Owner: s.controller(), Since: since})
+		s.wait(fairlead.Block{Reason: ReasonInPlaceAsked, Owner: s.controller(), Since: since})
 	case c != nil && c.Reason == updateFailed:
-		s.wait(&Wait{Reason: ReasonInPlaceFailed, Owner: "the extension that updates machines", Detail: c.Message, Since: since})
+		s.wait(fairlead.Block{Reason: ReasonInPlaceFailed, Owner: "the extension that updates machines", Detail: c.Message, Since: since})
 	default:
-		w := Wait{Reason: ReasonInPlace, Owner: "the extension that updates machines", Since: since}
+		w := fairlead.Block{Reason: ReasonInPlace, Owner: "the extension that updates machines", Since: since}
 		if c != nil {
 			w.Detail = c.Message
 		}
-		s.wait(&w)
+		s.wait(w)
 	}
 }
 

@@ -18,12 +18,15 @@ func TestDecisionJSON(t *testing.T) {
 	now := sim.Start()
 	d := lifecycle.Decision{
 		State: lifecycle.State{
-			UID: "u", Machine: "m", Stage: lifecycle.StageDrain, Began: []lifecycle.Beginning{{Stage: lifecycle.StageDrain, At: now}},
-			Drain:   drain.Progress{Cordoned: "nu", Pods: []drain.PodProgress{{Pod: "d/a", UID: "pu", Since: now}}, Waits: []drain.Wait{{Node: "n", Reason: "PodPending", Since: now}}},
-			Retries: []fairlead.Retry{{Key: fairlead.Key{Kind: "Evict", ID: "pu"}, Attempts: 2, Since: now, Last: now}},
+			UID: "u", Stage: lifecycle.StageDrain, Began: []lifecycle.Beginning{{Stage: lifecycle.StageDrain, At: now}},
+			Drain: drain.Progress{Cordoned: "nu"},
+			Pending: fairlead.Pending{
+				Waits:   []fairlead.Block{{Subject: "machine m", Reason: "PodPending", Name: "d/a", Since: now}},
+				Retries: []fairlead.Retry{{Key: fairlead.Key{Kind: "Evict", ID: "pu"}, Attempts: 2, Since: now, Last: now}},
+			},
 		},
 		Actions: lifecycle.State{}.Kinds(), Wake: now,
-		Blocked: []lifecycle.Wait{{Machine: "m", Reason: "HookPending", Point: lifecycle.PreDrain, Name: "Hook", Since: now}},
+		Blocked: []fairlead.Block{{Subject: "machine m", Reason: "HookPending", Point: string(lifecycle.PreDrain), Name: "Hook", Since: now}},
 	}
 	text, err := json.Marshal(d)
 	if err != nil {

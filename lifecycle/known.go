@@ -1,6 +1,10 @@
 package lifecycle
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fairlead/fairlead"
+)
 
 // Known is what is known about something that blocks deletions, or changes them:
 // a hook, an annotation or a finalizer of a well-known owner.
@@ -66,15 +70,15 @@ const PausedAnnotation = "cluster.x-k8s.io/paused"
 const annotationsField = "metadata.annotations"
 
 // hookWords describes the wait for a hook, with what is known about it.
-func (w *Wait) hookWords() (message, unblock string) {
-	hook := string(w.Point) + " hook " + w.Name
+func hookWords(w *fairlead.Block) (message, unblock string) {
+	hook := w.Point + " hook " + w.Name
 	where := w.Field
 	switch where {
 	case "":
 		where = "spec.lifecycleHooks"
 	case annotationsField:
 		prefix := PreDrainAnnotation
-		if w.Point == PreTerminate {
+		if w.Point == string(PreTerminate) {
 			prefix = PreTerminateAnnotation
 		}
 		where = "annotation " + annotation(prefix, w.Name)
@@ -96,7 +100,7 @@ func (w *Wait) hookWords() (message, unblock string) {
 	case ReasonHookOwnerUnknown:
 		return hook + " is not removed, and does not name its owner", "find its owner, who must remove it, in " + ownersTold(where) + "; only its owner knows what it protects, so find that out before you remove it from " + where
 	case ReasonHookApproval:
-		return hook + " is past its hard deadline", "decide: set annotation " + SkipHookAnnotation + "=" + string(w.Point) + "/" + w.Name + " to go on without it, or have its owner remove it" + protects(k)
+		return hook + " is past its hard deadline", "decide: set annotation " + SkipHookAnnotation + "=" + w.Point + "/" + w.Name + " to go on without it, or have its owner remove it" + protects(k)
 	case ReasonHookFailed:
 		return hook + " is past its hard deadline, so the deletion has failed", "ask its owner to remove the hook, or remove it yourself" + protects(k)
 	}

@@ -86,11 +86,11 @@ func (s *stepper) remove(o *Object, guarded bool) (gone bool) {
 		return true
 	case o.State != InstanceExists:
 		s.ledger.Keep(key)
-		s.wait(&Wait{Reason: ReasonObjectUnknown, Name: name})
+		s.wait(fairlead.Block{Reason: ReasonObjectUnknown, Name: name})
 		s.ledger.At(s.now.Add(s.policy.longest().After(1)))
 		return false
 	}
-	w := Wait{Reason: ReasonObjectGoing, Name: name}
+	w := fairlead.Block{Reason: ReasonObjectGoing, Name: name}
 	if o.DeletionTimestamp == nil {
 		if guarded && s.guarded(key) {
 			return false
@@ -105,7 +105,7 @@ func (s *stepper) remove(o *Object, guarded bool) (gone bool) {
 		}
 		s.ledger.At(s.now.Add(30 * time.Second))
 	}
-	s.attempted(&w, key)
+	s.attempted(w, key)
 	return false
 }
 

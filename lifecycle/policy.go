@@ -104,7 +104,7 @@ type HookOrder struct {
 
 // Decision is what [Step] returns. Blocked says why the machine does not
 // proceed, in order of discovery; waits of the drain come last.
-type Decision = fairlead.Decision[State, Action, Wait]
+type Decision = fairlead.Decision[State, Action]
 
 func (p *Policy) finalizer(m *Machine) string {
 	switch {

@@ -3,10 +3,10 @@ package lifecycle
 import (
 	"cmp"
 
-	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead"
 )
 
-// Reasons of Waits, and of the Blocks that they become.
+// Reasons of Blocks.
 const (
 	ReasonHookPending      = "HookPending"      // the owner of a hook must act
 	ReasonHookNotInTurn    = "HookNotInTurn"    // another hook comes first, by Policy.Order
@@ -35,11 +35,17 @@ const (
 	ReasonOtherFinalizer   = "OtherFinalizer"   // somebody else's finalizer is left
 )
 
-// words returns what the wait means, and what would end it.
-func (w *Wait) words() (message, unblock string) {
+// words returns what a wait means, and what would end it; known is false if it is one
+// of the drain.
+func words(w *fairlead.Block) (message, unblock string, known bool) {
+	message, unblock = ownWords(w)
+	return message, unblock, message != ""
+}
+
+func ownWords(w *fairlead.Block) (message, unblock string) {
 	switch w.Reason {
 	case ReasonHookPending, ReasonHookNotInTurn, ReasonHookOverdue, ReasonHookOwnerSilent, ReasonHookOwnerUnknown, ReasonHookApproval, ReasonHookFailed, ReasonHookRemoval:
-		return w.hookWords()
+		return hookWords(w)
 	case ReasonPaused:
 		return "it is paused: nothing is done about it", "remove " + w.Name
 	case ReasonStatusPending:
@@ -79,5 +85,5 @@ func (w *Wait) words() (message, unblock string) {
 		}
 		return "finalizer " + w.Name + " is left", "have whoever set it remove it: the audit log and metadata.managedFields show who"
 	}
-	return drain.Wait{Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail}.Words()
+	return "", ""
 }

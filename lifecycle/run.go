@@ -23,7 +23,7 @@ type Backend interface {
 // Runner takes machines through their deletion: it drives [Step], with the
 // guarantees of [fairlead.RunnerOptions]. Machines have the names that the
 // Backend uses, such as "namespace/name".
-type Runner = fairlead.Runner[State, *World, Action, Wait]
+type Runner = fairlead.Runner[State, *World, Action]
 
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The
 // error is that of [Policy.Check].
@@ -31,7 +31,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	if err := policy.Check(); err != nil {
 		return nil, err
 	}
-	return fairlead.NewRunner(fairlead.Engine[State, *World, Action, Wait]{
+	return fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
 		Name:    "lifecycle",
 		Version: StateVersion,
 		Upgrade: upgrade,

@@ -157,8 +157,8 @@ func (p *play) checkDecision(machine string, d *lifecycle.Decision) {
 		point = lifecycle.PreTerminate
 	}
 	for _, h := range w.Machine.Spec.LifecycleHooks.At(point) {
-		if !slices.ContainsFunc(d.Blocked, func(x lifecycle.Wait) bool {
-			return x.Point == point && x.Name == h.Name && x.Owner == h.Owner
+		if !slices.ContainsFunc(d.Blocked, func(x fairlead.Block) bool {
+			return x.Point == string(point) && x.Name == h.Name && x.Owner == h.Owner
 		}) {
 			p.fail("I9: %s waits for %s of %s and does not say so: %v", machine, h.Name, h.Owner, d.Blocked)
 		}

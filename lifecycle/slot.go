@@ -1,6 +1,9 @@
 package lifecycle
 
-import "github.com/fairlead/fairlead/lifecycle/drain"
+import (
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
 
 // admitted reports whether other machines let this one be drained, and waits
 // for the slots that it lacks. It is called before the stage Drain begins, so
@@ -11,14 +14,14 @@ func (s *stepper) admitted() bool {
 	}
 	for i := range s.Slots {
 		t := &s.Slots[i]
-		w := Wait{Reason: ReasonSlotTaken, Name: t.Limit, Since: t.Since}
+		w := fairlead.Block{Reason: ReasonSlotTaken, Name: t.Limit, Since: t.Since}
 		switch {
 		case t.Replacement:
 			w.Reason = drain.ReasonReplacementDue
 		case t.Holder != "":
 			w.Owner = "machine " + t.Holder
 		}
-		s.wait(&w)
+		s.wait(w)
 	}
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -48,10 +49,9 @@ func (s *stepper) released() {
 
 // foreignNode says on which instance the node runs that the machine names.
 func (s *stepper) foreignNode() string {
-	if w := s.waits.Old; s.waited < len(w) && w[s.waited].Reason == ReasonForeignNode && w[s.waited].Name == s.Node.Name && w[s.waited].Detail != "" {
-		return w[s.waited].Detail // as it was built before
-	}
-	return "it runs on instance " + s.Node.Spec.ProviderID + ", and the machine is " + s.Machine.Spec.ProviderID
+	var space [256]byte
+	b := append(append(space[:0], "it runs on instance "...), s.Node.Spec.ProviderID...)
+	return s.ledger.Text(append(append(b, ", and the machine is "...), s.Machine.Spec.ProviderID...))
 }
 
 // begin enters the first stage. If the machine reports that it is drained,
@@ -233,21 +233,20 @@ func (s *stepper) drain() bool {
 	}
 	switch s.node {
 	case foreign:
-		s.wait(&Wait{Reason: ReasonForeignNode, Name: s.Node.Name, Field: s.Machine.excludeDrain(), Detail: s.foreignNode()})
+		s.wait(fairlead.Block{Reason: ReasonForeignNode, Name: s.Node.Name, Field: s.Machine.excludeDrain(), Detail: s.foreignNode()})
 		return false
 	case doubtful:
-		s.wait(&Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name, Field: s.Machine.excludeDrain()})
+		s.wait(fairlead.Block{Reason: ReasonDoubtfulNode, Name: s.Node.Name, Field: s.Machine.excludeDrain()})
 		return false
 	}
 	if !s.told() {
 		return false
 	}
-	d := drain.Pods(s.State.Drain, &s.View, s.Machine.Labels, s.now, &s.policy.Drain)
-	s.State.Drain, s.failure, s.looked = d.Progress, d.Failure, !d.Done
+	d := drain.With(&s.ledger, []drain.Draining{{Progress: s.State.Drain, View: &s.View, Labels: s.Machine.Labels, Subject: s.subject()}}, &s.policy.Drain)[0]
+	s.State.Drain, s.failure = d.Progress, d.Failure
 	for _, a := range d.Actions {
 		s.do(a)
 	}
-	s.ledger.At(d.Wake)
 	if d.Done {
 		s.failure = ""
 		s.drained(drainedWell)
@@ -288,7 +287,7 @@ func (s *stepper) deleteInstance() (gone bool) {
 	case InstanceExists:
 	default:
 		s.ledger.Keep(key)
-		s.wait(&Wait{Reason: ReasonInstanceUnknown})
+		s.wait(fairlead.Block{Reason: ReasonInstanceUnknown})
 		s.ledger.At(s.now.Add(s.policy.longest().After(1)))
 		return false
 	}
@@ -302,7 +301,7 @@ func (s *stepper) deleteInstance() (gone bool) {
 	if s.ledger.DueWith(key, backoff) {
 		s.do(DeleteInstance{ProviderID: s.Machine.Spec.ProviderID})
 	}
-	s.attempted(&Wait{Reason: ReasonInstanceGoing}, key)
+	s.attempted(fairlead.Block{Reason: ReasonInstanceGoing}, key)
 	return false
 }
 
@@ -330,7 +329,7 @@ func (s *stepper) deleteNode() bool {
 	if s.ledger.Due(key) {
 		s.do(DeleteNode{Name: s.Node.Name, UID: s.Node.UID})
 	}
-	s.attempted(&Wait{Reason: ReasonNodeGoing, Name: s.Node.Name}, key)
+	s.attempted(fairlead.Block{Reason: ReasonNodeGoing, Name: s.Node.Name}, key)
 	return false
 }
 
@@ -344,13 +343,13 @@ func (s *stepper) finalize() bool {
 	if s.ledger.Due(key) {
 		s.do(RemoveFinalizer{Finalizer: name})
 	}
-	s.attempted(&Wait{Reason: ReasonFinalizer, Name: name}, key)
+	s.attempted(fairlead.Block{Reason: ReasonFinalizer, Name: name}, key)
 	return false
 }
 
 // others names the finalizers that keep the machine although everything is done.
 func (s *stepper) others() {
 	for _, f := range s.Machine.Finalizers {
-		s.wait(&Wait{Reason: ReasonOtherFinalizer, Name: f})
+		s.wait(fairlead.Block{Reason: ReasonOtherFinalizer, Name: f})
 	}
 }

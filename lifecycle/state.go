@@ -10,7 +10,7 @@ import (
 )
 
 // StateVersion is the version of the format of [State].
-const StateVersion = 2
+const StateVersion = 3
 
 // Stage is the stage of a deletion. A completed stage comes back only for a node
 // that was not drained, see [Step].
@@ -48,21 +48,22 @@ func (s Stage) Past(t Stage) bool { return s.rank() > t.rank() }
 // State knows nothing. It survives encoding/json.
 type State struct {
 	// UID is the machine's. State of another machine of the same name is ignored.
-	UID     string         `json:"uid,omitempty"`
-	Machine string         `json:"machine,omitempty"` // its name, namespace/name
-	Stage   Stage          `json:"stage,omitempty"`   // its stage
-	Began   []Beginning    `json:"began,omitempty"`   // the stages that were entered, in order
-	Node    *NodeRef       `json:"node,omitempty"`    // the machine's node, as last seen
-	Hooks   []HookState    `json:"hooks,omitempty"`   // hooks that the machine waited for, in order of discovery
-	Drain   drain.Progress `json:"drain,omitzero"`    // the progress of the drain
+	UID   string         `json:"uid,omitempty"`
+	Stage Stage          `json:"stage,omitempty"` // its stage
+	Began []Beginning    `json:"began,omitempty"` // the stages that were entered, in order
+	Node  *NodeRef       `json:"node,omitempty"`  // the machine's node, as last seen
+	Hooks []HookState    `json:"hooks,omitempty"` // hooks that the machine waited for, in order of discovery
+	Drain drain.Progress `json:"drain,omitzero"`  // the progress of the drain
 	// Drained says how the stage Drain ended: a sentence for the condition.
 	Drained string `json:"drained,omitempty"`
 	// DrainedNode is the UID of the node that it ended for; empty if there was none.
-	DrainedNode string           `json:"drainedNode,omitempty"`
-	Notes       []Note           `json:"notes,omitempty"`   // exceptions, the latest last, at most 20
-	Waits       []Wait           `json:"waits,omitempty"`   // why it does not proceed, except the drain's, which are in Drain
-	Retries     []fairlead.Retry `json:"retries,omitempty"` // actions whose effect is not yet visible, in the order of decision
+	DrainedNode      string `json:"drainedNode,omitempty"`
+	Notes            []Note `json:"notes,omitempty"` // exceptions, the latest last, at most 20
+	fairlead.Pending        // why it does not proceed, and actions whose effect is not yet visible
 }
+
+// Words returns a Block of the engine in words, see [Words].
+func (State) Words(b fairlead.Block) fairlead.Block { return Words(b) }
 
 // Beginning is when a stage was entered.
 type Beginning struct {
@@ -89,7 +90,7 @@ type Note struct {
 }
 
 // Done reports whether the state need not be kept.
-func (s *State) Done() bool { return s.Stage == "" && len(s.Retries)+len(s.Waits) == 0 }
+func (s *State) Done() bool { return s.Stage == "" && s.Pending.IsZero() }
 
 // since returns when a stage was entered; zero if it never was.
 func (s *State) since(stage Stage) time.Time {
@@ -121,22 +122,36 @@ func (s *State) began(now time.Time) []Beginning {
 	return all
 }
 
-// upgrade reads a state of version 1: without retries, and with the waits of the
-// drain among the others, which start over. A node that it drained is not drained
-// again.
-func upgrade(_ int, data []byte) (State, error) {
+// upgrade reads a state of version 1 or 2. Version 1 had no retries, and did not say
+// which node was drained: that is not drained again. Before version 3 waits named the
+// machine only, and those about pods were in the progress of the drain.
+func upgrade(version int, data []byte) (State, error) {
 	var s State
 	var old struct {
 		*State
-		Waits   json.RawMessage `json:"waits"`
-		Retries json.RawMessage `json:"retries"`
+		Machine string           `json:"machine"`
+		Drain   json.RawMessage  `json:"drain"`
+		Waits   []fairlead.Block `json:"waits"`
+		Retries []fairlead.Retry `json:"retries"`
 	}
 	old.State = &s
 	if err := json.Unmarshal(data, &old); err != nil {
 		return State{}, err
 	}
-	if s.Drained != "" && s.Node != nil {
-		s.DrainedNode = s.Node.UID
+	p, err := drain.UpgradeProgress(old.Drain)
+	if err != nil {
+		return State{}, err
+	}
+	s.Drain, s.Retries = drain.Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}, p.Retries
+	if version == 1 {
+		if s.Drained != "" && s.Node != nil {
+			s.DrainedNode = s.Node.UID
+		}
+		return s, nil
+	}
+	s.Waits, s.Retries = append(old.Waits, p.Waits...), append(old.Retries, p.Retries...)
+	for i := range s.Waits {
+		s.Waits[i].Subject = "machine " + old.Machine
 	}
 	return s, nil
 }

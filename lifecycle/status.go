@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // hookPresent is the reason of Drainable and Terminable while hooks are left;
@@ -48,7 +50,7 @@ func (s *stepper) told() bool {
 		(s.State.Drained == "" || shows(all, ConditionDrained, true)) &&
 		(s.State.Stage != StageDrain || !shows(all, ConditionDrained, true))
 	if !ok {
-		s.attempted(&Wait{Reason: ReasonStatusPending}, UpdateStatus{Revision: s.Machine.ResourceVersion}.Key())
+		s.attempted(fairlead.Block{Reason: ReasonStatusPending}, UpdateStatus{Revision: s.Machine.ResourceVersion}.Key())
 	}
 	return ok
 }

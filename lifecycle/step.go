@@ -43,8 +43,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	s.World, s.policy, s.now = world, policy, now
 	s.State = state
 	s.State.Began = state.began(now)
-	s.ledger = fairlead.NewLedger(fairlead.Pending{Retries: state.Retries}, world.Outcomes, now, policy.backoff())
-	s.waits.Old, s.hookStates.Old = state.Waits, state.Hooks
+	s.ledger = fairlead.NewLedger(state.Pending, world.Outcomes, now, policy.backoff())
+	s.hookStates.Old = state.Hooks
 	if what := s.paused(); what != "" {
 		s.pause(what)
 	} else {
@@ -83,13 +83,11 @@ type stepper struct {
 	now        time.Time
 	Decision   // what is decided so far
 	ledger     fairlead.Ledger
-	waits      fairlead.Unchanged[Wait]
-	waited     int // how many waits were added
+	name       string // of the subject, once it is built
 	hookStates fairlead.Unchanged[HookState]
 	failure    string // of the drain
 	failed     string // the hook that has failed the deletion, as POINT/NAME
 	node       standing
-	looked     bool // at the pods of the node
 	fresh      bool // the deletion is new to the state
 }
 
@@ -106,34 +104,21 @@ func (s *stepper) paused() string {
 
 // pause keeps the state, and does nothing. The time of the stage does not pass.
 func (s *stepper) pause(what string) {
-	for i := range s.State.Retries {
-		s.ledger.Keep(s.State.Retries[i].Key)
-	}
+	s.ledger.KeepAll()
 	for i := range s.State.Hooks {
 		s.hookStates.Add(s.State.Hooks[i])
 	}
 	if s.Machine.Deleting() {
 		s.hold()
-		s.wait(&Wait{Reason: ReasonPaused, Name: what})
+		s.wait(fairlead.Block{Reason: ReasonPaused, Name: what})
 	}
 }
 
 // end completes the decision: what to remember, why nothing more happens, and when to
 // look again.
 func (s *stepper) end() {
-	s.State.Waits = s.waits.All()
-	s.State.Retries = s.ledger.Pending().Retries
+	s.State.Pending, s.Blocked = s.ledger.Pending(), s.ledger.Blocked()
 	s.State.Hooks = s.hookStates.All()
-	if !s.looked { // the drain is not what it waits for
-		s.State.Drain.Waits = nil
-	}
-	s.Blocked = s.State.Waits
-	if n := len(s.State.Drain.Waits); n > 0 {
-		s.Blocked = append(make([]Wait, 0, len(s.Blocked)+n), s.Blocked...)
-		for _, w := range s.State.Drain.Waits {
-			s.Blocked = append(s.Blocked, Wait{Machine: s.name(), Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail, Since: w.Since})
-		}
-	}
 	if len(s.Blocked) > 0 {
 		s.ledger.At(s.now.Add(s.policy.resync()))
 	}
@@ -152,7 +137,7 @@ func (s *stepper) refused(key fairlead.Key) bool {
 func (s *stepper) do(a Action) { s.Actions = append(s.Actions, a) }
 
 // attempted adds a wait for an action, with the error of its last attempt.
-func (s *stepper) attempted(w *Wait, key fairlead.Key) {
+func (s *stepper) attempted(w fairlead.Block, key fairlead.Key) {
 	if o := s.ledger.Outcome(key); o != nil && o.Failed {
 		w.Detail = o.Message
 	}

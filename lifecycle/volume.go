@@ -107,14 +107,14 @@ func (s *stepper) volumes() bool {
 
 // attached waits for a volume, and reports whether that is unnecessary.
 func (s *stepper) attached(name string, pv *PersistentVolume) (free bool) {
-	w := Wait{Reason: ReasonVolumeAttached, Name: name}
+	w := fairlead.Block{Reason: ReasonVolumeAttached, Name: name}
 	if pv != nil && pv.Spec.ClaimRef != nil {
 		if s.mountedByStaying(pv.Spec.ClaimRef) {
 			return true
 		}
 		w.Detail = "claim " + pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 	}
-	s.wait(&w)
+	s.wait(w)
 	return false
 }
 

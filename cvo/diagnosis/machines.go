@@ -46,12 +46,11 @@ func (b *builder) machineEnds(m *lifecycle.Machine) {
 		return
 	}
 	d := settle(w, b.now)
-	for _, wait := range d.Blocked {
-		block := wait.Block()
+	for _, block := range d.Blocks() {
 		if block.Reason == drain.ReasonPodPending || block.Reason == drain.ReasonNotCordoned {
 			continue
 		}
-		for _, to := range b.machineWait(m, &wait) {
+		for _, to := range b.machineWait(m, &block) {
 			b.wait(id, to, block.Reason, Derived)
 		}
 	}
@@ -89,21 +88,20 @@ func settle(w *lifecycle.World, now time.Time) (d lifecycle.Decision) {
 }
 
 // machineWait adds what a machine under deletion waits for, and returns its IDs.
-func (b *builder) machineWait(m *lifecycle.Machine, w *lifecycle.Wait) []string {
-	block := w.Block()
-	for _, id := range []string{"pod/" + w.Name, ID("Node", "", w.Name)} {
+func (b *builder) machineWait(m *lifecycle.Machine, block *fairlead.Block) []string {
+	for _, id := range []string{"pod/" + block.Name, ID("Node", "", block.Name)} {
 		if b.have[id] || slices.Contains(b.solved, id) {
 			return []string{id}
 		}
 	}
-	if namespace, name, ok := strings.Cut(w.Name, "/"); ok && strings.HasPrefix(block.Reason, "Budget") {
+	if namespace, name, ok := strings.Cut(block.Name, "/"); ok && strings.HasPrefix(block.Reason, "Budget") {
 		if p := b.pod(namespace, name); p != nil {
 			return b.guards(p)
 		}
 	}
 	x := Node{
-		ID: ID("Machine", m.Namespace, m.Name) + "#" + block.Reason + w.Name, Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Faulty, Reason: block.Reason,
-		Says: "machine " + m.ObjectMeta.String() + ": " + block.Message, Since: block.Since, Owner: block.Owner, Alike: w.Name,
+		ID: ID("Machine", m.Namespace, m.Name) + "#" + block.Reason + block.Name, Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Faulty, Reason: block.Reason,
+		Says: "machine " + m.ObjectMeta.String() + ": " + block.Message, Since: block.Since, Owner: block.Owner, Alike: block.Name,
 	}
 	return []string{b.add(x)}
 }

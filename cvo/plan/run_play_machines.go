@@ -141,10 +141,7 @@ func (k *machines) act(ctx context.Context) error {
 		waits[m.String()] = k.waits[m.String()]
 		k.y.busy = k.y.busy || err != nil || len(d.Actions) > 0
 		if err == nil {
-			waits[m.String()] = nil
-			for _, w := range d.Blocked {
-				waits[m.String()] = append(waits[m.String()], w.Block())
-			}
+			waits[m.String()] = d.Blocks()
 		}
 	}
 	if k.etcd != nil {

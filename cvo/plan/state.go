@@ -43,7 +43,7 @@ type World struct {
 }
 
 // Decision is what [Step] returns. Blocked says what the plan waits for.
-type Decision = fairlead.Decision[State, Action, fairlead.Block]
+type Decision = fairlead.Decision[State, Action]
 
 // Reasons of Blocks.
 const (

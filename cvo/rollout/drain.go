@@ -35,11 +35,9 @@ func (s *stepper) drain(n *Node) {
 			"whoever drains nodes", "wait until its annotation "+AnnotationLastDrain+" says "+wish+"; what mostly delays that is a disruption budget that allows no eviction", a)
 		return
 	}
-	s.state.find(n.Name).Drain = d.Progress
 	for _, x := range d.Actions {
 		s.actions = append(s.actions, x)
 	}
-	s.At(d.Wake)
 	if d.Done {
 		done := Drained{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
 		s.do(done)
@@ -47,9 +45,6 @@ func (s *stepper) drain(n *Node) {
 		return
 	}
 	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain, "", "wait until its pods are gone", a)
-	for _, w := range d.Progress.Waits {
-		s.told = append(s.told, w.Block())
-	}
 }
 
 // empty decides about the pods of all nodes to be drained: together, because they
@@ -65,13 +60,13 @@ func (s *stepper) empty() {
 		}
 		view := pods.View
 		view.Node, view.Outcomes = n, s.Outcomes
-		nodes, names = append(nodes, drain.Draining{Progress: b.Drain, View: &view}), append(names, n.Name)
+		nodes, names = append(nodes, drain.Draining{View: &view}), append(names, n.Name)
 	}
 	if len(nodes) == 0 {
 		return
 	}
 	s.drains = make(map[string]drain.NodeDecision, len(nodes))
-	for i, d := range drain.Together(nodes, s.now, &s.policy.Drain) {
+	for i, d := range drain.With(&s.Ledger, nodes, &s.policy.Drain) {
 		s.drains[names[i]] = d
 	}
 }

@@ -85,7 +85,7 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 
 // Decision is what [Step] returns. Blocked is about the pool first, and then
 // about nodes by name.
-type Decision = fairlead.Decision[State, Action, fairlead.Block]
+type Decision = fairlead.Decision[State, Action]
 
 // Reasons of Blocks.
 const (

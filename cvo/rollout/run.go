@@ -19,7 +19,7 @@ type Backend interface {
 
 // Runner updates the nodes of pools: it drives [Step], with the guarantees of
 // [fairlead.RunnerOptions]. Objects have the names of their pools.
-type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
+type Runner = fairlead.Runner[State, *World, Action]
 
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The
 // error is that of Policy.Check.
@@ -27,7 +27,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	if err := policy.Check(); err != nil {
 		return nil, err
 	}
-	return fairlead.NewRunner(fairlead.Engine[State, *World, Action, fairlead.Block]{
+	return fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
 		Name:    "rollout",
 		Version: StateVersion,
 		Upgrade: upgradeState,

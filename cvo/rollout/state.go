@@ -11,7 +11,7 @@ import (
 
 // StateVersion is the version of the format of State. In version 1 retries had
 // keys of another form.
-const StateVersion = 2
+const StateVersion = 3
 
 // State is what the engine remembers of a pool. The zero State is that of a new pool.
 type State struct {
@@ -24,17 +24,36 @@ func (State) Kinds() []Action {
 	return []Action{Begin{}, Mark{}, Cordon{}, Drain{}, drain.Evict{}, drain.DeletePod{}, Drained{}, Update{}, Uncordon{}, Report{}}
 }
 
-// upgradeState reads a state of an older version. Its retries are forgotten: their
-// actions are decided on again.
-func upgradeState(_ int, text []byte) (State, error) {
+// upgradeState reads a state of an older version. The retries of version 1 are
+// forgotten: their actions are decided on again. Before version 3 each node had the
+// progress of its drain.
+func upgradeState(version int, text []byte) (State, error) {
 	var old struct {
-		Begun []Begun         `json:"begun"`
-		Waits []fairlead.Wait `json:"waits"`
+		State
+		Begun []struct {
+			Begun
+			Drain json.RawMessage `json:"drain"`
+		} `json:"begun"`
+		Retries json.RawMessage `json:"retries"`
 	}
 	if err := json.Unmarshal(text, &old); err != nil {
 		return State{}, err
 	}
-	return State{Begun: old.Begun, Pending: fairlead.Pending{Waits: old.Waits}}, nil
+	s := old.State
+	if version > 1 && len(old.Retries) > 0 {
+		if err := json.Unmarshal(old.Retries, &s.Retries); err != nil {
+			return State{}, err
+		}
+	}
+	for _, b := range old.Begun {
+		p, err := drain.UpgradeProgress(b.Drain)
+		if err != nil {
+			return State{}, err
+		}
+		s.Begun = append(s.Begun, b.Begun)
+		s.Waits, s.Retries = append(s.Waits, p.Waits...), append(s.Retries, p.Retries...)
+	}
+	return s, nil
 }
 
 // Begun is a node whose update was decided on. It counts against the budget from
@@ -45,8 +64,6 @@ type Begun struct {
 	Configuration Configuration `json:"configuration"`  // what it should run
 	Since         time.Time     `json:"since"`          // when that was decided
 	Told          bool          `json:"told,omitempty"` // whether its annotations were seen to say so
-	// Drain is the progress of its drain, if the engine drains it itself.
-	Drain drain.Progress `json:"drain,omitzero"`
 }
 
 // isZero reports whether there is nothing to remember.

@@ -31,7 +31,12 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	s.begin()
 	s.report()
 	s.state.Pending = s.Pending()
-	blocked := append(s.Blocked(), s.told...)
+	blocked := slices.Clone(s.Blocked())
+	for i := range blocked {
+		if blocked[i].Message == "" {
+			blocked[i] = drain.Words(blocked[i])
+		}
+	}
 	slices.SortStableFunc(blocked, func(a, b fairlead.Block) int {
 		return cmp.Or(order(strings.HasPrefix(a.Subject, "node "), strings.HasPrefix(b.Subject, "node ")), strings.Compare(a.Subject, b.Subject))
 	})
@@ -48,7 +53,6 @@ type stepper struct {
 	policy  Policy
 	nodes   map[string]*Node
 	actions []Action
-	told    []fairlead.Block              // of drains, which track the start themselves
 	drains  map[string]drain.NodeDecision // by node, for those that the engine drains
 }
 

@@ -65,9 +65,9 @@ func (Alert) action()  {}
 
 // The types of the parts, for this engine.
 type (
-	Decision = fairlead.Decision[State, Action, fairlead.Block]
+	Decision = fairlead.Decision[State, Action]
 	Backend  = fairlead.Backend[World, Action]
-	Runner   = fairlead.Runner[State, World, Action, fairlead.Block]
+	Runner   = fairlead.Runner[State, World, Action]
 )
 
 // Step decides what to do next about a machine. It is a pure function.
@@ -100,8 +100,8 @@ func Step(state State, world World, now time.Time, policy Policy) Decision {
 }
 
 // Engine returns the engine, for a Runner or a simulation.
-func Engine(backend Backend, policy Policy) fairlead.Engine[State, World, Action, fairlead.Block] {
-	return fairlead.Engine[State, World, Action, fairlead.Block]{
+func Engine(backend Backend, policy Policy) fairlead.Engine[State, World, Action] {
+	return fairlead.Engine[State, World, Action]{
 		Name: "reboot", Version: 1, Backend: backend,
 		Step: func(s State, w World, now time.Time) Decision { return Step(s, w, now, policy) },
 		Done: func(s State) bool { return s.Boot == "" },

@@ -70,11 +70,11 @@ func (b refusing[W, A]) Apply(ctx context.Context, name string, a A) error {
 	return b.Backend.Apply(ctx, name, a)
 }
 
-type reconcile[S any, A fairlead.Action, B fairlead.Blocker] func(context.Context, string) (fairlead.Decision[S, A, B], error)
+type reconcile[S any, A fairlead.Action] func(context.Context, string) (fairlead.Decision[S, A], error)
 
 // drive makes w run the passes of an engine over the object name.
-func drive[S, W any, A fairlead.Action, B fairlead.Blocker](t *testing.T, w *clockWorld, name string, backend fairlead.Backend[W, A],
-	runner func(fairlead.Backend[W, A], *fairlead.RunnerOptions) (reconcile[S, A, B], error),
+func drive[S, W any, A fairlead.Action](t *testing.T, w *clockWorld, name string, backend fairlead.Backend[W, A],
+	runner func(fairlead.Backend[W, A], *fairlead.RunnerOptions) (reconcile[S, A], error),
 ) {
 	t.Helper()
 	r, err := runner(refusing[W, A]{backend, &w.refuse}, &fairlead.RunnerOptions{Clock: &w.clock, Store: &w.store})

@@ -40,9 +40,9 @@ func clockTrials() []clockTrial {
 }
 
 // on returns the Reconcile method of a runner, for drive.
-func on[S any, A fairlead.Action, B fairlead.Blocker](r interface {
-	Reconcile(context.Context, string) (fairlead.Decision[S, A, B], error)
-}, err error) (reconcile[S, A, B], error) {
+func on[S any, A fairlead.Action](r interface {
+	Reconcile(context.Context, string) (fairlead.Decision[S, A], error)
+}, err error) (reconcile[S, A], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func machineWorld(hooked bool) func(*testing.T, *clockWorld) {
 			}
 		}
 		policy := &lifecycle.Policy{DrainTimeout: time.Hour}
-		drive(t, w, "m", b, func(b fairlead.Backend[*lifecycle.World, lifecycle.Action], o *fairlead.RunnerOptions) (reconcile[lifecycle.State, lifecycle.Action, lifecycle.Wait], error) {
+		drive(t, w, "m", b, func(b fairlead.Backend[*lifecycle.World, lifecycle.Action], o *fairlead.RunnerOptions) (reconcile[lifecycle.State, lifecycle.Action], error) {
 			return on(lifecycle.NewRunner(b, policy, o))
 		})
 	}
@@ -109,7 +109,7 @@ func drainWorld(t *testing.T, w *clockWorld) {
 		t.Fatal(err)
 	}
 	b.PutRequest("n", drain.Request{Name: "r", UID: "r", Requester: "jane", Purpose: drain.Maintenance, Asked: noon, Until: noon.Add(6 * time.Hour)})
-	drive(t, w, "n", b, func(b fairlead.Backend[*drain.World, drain.Action], o *fairlead.RunnerOptions) (reconcile[drain.State, drain.Action, drain.Wait], error) {
+	drive(t, w, "n", b, func(b fairlead.Backend[*drain.World, drain.Action], o *fairlead.RunnerOptions) (reconcile[drain.State, drain.Action], error) {
 		return on(drain.NewRunner(b, nil, o))
 	})
 }
@@ -135,7 +135,7 @@ func quorumWorld(t *testing.T, w *clockWorld) {
 			t.Fatal(err)
 		}
 	}
-	drive(t, w, "etcd", b, func(b fairlead.Backend[*quorum.World, quorum.Action], o *fairlead.RunnerOptions) (reconcile[quorum.State, quorum.Action, fairlead.Block], error) {
+	drive(t, w, "etcd", b, func(b fairlead.Backend[*quorum.World, quorum.Action], o *fairlead.RunnerOptions) (reconcile[quorum.State, quorum.Action], error) {
 		return on(quorum.NewRunner(b, nil, o))
 	})
 }
@@ -151,7 +151,7 @@ func evictionWorld(seconds int64) func(*testing.T, *clockWorld) {
 		pod, _ := guarded()
 		pod.Spec.Tolerations = []fairlead.Toleration{{Key: "x", Operator: fairlead.TolerationExists, TolerationSeconds: &seconds}}
 		b.PutPod(pod)
-		drive(t, w, "n", b, func(b fairlead.Backend[*eviction.World, eviction.Action], o *fairlead.RunnerOptions) (reconcile[eviction.State, eviction.Action, fairlead.Block], error) {
+		drive(t, w, "n", b, func(b fairlead.Backend[*eviction.World, eviction.Action], o *fairlead.RunnerOptions) (reconcile[eviction.State, eviction.Action], error) {
 			return on(eviction.NewRunner(b, nil, o))
 		})
 	}
@@ -178,7 +178,7 @@ func zoneWorld(t *testing.T, w *clockWorld) {
 		b.PutNode(node)
 	}
 	policy := &eviction.Policy{NodeLifecycle: &eviction.NodeLifecycle{}}
-	drive(t, w, eviction.AllZones, b, func(refuse fairlead.Backend[*eviction.World, eviction.Action], o *fairlead.RunnerOptions) (reconcile[eviction.ZoneState, eviction.Action, fairlead.Block], error) {
+	drive(t, w, eviction.AllZones, b, func(refuse fairlead.Backend[*eviction.World, eviction.Action], o *fairlead.RunnerOptions) (reconcile[eviction.ZoneState, eviction.Action], error) {
 		r, err := eviction.NewRunner(zones{refuse, b.ObserveZones}, policy, o)
 		return func(ctx context.Context, _ string) (eviction.ZoneDecision, error) { return r.ReconcileZones(ctx) }, err
 	})
@@ -204,7 +204,7 @@ func clusterWorld(takes time.Duration) func(*testing.T, *clockWorld) {
 		}
 		own := cvo.Release{Version: "4.18.0", Image: "r@4.18.0"}
 		b.SetCluster("c", cvo.Spec{DesiredUpdate: &cvo.Update{Version: "4.18.1", Image: "r@4.18.1"}}, own)
-		drive(t, w, "c", b, func(b fairlead.Backend[*cvo.World, cvo.Action], o *fairlead.RunnerOptions) (reconcile[cvo.State, cvo.Action, fairlead.Block], error) {
+		drive(t, w, "c", b, func(b fairlead.Backend[*cvo.World, cvo.Action], o *fairlead.RunnerOptions) (reconcile[cvo.State, cvo.Action], error) {
 			return on(cvo.NewRunner(b, nil, o))
 		})
 	}
@@ -225,7 +225,7 @@ func poolWorld(t *testing.T, w *clockWorld) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drive(t, w, "worker", b, func(b fairlead.Backend[*rollout.World, rollout.Action], o *fairlead.RunnerOptions) (reconcile[rollout.State, rollout.Action, fairlead.Block], error) {
+	drive(t, w, "worker", b, func(b fairlead.Backend[*rollout.World, rollout.Action], o *fairlead.RunnerOptions) (reconcile[rollout.State, rollout.Action], error) {
 		return on(rollout.NewRunner(b, nil, o))
 	})
 }
@@ -257,7 +257,7 @@ func namespaceWorld(t *testing.T, w *clockWorld) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drive(t, w, "harbour", b, func(b fairlead.Backend[*install.World, install.Action], o *fairlead.RunnerOptions) (reconcile[install.State, install.Action, fairlead.Block], error) {
+	drive(t, w, "harbour", b, func(b fairlead.Backend[*install.World, install.Action], o *fairlead.RunnerOptions) (reconcile[install.State, install.Action], error) {
 		return on(install.NewRunner(b, resolver.Resolve, nil, o))
 	})
 }
@@ -272,7 +272,7 @@ func extensionWorld(t *testing.T, w *clockWorld) {
 	resolve := func(context.Context, *extension.ClusterExtension) (*extension.Answer, error) {
 		return &extension.Answer{Choice: &extension.Choice{BundleName: extension.BundleName{Name: "ferry.v1", Version: "1.0.0"}, Package: "ferry"}, Catalogs: 1}, nil
 	}
-	drive(t, w, "ferry", b, func(b fairlead.Backend[*extension.World, extension.Action], o *fairlead.RunnerOptions) (reconcile[extension.State, extension.Action, fairlead.Block], error) {
+	drive(t, w, "ferry", b, func(b fairlead.Backend[*extension.World, extension.Action], o *fairlead.RunnerOptions) (reconcile[extension.State, extension.Action], error) {
 		return on(extension.NewRunner(b, resolve, nil, o))
 	})
 }

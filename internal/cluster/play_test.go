@@ -294,7 +294,7 @@ func (p *stage) steps() {
 var quietly = []string{"UpdateStatus", "RecordEvent", "Report", "SetConditions", "Mark", "MarkNotReady"}
 
 // tell makes an engine reconcile an object, and prints what it does.
-func tell[S any, A fairlead.Action, B fairlead.Blocker](p *stage, who, object string, reconcile func(context.Context, string) (fairlead.Decision[S, A, B], error)) {
+func tell[S any, A fairlead.Action](p *stage, who, object string, reconcile func(context.Context, string) (fairlead.Decision[S, A], error)) {
 	d, err := reconcile(context.Background(), object)
 	for _, a := range d.Actions {
 		if !slices.Contains(quietly, a.Key().Kind) {
@@ -304,8 +304,8 @@ func tell[S any, A fairlead.Action, B fairlead.Blocker](p *stage, who, object st
 	if err != nil {
 		p.say("%s: refused: %v", who, err)
 	}
-	for _, b := range d.Blocked {
-		p.waits[who+object] += fmt.Sprintf("%s waits: %s\n", who, (*golden.Words)(nil).Block(b.Block(), p.begin))
+	for _, b := range d.Blocks() {
+		p.waits[who+object] += fmt.Sprintf("%s waits: %s\n", who, (*golden.Words)(nil).Block(b, p.begin))
 	}
 }
 

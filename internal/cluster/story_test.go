@@ -150,7 +150,7 @@ func (y *story) resolve(w *install.World) error {
 // add makes an engine responsible for an object: it loads, observes, steps, saves
 // and applies, and sometimes crashes in between. It does so only after an event, at
 // its wake time, or at its polling interval.
-func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object string, b cluster.Backend[*W, A], step func(S, *W, []fairlead.Outcome, time.Time) (fairlead.Decision[S, A, B], error)) {
+func add[S, W any, A fairlead.Action](y *story, name, object string, b cluster.Backend[*W, A], step func(S, *W, []fairlead.Outcome, time.Time) (fairlead.Decision[S, A], error)) {
 	var saved S
 	var wake time.Time
 	var outcomes []fairlead.Outcome
@@ -185,12 +185,12 @@ func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object
 		if crash("save") {
 			return nil
 		}
-		saved, outcomes = d.State, nil
+		saved = d.State
 		if y.every[name] == 0 {
 			wake = d.Wake
 		}
 		if y.waits[name] = ""; len(d.Blocked) > 0 {
-			y.waits[name] = fmt.Sprintf("%s waits: %s", name, d.Blocked[0].Block())
+			y.waits[name] = fmt.Sprintf("%s waits: %s", name, d.Blocks()[0])
 		}
 		for _, a := range d.Actions {
 			if crash("apply") {
@@ -200,7 +200,8 @@ func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object
 				return err
 			}
 			err := x.Apply(ctx, object, a)
-			outcomes = append(outcomes, fairlead.OutcomeOf(a.Key(), err, now))
+			o := fairlead.OutcomeOf(a.Key(), err, now)
+			outcomes = append(slices.DeleteFunc(outcomes, func(old fairlead.Outcome) bool { return old.Key == o.Key }), o)
 			y.Note("%s: %v: %v", name, a, err)
 		}
 		if len(d.Actions) > 0 && name == "install" {

@@ -48,10 +48,9 @@ func (w *Waits) String() string {
 
 // Waited records how long the blocks of a decision have lasted, without the jumps of
 // the clock in that time. Run logs the longest ones at its end.
-func Waited[B fairlead.Blocker](s *Sim, blocked []B) {
+func Waited(s *Sim, blocked []fairlead.Block) {
 	now := s.Clock.Now()
-	for _, x := range blocked {
-		b := x.Block()
+	for _, b := range blocked {
 		if b.Since.IsZero() {
 			continue
 		}

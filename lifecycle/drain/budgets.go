@@ -2,15 +2,15 @@ package drain
 
 import "github.com/fairlead/fairlead/internal/object"
 
-// ledger keeps track of the disruptions that are requested at the same time.
-type ledger struct {
+// disruptions keeps track of the disruptions that are requested at the same time.
+type disruptions struct {
 	budgets []PodDisruptionBudget
 	index   *object.Budgets // of budgets; nil means a linear search
 	used    []int           // by budget, disruptions that are not in its status yet
 }
 
 // of appends the positions of a pod's budgets.
-func (l *ledger) of(p *Pod, dst []int32) []int32 {
+func (l *disruptions) of(p *Pod, dst []int32) []int32 {
 	if l.index != nil {
 		return l.index.Of(p, dst)
 	}
@@ -24,14 +24,14 @@ func (l *ledger) of(p *Pod, dst []int32) []int32 {
 
 // judge returns what the eviction API would answer, and the budgets: dst with
 // their positions appended.
-func (l *ledger) judge(p *Pod, dst []int32) (verdict object.EvictionVerdict, positions []int32) {
+func (l *disruptions) judge(p *Pod, dst []int32) (verdict object.EvictionVerdict, positions []int32) {
 	positions = l.of(p, dst)
 	return l.verdict(p, positions), positions
 }
 
 // verdict returns what the eviction API would answer about a pod with these
 // budgets, once what was reserved is done.
-func (l *ledger) verdict(p *Pod, positions []int32) object.EvictionVerdict {
+func (l *disruptions) verdict(p *Pod, positions []int32) object.EvictionVerdict {
 	switch len(positions) {
 	case 0:
 		return object.EvaluateEviction(p)
@@ -48,7 +48,7 @@ func (l *ledger) verdict(p *Pod, positions []int32) object.EvictionVerdict {
 }
 
 // reserve takes the eviction of a pod into account.
-func (l *ledger) reserve(p *Pod) {
+func (l *disruptions) reserve(p *Pod) {
 	var space [4]int32
 	if verdict, at := l.judge(p, space[:0]); verdict == object.EvictionAllowed {
 		l.use(at[0])
@@ -56,7 +56,7 @@ func (l *ledger) reserve(p *Pod) {
 }
 
 // use takes one disruption of a budget into account.
-func (l *ledger) use(at int32) {
+func (l *disruptions) use(at int32) {
 	if l.used == nil {
 		l.used = make([]int, len(l.budgets))
 	}

@@ -1,13 +1,11 @@
 package drain
 
 import (
-	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
-	"github.com/fairlead/fairlead/internal/words"
 )
 
 // HTTP statuses of answers to evictions.
@@ -19,33 +17,33 @@ const (
 
 // evict requests the eviction of a pod, or says why not now.
 func (d *drainer) evict(p *Pod) {
-	e, due, unseen := d.last(p)
-	if unseen {
-		d.pending(e, due)
+	key := d.key(p)
+	if d.Awaited(key, d.backoff) {
+		d.ask(p, key, nil)
 		return
 	}
 	if why := d.forced(); why != "" {
-		d.ask(p, e, due, DeletePod{p.Namespace, p.Name, p.UID, p.Spec.NodeName, d.grace, why})
+		d.ask(p, key, DeletePod{p.Namespace, p.Name, p.UID, p.Spec.NodeName, d.grace, why})
 		return
 	}
 	var space [4]int32
-	verdict, at := d.ledger.judge(p, space[:0])
+	verdict, at := d.disruptions.judge(p, space[:0])
 	if !verdict.Allows() {
-		d.held(p, e, verdict, at)
+		d.Keep(key)
+		d.held(p, verdict, at)
 		return
 	}
-	if d.ask(p, e, due, Evict{p.Namespace, p.Name, p.UID, p.Spec.NodeName, d.grace}) {
-		d.ledger.reserve(p)
+	if d.ask(p, key, Evict{p.Namespace, p.Name, p.UID, p.Spec.NodeName, d.grace}) {
+		d.disruptions.reserve(p)
 	}
 }
 
-// last returns what is known about the last attempt at a pod, when the next is due,
-// and whether the result of the last is not seen yet: it may still take effect.
-func (d *drainer) last(p *Pod) (e PodProgress, due time.Time, unseen bool) {
-	e = d.known(p)
-	d.hear(&e)
-	due = d.due(e.UID, e.Asked, e.Attempts, e.RetryAfter)
-	return e, due, e.Attempts > 0 && !e.Failed && due.After(d.now)
+// key returns that of the action by which a pod is removed.
+func (d *drainer) key(p *Pod) fairlead.Key {
+	if d.forced() != "" {
+		return fairlead.Key{Kind: kindDeletePod, ID: p.UID}
+	}
+	return fairlead.Key{Kind: kindEvict, ID: p.UID}
 }
 
 // forced says why pods are deleted regardless of their budgets; empty if they are
@@ -60,107 +58,57 @@ func (d *drainer) forced() string {
 	return ""
 }
 
-// hear takes into account how the last attempt at a pod failed.
-func (d *drainer) hear(e *PodProgress) {
-	if e.Attempts > 0 && !e.Failed {
-		d.recall(e)
+// ask decides on an action for a pod if an attempt is due, and waits for its effect.
+// The action of one that is awaited is not needed.
+func (d *drainer) ask(p *Pod, key fairlead.Key, a Action) (asked bool) {
+	if d.asked >= d.policy.attempts() && a != nil {
+		d.Keep(key)
+		d.At(d.now.Add(time.Second))
+	} else if asked = d.DueWith(key, d.backoff); asked {
+		d.asked++
+		d.actions = append(d.actions, a)
 	}
-}
-
-// recall notes how the last attempt at a pod failed, if known.
-func (d *drainer) recall(e *PodProgress) {
-	for _, kind := range [...]string{kindEvict, kindDeletePod} {
-		if f := failure(d.view.Outcomes, fairlead.Key{Kind: kind, ID: e.UID}); f != nil && !f.At.Before(e.Asked) {
-			e.Failed, e.Code, e.RetryAfter, e.Detail = true, f.Code, min(max(0, f.RetryAfter), fairlead.MaxRetryAfter), f.Message
+	w := fairlead.Block{Reason: ReasonPodPending, Name: d.name(p)}
+	if o := d.Outcome(key); o != nil && o.Failed && d.Attempts(key) > 0 {
+		switch o.Code {
+		case statusNotFound, statusConflict: // it is gone or replaced, which will be observed
+		case statusTooManyRequests:
+			w.Reason, w.Owner, w.Detail = ReasonEvictionRefused, "PodDisruptionBudget", o.Message
+		default:
+			w.Reason, w.Owner, w.Detail = ReasonEvictionFailed, "API server", o.Message
 		}
 	}
-}
-
-// ask decides on an action for a pod, if an attempt is due.
-func (d *drainer) ask(p *Pod, e PodProgress, due time.Time, a Action) (asked bool) {
-	if e.Budget != "" { // which now allows the eviction
-		e.Budget, e.Needs, e.Has, e.Detail = "", 0, 0, ""
-		if e.Attempts > 0 {
-			d.recall(&e)
-		}
-	}
-	switch {
-	case due.After(d.now):
-		d.failing(e, due)
-		return false
-	case d.asked >= d.policy.attempts():
-		d.pending(e, d.now.Add(time.Second))
-		return false
-	}
-	d.asked++
-	d.actions = append(d.actions, a)
-	e.Attempts++
-	e.Asked, e.Failed, e.RetryAfter = d.now, false, 0
-	d.pending(e, d.due(e.UID, e.Asked, e.Attempts, 0))
-	return true
-}
-
-// pending waits for the effect of the last attempt.
-func (d *drainer) pending(e PodProgress, due time.Time) {
-	d.pods.Add(e)
-	d.at(due)
-	if e.Detail == "" {
-		d.waits.add(Wait{Reason: ReasonPodPending, Name: e.Pod})
-		return
-	}
-	d.failed(e)
-}
-
-// failing waits for the time of the next attempt at a pod.
-func (d *drainer) failing(e PodProgress, due time.Time) {
-	d.pods.Add(e)
-	d.at(due)
-	d.failed(e)
-}
-
-// failed reports how the last known attempt failed.
-func (d *drainer) failed(e PodProgress) {
-	w := Wait{Reason: ReasonEvictionFailed, Name: e.Pod, Owner: "API server", Detail: e.Detail}
-	switch e.Code {
-	case statusTooManyRequests:
-		w.Reason, w.Owner = ReasonEvictionRefused, "PodDisruptionBudget"
-	case statusNotFound, statusConflict:
-		d.waits.add(Wait{Reason: ReasonPodPending, Name: e.Pod}) // it is gone or replaced, which will be observed
-		return
-	}
-	d.trouble = true
-	d.waits.add(w)
+	d.trouble = d.trouble || w.Reason != ReasonPodPending
+	d.wait(w)
+	return asked
 }
 
 // held waits for budgets that are known to refuse.
-func (d *drainer) held(p *Pod, e PodProgress, verdict object.EvictionVerdict, at []int32) {
-	b := &d.ledger.budgets[at[0]]
-	w := Wait{Name: e.Pod}
-	recheck := max(d.policy.backoff(e.UID, 1), min(d.now.Sub(e.Since)/2, d.policy.backoff(e.UID, 1<<16)))
-	if w.Reason = refusal(p, b, verdict); w.Reason == ReasonBudgetUnhealthy && Unreachable(d.view.Node) {
+func (d *drainer) held(p *Pod, verdict object.EvictionVerdict, at []int32) {
+	b := &d.disruptions.budgets[at[0]]
+	w := fairlead.Block{Reason: refusal(p, b, verdict), Name: d.name(p), Owner: d.budget(b, "")}
+	if w.Reason == ReasonBudgetUnhealthy && Unreachable(d.view.Node) {
 		w.Reason = ReasonBudgetNodeSilent
 	}
-	switch verdict {
-	case object.EvictionUnsupported:
-		e.Detail = "PodDisruptionBudgets " + names(d.ledger.budgets, at)
-		e.Budget = budgetTitle + b.ObjectMeta.String()
-	case object.EvictionUnobserved:
-		recheck = object.UnobservedInterval
+	switch {
+	case verdict == object.EvictionUnsupported:
+		w.Detail = "PodDisruptionBudgets " + names(d.disruptions.budgets, at)
+	case w.Reason == ReasonBudgetSyncFailed:
+		w.Detail = d.budget(b, ": its status says: "+b.Status.SyncFailed())
+	case w.Reason == ReasonBudgetUnobserved && unreported(b):
+		w.Detail = d.budget(b, ": its status is not reported yet")
+	case w.Reason == ReasonBudgetUnobserved:
+		w.Detail = d.budget(b, ": its status is of an older generation")
+	default:
+		w.Detail = d.numbers(b)
 	}
 	d.trouble = d.trouble || w.Reason != ReasonBudgetInUse
-	switch {
-	case w.Reason == ReasonBudgetSyncFailed:
-		e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), 0, 0
-		e.Detail = e.Budget + noNumbers + "says: " + b.Status.SyncFailed()
-	case w.Reason == ReasonBudgetUnobserved:
-		e.unobserved(b)
-	case verdict != object.EvictionUnsupported:
-		e.keepFor(b)
+	since := d.wait(w)
+	recheck := max(d.backoff.For(p.UID, 1), min(d.now.Sub(since)/2, d.backoff.For(p.UID, 1<<16)))
+	if verdict == object.EvictionUnobserved {
+		recheck = object.UnobservedInterval
 	}
-	w.Owner, w.Detail = e.Budget, e.Detail
-	d.pods.Add(e)
-	d.at(d.now.Add(recheck))
-	d.waits.add(w)
+	d.At(d.now.Add(recheck))
 }
 
 // refusal returns the reason why a pod is not evicted, by the first of its budgets.
@@ -184,29 +132,31 @@ func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) str
 	return ReasonBudgetSpent
 }
 
-// keepFor notes the numbers of the budget that keeps the pod. If they are
-// unchanged, it builds no text.
-func (e *PodProgress) keepFor(b *PodDisruptionBudget) {
-	s := &b.Status
-	name, named := strings.CutPrefix(e.Budget, budgetTitle)
-	if n := len(b.Namespace); named && len(name) == n+1+len(b.Name) && name[:n] == b.Namespace && name[n+1:] == b.Name &&
-		e.Needs == s.DesiredHealthy && e.Has == s.CurrentHealthy && !strings.HasPrefix(strings.TrimPrefix(e.Detail, e.Budget), noNumbers) {
-		return
-	}
-	e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), s.DesiredHealthy, s.CurrentHealthy
-	e.Detail = fmt.Sprintf("%s needs %s and has %d, of %d expected", e.Budget, words.Count(e.Needs, "healthy pod", "healthy pods"), e.Has, s.ExpectedPods)
+// budget returns the kind, namespace and name of a budget, and more.
+func (d *drainer) budget(b *PodDisruptionBudget, more string) string {
+	var space [256]byte
+	return d.Text(append(appendBudget(space[:0], b), more...))
 }
 
-// noNumbers begins the text about a budget whose numbers are not known.
-const noNumbers = ": its status "
-
-// unobserved says which numbers of the budget that keeps the pod are missing.
-func (e *PodProgress) unobserved(b *PodDisruptionBudget) {
-	e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), b.Status.DesiredHealthy, b.Status.CurrentHealthy
-	e.Detail = e.Budget + noNumbers + "is of an older generation"
-	if unreported(b) {
-		e.Detail = e.Budget + noNumbers + "is not reported yet"
+func appendBudget(text []byte, b *PodDisruptionBudget) []byte {
+	text = append(text, budgetTitle...)
+	if b.Namespace != "" {
+		text = append(append(text, b.Namespace...), '/')
 	}
+	return append(text, b.Name...)
+}
+
+// numbers says what a budget needs and has.
+func (d *drainer) numbers(b *PodDisruptionBudget) string {
+	var space [256]byte
+	s := &b.Status
+	text := append(appendBudget(space[:0], b), " needs "...)
+	text = append(strconv.AppendInt(text, int64(s.DesiredHealthy), 10), " healthy pods and has "...)
+	if s.DesiredHealthy == 1 {
+		text = append(text[:len(text)-len("s and has ")], " and has "...)
+	}
+	text = append(strconv.AppendInt(text, int64(s.CurrentHealthy), 10), ", of "...)
+	return d.Text(append(strconv.AppendInt(text, int64(s.ExpectedPods), 10), " expected"...))
 }
 
 // unreported reports whether a budget has no status: it was just created, or is known only from its

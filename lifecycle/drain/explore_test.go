@@ -125,9 +125,7 @@ func (w *tinyDrain) step(states drainStates, now time.Time) explore.Decision[dra
 				out.Broken = w.broken(name, a, now)
 			}
 		}
-		for i := range d.Blocked {
-			out.Blocked = append(out.Blocked, d.Blocked[i].Block())
-		}
+		out.Blocked = append(out.Blocked, d.Blocks()...)
 		if !d.Wake.IsZero() && (out.Wake.IsZero() || d.Wake.Before(out.Wake)) {
 			out.Wake = d.Wake
 		}

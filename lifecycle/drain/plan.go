@@ -271,30 +271,30 @@ func (r *PlanRequest) check(policy *Policy) ([]int, error) {
 
 // planner is one call of NewPlan.
 type planner struct {
-	req    *PlanRequest
-	policy *Policy
-	now    time.Time
-	plan   *Plan
-	pods   [][]int32 // by node, positions of its pods
-	ledger ledger
-	tally  []BudgetPlan // by budget
-	told   map[finding][]PodReason
-	round  int
-	seen   []entry        // memory of look
-	space  []draining     // memory of batch
-	spent  []int32        // budgets used in this round
-	delta  []int          // by budget, how many more healthy pods it has after this round
-	rooms  *places        // nil if everything has room
-	later  map[string]int // positions of the nodes that are still to be drained, by name
-	left   []*leaver      // pods that go in this round
+	req         *PlanRequest
+	policy      *Policy
+	now         time.Time
+	plan        *Plan
+	pods        [][]int32 // by node, positions of its pods
+	disruptions disruptions
+	tally       []BudgetPlan // by budget
+	told        map[finding][]PodReason
+	round       int
+	seen        []entry        // memory of look
+	space       []draining     // memory of batch
+	spent       []int32        // budgets used in this round
+	delta       []int          // by budget, how many more healthy pods it has after this round
+	rooms       *places        // nil if everything has room
+	later       map[string]int // positions of the nodes that are still to be drained, by name
+	left        []*leaver      // pods that go in this round
 }
 
 // prepare indexes the request.
 func (p *planner) prepare() {
-	p.ledger.budgets = slices.Clone(p.req.Budgets)
-	p.ledger.used = make([]int, len(p.req.Budgets))
+	p.disruptions.budgets = slices.Clone(p.req.Budgets)
+	p.disruptions.used = make([]int, len(p.req.Budgets))
 	p.delta = make([]int, len(p.req.Budgets))
-	p.ledger.index, _ = object.NewBudgets(p.ledger.budgets) // check has found no error
+	p.disruptions.index, _ = object.NewBudgets(p.disruptions.budgets) // check has found no error
 	p.tally = make([]BudgetPlan, len(p.req.Budgets))
 	p.place()
 	p.measure()
@@ -331,14 +331,14 @@ func (p *planner) budgets(pod int32) []int32 {
 	if n := len(p.req.Pods); int(pod) >= n {
 		pod = p.rooms.origins[int(pod)-n]
 	}
-	return p.ledger.of(&p.req.Pods[pod], nil)
+	return p.disruptions.of(&p.req.Pods[pod], nil)
 }
 
 // measure fills in the numbers of budgets without a current status.
 func (p *planner) measure() {
-	unknown := make([]bool, len(p.ledger.budgets))
-	for i := range p.ledger.budgets {
-		b := &p.ledger.budgets[i]
+	unknown := make([]bool, len(p.disruptions.budgets))
+	for i := range p.disruptions.budgets {
+		b := &p.disruptions.budgets[i]
 		s := &b.Status
 		unknown[i] = s.ObservedGeneration < b.Generation || s.ObservedGeneration == 0 && s.ExpectedPods == 0 && s.DesiredHealthy == 0
 	}
@@ -361,8 +361,8 @@ func (p *planner) measure() {
 		n, known := replicas[key{namespace, c.Kind, c.Name}]
 		return n, known
 	}
-	for i := range p.ledger.budgets {
-		b := &p.ledger.budgets[i]
+	for i := range p.disruptions.budgets {
+		b := &p.disruptions.budgets[i]
 		if unknown[i] {
 			b.Status = b.MeasureSelected(selected[i], scale, p.now)
 		}

@@ -259,7 +259,7 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	name := ""
 	if ok {
 		name = to.Name
-	} else if found, may := r.cluster.Preempt(l.pod, p.ledger.budgets, func(n *Node) bool { return !r.closed[n.Name] && r.stay[n.Name] }); may {
+	} else if found, may := r.cluster.Preempt(l.pod, p.disruptions.budgets, func(n *Node) bool { return !r.closed[n.Name] && r.stay[n.Name] }); may {
 		name, ok = found.Node, true
 		for _, v := range found.Victims {
 			r.remove(v)

@@ -185,7 +185,7 @@ func (p *planner) goes(d *draining, l *leftPod) bool {
 		p.evicted(d, l, false)
 		return true
 	}
-	verdict := p.ledger.verdict(l.pod, l.budgets)
+	verdict := p.disruptions.verdict(l.pod, l.budgets)
 	if verdict.Allows() {
 		p.evicted(d, l, verdict == object.EvictionAllowed)
 		return true
@@ -209,7 +209,7 @@ func (p *planner) evicted(d *draining, l *leftPod, counted bool) {
 			}
 		}
 		if counted {
-			p.ledger.use(at)
+			p.disruptions.use(at)
 		}
 		if p.touch(at) {
 			t.Rounds++
@@ -255,9 +255,9 @@ func (p *planner) settle() {
 		p.rehouse(left)
 	}
 	for _, at := range p.spent {
-		s := &p.ledger.budgets[at].Status
+		s := &p.disruptions.budgets[at].Status
 		s.CurrentHealthy += p.delta[at]
-		p.ledger.used[at], p.delta[at] = 0, 0
+		p.disruptions.used[at], p.delta[at] = 0, 0
 		if s.ExpectedPods > 0 {
 			s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy)
 		}

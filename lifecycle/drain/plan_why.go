@@ -66,11 +66,11 @@ func (p *planner) blame(d *draining, l *leftPod) {
 		}
 		return
 	}
-	first := &p.ledger.budgets[l.budgets[0]]
-	verdict := p.ledger.verdict(l.pod, l.budgets)
+	first := &p.disruptions.budgets[l.budgets[0]]
+	verdict := p.disruptions.verdict(l.pod, l.budgets)
 	to.Why, to.Owner = refusal(l.pod, first, verdict), budgetTitle+first.ObjectMeta.String()
 	for _, at := range l.budgets {
-		to.Budgets = append(to.Budgets, p.ledger.budgets[at].ObjectMeta.String())
+		to.Budgets = append(to.Budgets, p.disruptions.budgets[at].ObjectMeta.String())
 	}
 	if to.Why == ReasonBudgetUnhealthy && d.node.Unreachable {
 		to.Why = ReasonBudgetNodeSilent
@@ -110,11 +110,11 @@ func (p *PodPlan) Block(node string) (b fairlead.Block, ok bool) {
 	name := p.Namespace + "/" + p.Name
 	switch {
 	case p.Why != "":
-		w := Wait{Node: node, Reason: p.Why, Name: name, Owner: p.Owner, Detail: p.Detail}
+		w := fairlead.Block{Subject: "node " + node, Reason: p.Why, Name: name, Owner: p.Owner, Detail: p.Detail}
 		if len(p.Budgets) > 0 && p.Detail != "" {
 			w.Detail = budgetTitle + strings.Join(p.Budgets, ", ") + ": " + p.Detail
 		}
-		b = w.Block()
+		b = Words(w)
 		more := "make " + words.Count(p.Needs, "more pod", "more pods") + " of the budget healthy"
 		switch {
 		case p.Why == ReasonBudgetNever && p.Needs == 0:
@@ -124,7 +124,7 @@ func (p *PodPlan) Block(node string) (b fairlead.Block, ok bool) {
 		case p.Why == ReasonBudgetSpent && p.Needs > 0:
 			b.Unblock = more + ", or change the budget to allow more disruptions"
 		case p.Why == ReasonBudgetUnhealthy && p.Needs > 0:
-			b.Unblock = more + ", this one or another; or allow the eviction of pods that are not ready: " + w.alwaysAllow()
+			b.Unblock = more + ", this one or another; or allow the eviction of pods that are not ready: " + alwaysAllow(&w)
 		}
 		return b, true
 	case p.NoRoom != nil:

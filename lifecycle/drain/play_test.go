@@ -114,7 +114,7 @@ func drawn(rng *rand.Rand) (nodes []drain.Node, pods []drain.Pod, budgets []drai
 
 // played drains the first node until nothing happens any more, and returns whether that
 // is done, how many pods have no node then, and what it waits for.
-func played(t *testing.T, nodes []drain.Node, pods []drain.Pod, budgets []drain.PodDisruptionBudget) (done bool, homeless int, left []drain.Wait) {
+func played(t *testing.T, nodes []drain.Node, pods []drain.Pod, budgets []drain.PodDisruptionBudget) (done bool, homeless int, left []fairlead.Block) {
 	clock := new(fairlead.ManualClock)
 	clock.Set(noon)
 	shared := &fairlead.MemCluster{Clock: clock}
@@ -153,7 +153,7 @@ func played(t *testing.T, nodes []drain.Node, pods []drain.Pod, budgets []drain.
 			t.Fatal(err)
 		}
 		left = d.Blocked
-		if slices.ContainsFunc(d.Blocked, func(w drain.Wait) bool {
+		if slices.ContainsFunc(d.Blocked, func(w fairlead.Block) bool {
 			return w.Reason == drain.ReasonRequesterActs || w.Reason == drain.ReasonSilentActs
 		}) {
 			clock.Set(clock.Now().Add(5 * time.Minute))

@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -50,36 +51,70 @@ type Progress struct {
 	// their cordon is taken for its own.
 	Cordoned   string `json:"cordoned,omitempty"`
 	CordonMark string `json:"cordonMark,omitempty"` // see Cordoned
-	// CordonAsked is when the drain last requested to cordon the node, and
-	// CordonAttempts how often; zero once it is cordoned.
-	CordonAsked    time.Time `json:"cordonAsked,omitzero"`
-	CordonAttempts int       `json:"cordonAttempts,omitempty"` // see CordonAsked
-	// Pods are those whose turn it is, by namespace, name and UID.
-	Pods []PodProgress `json:"pods,omitempty"`
-	// Waits are why it does not proceed, in order of discovery.
-	Waits []Wait `json:"waits,omitempty"`
+	// Pending has the waits of the drain, in order of discovery, and the attempts at
+	// the node and at pods whose effect is not yet visible. It is empty in an engine
+	// that uses [With].
+	fairlead.Pending
 }
 
-// PodProgress is what is remembered of a pod whose turn it is.
-type PodProgress struct {
-	Pod      string    `json:"pod"`                // namespace/name
-	UID      string    `json:"uid"`                // distinguishes it from another pod of that name
-	Since    time.Time `json:"since"`              // when its turn began
-	Asked    time.Time `json:"asked,omitzero"`     // when its eviction was last requested; zero if never
-	Attempts int       `json:"attempts,omitempty"` // how often it was requested
-	// Failed is whether the last attempt is known to have failed. Code is the HTTP
-	// status, RetryAfter how long the server asked to wait.
-	Failed     bool          `json:"failed,omitempty"`
-	Code       int           `json:"code,omitempty"`       // see Failed
-	RetryAfter time.Duration `json:"retryAfter,omitempty"` // see Failed
-	// Detail is why it stays: how the last attempt failed, or what is known about its
-	// budget.
-	Detail string `json:"detail,omitempty"`
-	// Budget is the disruption budget that is known to keep it, as namespace/name,
-	// and Needs and Has are its numbers of healthy pods.
-	Budget string `json:"budget,omitempty"`
-	Needs  int    `json:"needs,omitempty"` // see Budget
-	Has    int    `json:"has,omitempty"`   // see Budget
+// IsZero reports whether nothing is remembered.
+func (p Progress) IsZero() bool { return p.Cordoned == "" && p.CordonMark == "" && p.Pending.IsZero() }
+
+// UpgradeProgress reads the progress of a drain as states of version 1 of this package,
+// and of versions 1 and 2 of those that use it, have it. It is as it was, except that it
+// is forgotten how attempts failed.
+func UpgradeProgress(data []byte) (Progress, error) {
+	var old struct {
+		Cordoned       string    `json:"cordoned"`
+		CordonMark     string    `json:"cordonMark"`
+		CordonAsked    time.Time `json:"cordonAsked"`
+		CordonAttempts int       `json:"cordonAttempts"`
+		Pods           []struct {
+			UID      string    `json:"uid"`
+			Since    time.Time `json:"since"`
+			Asked    time.Time `json:"asked"`
+			Attempts int       `json:"attempts"`
+		} `json:"pods"`
+		Waits json.RawMessage `json:"waits"`
+	}
+	if len(data) == 0 {
+		return Progress{}, nil
+	}
+	if err := json.Unmarshal(data, &old); err != nil {
+		return Progress{}, err
+	}
+	p := Progress{Cordoned: old.Cordoned, CordonMark: old.CordonMark}
+	if old.CordonAttempts > 0 {
+		p.Retries = append(p.Retries, fairlead.Retry{Key: Cordon{UID: old.Cordoned}.Key(), Attempts: old.CordonAttempts, Since: old.CordonAsked, Last: old.CordonAsked})
+	}
+	for _, pod := range old.Pods {
+		if pod.Attempts > 0 {
+			p.Retries = append(p.Retries, fairlead.Retry{Key: fairlead.Key{Kind: kindEvict, ID: pod.UID}, Attempts: pod.Attempts, Since: pod.Since, Last: pod.Asked})
+		}
+	}
+	var err error
+	p.Waits, err = upgradeWaits(old.Waits)
+	return p, err
+}
+
+// upgradeWaits reads waits that name a node instead of their subject.
+func upgradeWaits(data []byte) ([]fairlead.Block, error) {
+	var all []struct {
+		Node string `json:"node"`
+		fairlead.Block
+	}
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	waits := make([]fairlead.Block, len(all))
+	for i, w := range all {
+		waits[i] = w.Block
+		waits[i].Subject = "node " + w.Node
+	}
+	return waits, nil
 }
 
 // NodeDecision is what [Pods] returns.
@@ -94,17 +129,19 @@ type NodeDecision struct {
 // drainer is one call of Pods.
 type drainer struct {
 	filter
-	old     Progress
-	pods    podList
-	ledger  ledger
-	waits   waitList
-	grace   *int64
-	actions []Action
-	wake    time.Time
-	asked   int      // evictions of this call
-	new     Progress // Waits are added at the end
-	done    bool     // nothing is left to remove
-	trouble bool
+	fairlead.Ledger                  // of the engine, for as long as this node is decided about
+	backoff         fairlead.Backoff // of attempts at the node and its pods
+	first, last     int              // the indices of the Blocks of this node: from, up to
+	from, to        int              // the same of its pods among the surveyed
+	old, new        Progress         // without what the Ledger has
+	subject         string
+	labels          map[string]string
+	disruptions     disruptions
+	grace           *int64
+	actions         []Action
+	asked           int  // evictions of this call
+	done            bool // nothing is left to remove
+	trouble         bool
 }
 
 // Pods decides what to do next about the pods of a node. labels are those of the
@@ -125,90 +162,62 @@ type drainer struct {
 // The Progress says why it is not done yet. It is a pure function; a nil policy means
 // the defaults. view.Node must not be nil.
 func Pods(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) NodeDecision {
-	d, bad := decide(progress, view, labels, now, policy)
-	if bad {
-		d.Failure = trouble(d.Progress.Waits)
-	}
-	return d
+	return Together([]Draining{{Progress: progress, View: view, Labels: labels}}, now, policy)[0]
 }
 
-// decide is Pods without texts: bad is whether there is a Failure.
-func decide(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) (decision NodeDecision, bad bool) {
-	d := begin(progress, view, now, policy)
-	if !d.opened(labels) {
-		return d.end()
-	}
-	var space [128]sighting
-	seen := d.survey(space[:0])
-	d.reserve(seen)
-	d.turn(seen)
-	return d.end()
-}
-
-func begin(progress Progress, view *View, now time.Time, policy *Policy) drainer {
-	if policy == nil {
-		policy = &zeroPolicy
-	}
+// begin prepares to decide about a node.
+func begin(l fairlead.Ledger, n *Draining, policy *Policy) drainer {
 	return drainer{
-		filter: filter{policy: policy, view: view, now: now},
-		old:    progress, pods: podList{Unchanged: fairlead.Unchanged[PodProgress]{Old: progress.Pods}}, ledger: ledger{budgets: view.Budgets},
-		waits: waitList{Unchanged: fairlead.Unchanged[Wait]{Old: progress.Waits}, now: now, node: view.Node.Name},
+		filter: filter{policy: policy, view: n.View, now: l.Now()}, Ledger: l, backoff: policy.backoff(), labels: n.Labels,
+		old: Progress{Cordoned: n.Progress.Cordoned, CordonMark: n.Progress.CordonMark}, subject: n.Subject, disruptions: disruptions{budgets: n.View.Budgets},
 	}
 }
 
-// opened reports whether the pods can be examined: the policy is valid, and the node
-// is cordoned.
-func (d *drainer) opened(labels map[string]string) bool {
-	node := d.view.Node
-	if !d.policy.sound() {
-		d.waits.add(Wait{Reason: ReasonPolicyInvalid, Name: node.Name, Detail: d.policy.problem()})
-		d.new, d.trouble = d.old, true
-		return false
+// decision completes the decision, but for what the Ledger has.
+func (d *drainer) decision() NodeDecision {
+	decision := NodeDecision{Progress: d.new, Actions: d.actions, Done: d.done}
+	if d.trouble {
+		decision.Failure = trouble(d.Blocked()[d.first:d.last])
 	}
-	d.filter = newFilter(d.policy, d.view, labels, d.now)
-	d.grace = d.policy.grace(d.view)
-	if since, silent := Silence(node); silent && !d.view.Stopped {
-		d.waits.add(Wait{Reason: ReasonNodeSilent, Name: node.Name, Owner: "kubelet", Since: since})
-	}
-	d.new = Progress{Cordoned: d.old.Cordoned, CordonMark: d.old.CordonMark}
-	if !node.Spec.Unschedulable {
-		d.cordon(&d.new)
-		return false
-	}
-	return true
+	return decision
 }
 
-// end makes the decision.
-func (d *drainer) end() (NodeDecision, bool) {
-	d.new.Waits = d.waits.All()
-	return NodeDecision{Progress: d.new, Actions: d.actions, Wake: d.wake, Done: d.done}, d.trouble
+// wait says why the drain does not proceed, and returns since when.
+func (d *drainer) wait(w fairlead.Block) time.Time {
+	if w.Subject = d.subject; w.Subject == "" {
+		var space [64]byte
+		w.Subject = d.Text(append(append(space[:0], "node "...), d.view.Node.Name...))
+	}
+	return d.Block(w)
+}
+
+// name returns the namespace and name of a pod.
+func (d *drainer) name(p *Pod) string {
+	var space [128]byte
+	b := space[:0]
+	if p.Namespace != "" {
+		b = append(append(b, p.Namespace...), '/')
+	}
+	return d.Text(append(b, p.Name...))
 }
 
 // cordon requests to cordon the node, and forgets earlier attempts at pods.
-func (d *drainer) cordon(end *Progress) {
+func (d *drainer) cordon() {
 	node := d.view.Node
-	end.Cordoned, end.CordonAsked, end.CordonAttempts = node.UID, d.old.CordonAsked, d.old.CordonAttempts
-	end.Pods = d.old.Pods
-	end.CordonAsked = fairlead.Past(end.CordonAsked, d.now)
-	end.CordonMark = d.old.CordonMark
+	d.new.Cordoned, d.new.CordonMark = node.UID, d.old.CordonMark
 	lifted := node.Annotations[CordonAnnotation] == d.old.CordonMark // it was cordoned, and somebody has uncordoned it
 	if _, lately := d.old.lately(node, d.now); lifted || !lately {
-		end.CordonMark = d.now.UTC().Format(time.RFC3339Nano)
+		d.new.CordonMark = d.now.UTC().Format(time.RFC3339Nano)
 	}
-	action := Cordon{Node: node.Name, UID: node.UID, Mark: end.CordonMark}
-	wait := Wait{Reason: ReasonNotCordoned, Name: node.Name}
-	if f := failure(d.view.Outcomes, action.Key()); f != nil && !f.At.Before(end.CordonAsked) {
-		wait.Detail, d.trouble = f.Message, true
+	action := Cordon{Node: node.Name, UID: node.UID, Mark: d.new.CordonMark}
+	wait := fairlead.Block{Reason: ReasonNotCordoned, Name: node.Name}
+	if o := d.Outcome(action.Key()); o != nil && o.Failed {
+		wait.Detail, d.trouble = o.Message, true
 	}
-	d.waits.add(wait)
-	due := d.due(node.UID, end.CordonAsked, end.CordonAttempts, 0)
-	if !due.After(d.now) {
+	d.wait(wait)
+	if d.DueWith(action.Key(), d.backoff) {
 		d.actions = append(d.actions, action)
-		end.CordonAttempts++
-		end.CordonAsked = d.now
-		due = d.due(node.UID, end.CordonAsked, end.CordonAttempts, 0)
 	}
-	d.at(due)
 }
 
 // Uncordon returns the action that allows pods on a node again, for a drain that is
@@ -236,9 +245,21 @@ func (s *Progress) lately(node *Node, now time.Time) (until time.Time, is bool) 
 	return until, err == nil && now.Before(until)
 }
 
-// survey classifies the pods of the node and returns those that are not skipped, by
-// namespace, name and UID.
+// survey classifies the pods of the node and appends those that are not skipped, by
+// namespace, name and UID; none if they cannot be examined, because the policy is
+// invalid or the node is not cordoned.
+func (d *drainer) survey(dst []sighting) []sighting {
+	if !d.policy.sound() || !d.view.Node.Spec.Unschedulable {
+		return dst
+	}
+	d.filter = newFilter(d.policy, d.view, d.labels, d.now)
+	d.grace = d.policy.grace(d.view)
+	return d.filter.survey(dst)
+}
+
+// survey is that of the drainer for a node that is drained.
 func (f *filter) survey(dst []sighting) []sighting {
+	from := len(dst)
 	for i := range f.view.Pods {
 		p := &f.view.Pods[i]
 		if p.Spec.NodeName != f.view.Node.Name {
@@ -248,7 +269,7 @@ func (f *filter) survey(dst []sighting) []sighting {
 			dst = append(dst, s)
 		}
 	}
-	byPod(dst)
+	byPod(dst[from:])
 	return dst
 }
 
@@ -269,43 +290,65 @@ func comparePods(a, b *Pod) int {
 func (d *drainer) reserve(seen []sighting) {
 	order := lowest(seen)
 	for i := range seen {
-		if s := &seen[i]; s.order == order && s.fate == FateEvict && s.pod.DeletionTimestamp == nil {
-			if _, _, unseen := d.last(s.pod); unseen {
-				d.ledger.reserve(s.pod)
-			}
+		if s := &seen[i]; s.order == order && s.fate == FateEvict && s.pod.DeletionTimestamp == nil && d.Awaited(d.key(s.pod), d.backoff) {
+			d.disruptions.reserve(s.pod)
 		}
 	}
 }
 
-// turn goes through the pods in turn.
+// turn decides about the node and the pods in turn.
 func (d *drainer) turn(seen []sighting) {
-	if d.done = len(seen) == 0; d.done {
-		d.waits = waitList{Unchanged: fairlead.Unchanged[Wait]{Old: d.old.Waits}}
+	d.first = len(d.Blocked())
+	defer func() { d.last = len(d.Blocked()) }()
+	node := d.view.Node
+	if !d.policy.sound() {
+		d.wait(fairlead.Block{Reason: ReasonPolicyInvalid, Name: node.Name, Detail: d.policy.problem()})
+		d.KeepAll()
+		d.new, d.trouble = d.old, true
+		return
+	}
+	d.new = Progress{Cordoned: d.old.Cordoned, CordonMark: d.old.CordonMark}
+	if d.done = node.Spec.Unschedulable && len(seen) == 0; d.done {
+		return
+	}
+	if since, silent := Silence(node); silent && !d.view.Stopped {
+		d.wait(fairlead.Block{Reason: ReasonNodeSilent, Name: node.Name, Owner: "kubelet", Since: since})
+	}
+	if !node.Spec.Unschedulable {
+		d.cordon()
+		return
 	}
 	order := lowest(seen)
 	later := 0
 	for i := range seen {
-		s := &seen[i]
-		switch {
-		case s.order != order:
+		if seen[i].order == order {
+			d.pod(&seen[i])
+		} else {
 			later++
-		case s.pod.DeletionTimestamp != nil && s.pod.UID != "": // it will be gone in any case
-			d.terminating(s.pod)
-		case s.fate == FateRefuse:
-			d.refused(s)
-		case s.fate == FateWait:
-			d.waits.add(Wait{Reason: ReasonPodRuns, Name: d.enter(s.pod).Pod, Owner: controllerName(s.pod)})
-		case d.returned(s.pod):
-			d.trouble = true
-			d.waits.add(Wait{Reason: ReasonPodReturns, Name: d.enter(s.pod).Pod, Owner: controllerName(s.pod)})
-		default:
-			d.evict(s.pod)
 		}
 	}
 	if later > 0 {
-		d.waits.add(Wait{Reason: ReasonLaterOrder, Name: d.view.Node.Name, Detail: strconv.Itoa(later) + " of them"})
+		var space [32]byte
+		of := d.Text(append(strconv.AppendInt(space[:0], int64(later), 10), " of them"...))
+		d.wait(fairlead.Block{Reason: ReasonLaterOrder, Name: node.Name, Detail: of})
 	}
-	d.new.Pods = d.pods.All()
+}
+
+// pod decides about a pod in turn.
+func (d *drainer) pod(s *sighting) {
+	switch {
+	case s.pod.DeletionTimestamp != nil && s.pod.UID != "": // it will be gone in any case
+		d.terminating(s.pod)
+	case s.fate == FateRefuse:
+		d.refused(s)
+	case s.fate == FateWait:
+		d.wait(fairlead.Block{Reason: ReasonPodRuns, Name: d.name(s.pod), Owner: controllerName(s.pod)})
+	case d.returned(s.pod):
+		d.trouble = true
+		d.wait(fairlead.Block{Reason: ReasonPodReturns, Name: d.name(s.pod), Owner: controllerName(s.pod)})
+	default:
+		d.evict(s.pod)
+	}
 }
 
 // returned reports whether a pod came to the node although it is cordoned, because it
@@ -342,17 +385,13 @@ func lowest(seen []sighting) int32 {
 // refused reports a pod that the policy keeps.
 func (d *drainer) refused(s *sighting) {
 	d.trouble = true
-	e := PodProgress{Pod: s.pod.String()}
-	if s.pod.UID != "" {
-		e = d.enter(s.pod)
-	}
 	for i := range findings {
 		if s.found&(1<<i) != 0 && s.fateOf(i) == FateRefuse {
 			reason := ReasonPodProtected
 			if findings[i].Filter == FilterInvalid {
 				reason = ReasonPodInvalid
 			}
-			d.waits.add(Wait{Reason: reason, Name: e.Pod, Owner: controllerName(s.pod), Detail: s.reason(i).Text})
+			d.wait(fairlead.Block{Reason: reason, Name: d.name(s.pod), Owner: controllerName(s.pod), Detail: s.reason(i).Text})
 			return
 		}
 	}
@@ -360,13 +399,12 @@ func (d *drainer) refused(s *sighting) {
 
 // terminating waits for a pod that is being deleted.
 func (d *drainer) terminating(p *Pod) {
-	e := d.enter(p)
-	w := Wait{Reason: ReasonPodTerminating, Name: e.Pod, Owner: "kubelet"}
+	w := fairlead.Block{Reason: ReasonPodTerminating, Name: d.name(p), Owner: "kubelet"}
 	if left, bounded := d.left(p); bounded {
-		d.at(d.now.Add(left))
+		d.At(d.now.Add(left))
 	}
 	if p.DeletionTimestamp.After(d.now) {
-		d.at(*p.DeletionTimestamp)
+		d.At(*p.DeletionTimestamp)
 	} else {
 		w.Detail = "its grace period is over, but its node does not report that it has ended"
 		switch {
@@ -377,49 +415,7 @@ func (d *drainer) terminating(p *Pod) {
 		}
 		d.trouble = true
 	}
-	d.waits.add(w)
-}
-
-// enter remembers a pod in turn, and returns what is known about it.
-func (d *drainer) enter(p *Pod) PodProgress {
-	e := d.known(p)
-	d.pods.Add(e)
-	return e
-}
-
-// known returns what is remembered of a pod, with times corrected.
-func (d *drainer) known(p *Pod) PodProgress {
-	if old := d.pods.find(p.UID); old != nil {
-		e := *old
-		e.Since, e.Asked = fairlead.Past(e.Since, d.now), fairlead.Past(e.Asked, d.now)
-		return e
-	}
-	return PodProgress{Pod: p.String(), UID: p.UID, Since: d.now}
-}
-
-// due returns when an attempt may follow the last.
-func (d *drainer) due(uid string, asked time.Time, attempts int, retryAfter time.Duration) time.Time {
-	if attempts == 0 {
-		return time.Time{}
-	}
-	return asked.Add(max(d.policy.backoff(uid, attempts), retryAfter))
-}
-
-// at requests a Step at a time.
-func (d *drainer) at(t time.Time) {
-	if d.wake.IsZero() || t.Before(d.wake) {
-		d.wake = t
-	}
-}
-
-// failure returns the outcome of the last attempt at an action if it failed, or nil.
-func failure(outcomes []fairlead.Outcome, k fairlead.Key) *fairlead.Outcome {
-	for i := range outcomes {
-		if outcomes[i].Key == k && outcomes[i].Failed {
-			return &outcomes[i]
-		}
-	}
-	return nil
+	d.wait(w)
 }
 
 // controllerName names the controller of a pod, or "".
@@ -428,23 +424,4 @@ func controllerName(p *Pod) string {
 		return c.Name
 	}
 	return ""
-}
-
-// podList collects what is remembered about pods.
-type podList struct {
-	fairlead.Unchanged[PodProgress]     // its Old is that of the previous Step
-	last                            int // where the last one was found
-}
-
-// find returns what was remembered about a pod, or nil. It starts after the one found
-// last, because both lists are in the order of pods.
-func (l *podList) find(uid string) *PodProgress {
-	for i := range l.Old {
-		j := (l.last + i) % len(l.Old)
-		if l.Old[j].UID == uid {
-			l.last = j
-			return &l.Old[j]
-		}
-	}
-	return nil
 }

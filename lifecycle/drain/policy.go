@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -175,46 +176,9 @@ func (p *Policy) grace(view *View) *int64 {
 	return p.GracePeriodSeconds
 }
 
-// backoff returns the time from the given attempt at a pod to the next: it
-// doubles with each attempt, and is shifted by up to a quarter that depends only
-// on pod and attempt, so that the pods of a fleet do not come all at once.
-func (p *Policy) backoff(uid string, attempt int) time.Duration {
-	least, most := p.MinBackoff, p.MaxBackoff
-	if least == 0 {
-		least = 5 * time.Second
-	}
-	if most == 0 {
-		most = time.Minute
-	}
-	most = min(max(least, most), 1<<61)
-	d := min(least, most)
-	for ; attempt > 1 && d < most; attempt-- {
-		d = min(2*d, most)
-		if d < least { // overflow
-			d = most
-		}
-	}
-	d += time.Duration(jitter(uid, attempt)*float64(d/2)) - d/4
-	if d < time.Second {
-		return d
-	}
-	return d.Truncate(time.Millisecond)
-}
-
-// jitter returns a number from 0 up to 1 that depends only on its arguments:
-// their FNV-1a hash.
-func jitter(uid string, attempt int) float64 {
-	h := uint64(14695981039346656037)
-	for i := range len(uid) {
-		h = (h ^ uint64(uid[i])) * 1099511628211
-	}
-	for range 4 {
-		h = (h ^ uint64(attempt&0xff)) * 1099511628211
-		attempt >>= 8
-	}
-	h ^= h >> 29
-	h *= 0xbf58476d1ce4e5b9
-	return float64(h>>11) / (1 << 53)
+// backoff is the delay after an attempt at a pod or node.
+func (p *Policy) backoff() fairlead.Backoff {
+	return fairlead.Backoff{Min: cmp.Or(p.MinBackoff, 5*time.Second), Max: p.MaxBackoff, Spread: 0.25}
 }
 
 // seconds returns a duration; a very large number means the longest there is.

@@ -22,7 +22,7 @@ type Backend interface {
 
 // Runner takes nodes out of service, and puts them back: it drives [Step], with the
 // guarantees of [fairlead.RunnerOptions]. Objects are nodes, by name.
-type Runner = fairlead.Runner[State, *World, Action, Wait]
+type Runner = fairlead.Runner[State, *World, Action]
 
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error is
 // that of [Policy.Check].
@@ -35,10 +35,11 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 }
 
 // NewEngine returns the engine of the Runner, for [fairlead.CheckEngine].
-func NewEngine(backend Backend, policy *Policy) (fairlead.Engine[State, *World, Action, Wait], error) {
-	return fairlead.Engine[State, *World, Action, Wait]{
+func NewEngine(backend Backend, policy *Policy) (fairlead.Engine[State, *World, Action], error) {
+	return fairlead.Engine[State, *World, Action]{
 		Name:    "drain",
 		Version: StateVersion,
+		Upgrade: upgrade,
 		Step: func(state State, w *World, now time.Time) Decision {
 			return Step(state, w, now, policy)
 		},

@@ -3,6 +3,7 @@ package drain
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -132,10 +133,10 @@ func (s *drainScript) step(apply bool) (done bool) {
 		fmt.Fprintf(&s.out, "%v %s\n", at, s.act(a))
 	}
 	for _, x := range d.Progress.Waits {
-		if apply && x.old(s.state.Waits) {
+		if apply && told(&x, s.state.Waits) {
 			continue
 		}
-		fmt.Fprintf(&s.out, "%v wait: %s\n", at, strings.TrimPrefix(s.words.Block(x.Block(), drainStart), "node "+x.Node+": "))
+		fmt.Fprintf(&s.out, "%v wait: %s\n", at, strings.TrimPrefix(s.words.Block(Words(x), drainStart), x.Subject+": "))
 	}
 	if d.Failure != "" && !apply {
 		fmt.Fprintf(&s.out, "failure:%s\n", s.words.Data("failure", d.Failure))
@@ -155,14 +156,11 @@ func (s *drainScript) step(apply bool) (done bool) {
 	return d.Done
 }
 
-// old reports whether the wait has been told of before.
-func (w *Wait) old(waits []Wait) bool {
-	for i := range waits {
-		if waits[i].same(w) && waits[i].Detail == w.Detail {
-			return true
-		}
-	}
-	return false
+// told reports whether the wait has been told of before.
+func told(w *fairlead.Block, waits []fairlead.Block) bool {
+	return slices.ContainsFunc(waits, func(o fairlead.Block) bool {
+		return o.Reason == w.Reason && o.Name == w.Name && o.Owner == w.Owner && o.Detail == w.Detail
+	})
 }
 
 // run drains until it is done or the time is over.
@@ -202,7 +200,7 @@ var drainStart = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // judgeNow is what the eviction API of the cluster answers.
 func (c *testCluster) judgeNow(p *Pod) (object.EvictionVerdict, *PodDisruptionBudget) {
-	l := ledger{budgets: c.budgets}
+	l := disruptions{budgets: c.budgets}
 	verdict, at := l.judge(p, nil)
 	if len(at) == 0 {
 		return verdict, nil

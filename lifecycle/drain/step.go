@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -10,27 +11,51 @@ import (
 )
 
 // StateVersion is the version of the format of [State].
-const StateVersion = 1
+const StateVersion = 2
 
 // State is what the engine remembers of a node with requests. The zero State
 // knows nothing. It survives encoding/json.
 type State struct {
-	Progress Progress         `json:"progress,omitzero"`  // the progress of the drain
-	Begun    bool             `json:"begun,omitempty"`    // the node is being taken out of service: slots no longer count
-	Tainted  string           `json:"tainted,omitempty"`  // the UID of the node if it was tainted out-of-service here
-	Requests []RequestState   `json:"requests,omitempty"` // in the order of their times; only those with something to remember
-	Waits    []Wait           `json:"waits,omitempty"`    // why nothing more happens, except what Progress has
-	Retries  []fairlead.Retry `json:"retries,omitempty"`  // actions whose effect is not yet visible
+	Progress         Progress       `json:"progress,omitzero"`  // the progress of the drain
+	Begun            bool           `json:"begun,omitempty"`    // the node is being taken out of service: slots no longer count
+	Tainted          string         `json:"tainted,omitempty"`  // the UID of the node if it was tainted out-of-service here
+	Requests         []RequestState `json:"requests,omitempty"` // in the order of their times; only those with something to remember
+	fairlead.Pending                // why nothing more happens, and actions whose effect is not yet visible
+}
+
+// Words returns a Block of the engine in words, see [Words].
+func (State) Words(b fairlead.Block) fairlead.Block { return Words(b) }
+
+// upgrade reads a state of version 1.
+func upgrade(_ int, data []byte) (State, error) {
+	var s State
+	var old struct {
+		*State
+		Progress json.RawMessage `json:"progress"`
+		Waits    json.RawMessage `json:"waits"`
+	}
+	old.State = &s
+	if err := json.Unmarshal(data, &old); err != nil {
+		return State{}, err
+	}
+	p, err := UpgradeProgress(old.Progress)
+	if err != nil {
+		return State{}, err
+	}
+	waits, err := upgradeWaits(old.Waits)
+	s.Waits, s.Retries = append(waits, p.Waits...), append(s.Retries, p.Retries...)
+	s.Progress = Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}
+	return s, err
 }
 
 // Done reports whether the state need not be kept.
 func (s *State) Done() bool {
-	return !s.Begun && s.Progress.Cordoned == "" && s.Tainted == "" && len(s.Requests)+len(s.Waits)+len(s.Retries) == 0
+	return !s.Begun && s.Progress.Cordoned == "" && s.Tainted == "" && len(s.Requests) == 0 && s.Pending.IsZero()
 }
 
 // Decision is what [Step] returns. Blocked says why nothing more happens: first
 // waits about requests, then those about pods.
-type Decision = fairlead.Decision[State, Action, Wait]
+type Decision = fairlead.Decision[State, Action]
 
 // resync is how often a waiting node is examined even without events.
 const resync = 5 * time.Minute
@@ -42,8 +67,6 @@ type stepper struct {
 	policy   *Policy
 	old      State
 	state    State
-	waits    waitList
-	kept     []Wait // waits about pods
 	requests fairlead.Unchanged[RequestState]
 	actions  []Action
 }
@@ -70,14 +93,9 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if policy == nil {
 		policy = &zeroPolicy
 	}
-	old := state
-	if len(old.Progress.Waits) > 0 { // as it was saved before
-		old.Waits = slices.Concat(old.Waits, old.Progress.Waits)
-	}
 	s := stepper{
-		World: world, policy: policy, old: old,
-		Ledger:   fairlead.NewLedger(fairlead.Pending{Retries: state.Retries}, world.Outcomes, now, fairlead.Backoff{Max: 30 * time.Second}),
-		waits:    waitList{Unchanged: fairlead.Unchanged[Wait]{Old: old.Waits}, now: now, node: world.Name},
+		World: world, policy: policy, old: state,
+		Ledger:   fairlead.NewLedger(state.Pending, world.Outcomes, now, fairlead.Backoff{Max: 30 * time.Second}),
 		requests: fairlead.Unchanged[RequestState]{Old: state.Requests},
 		state:    State{Progress: state.Progress, Begun: state.Begun, Tainted: state.Tainted},
 	}
@@ -94,16 +112,18 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		}
 	}
 	s.drain(active)
-	for i := range s.kept {
-		s.waits.Add(s.kept[i])
-	}
-	s.state.Progress.Waits = nil
-	s.state.Waits, s.state.Requests = s.waits.All(), s.requests.All()
-	if len(s.state.Waits) > 0 {
+	s.state.Pending, s.state.Requests = s.Pending(), s.requests.All()
+	if len(s.Blocked()) > 0 {
 		s.At(now.Add(resync))
 	}
-	s.state.Retries = s.Pending().Retries
-	return Decision{State: s.state, Actions: s.actions, Blocked: s.state.Waits, Wake: s.Wake()}
+	return Decision{State: s.state, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
+}
+
+// wait says why nothing more happens.
+func (s *stepper) wait(w fairlead.Block) {
+	var space [64]byte
+	w.Subject = s.Text(append(append(space[:0], "node "...), s.Name...))
+	s.Block(w)
 }
 
 // compareRequests orders requests by time, the earliest first.
@@ -175,7 +195,7 @@ func (s *stepper) drain(active []*Request) {
 		s.state.Progress, s.state.Begun, s.state.Tainted = Progress{}, false, ""
 		for _, r := range active {
 			s.report(r, Status{PhaseWaiting, ReasonNodeMissing})
-			s.waits.add(Wait{Reason: ReasonNodeMissing, Name: r.Name, Owner: r.Requester})
+			s.wait(fairlead.Block{Reason: ReasonNodeMissing, Name: r.Name, Owner: r.Requester})
 		}
 		return
 	case len(active) == 0:
@@ -189,7 +209,7 @@ func (s *stepper) drain(active []*Request) {
 			continue
 		}
 		s.report(r, Status{PhasePaused, ""})
-		s.waits.add(Wait{Reason: ReasonRequestPaused, Name: r.Name, Owner: r.Requester})
+		s.wait(fairlead.Block{Reason: ReasonRequestPaused, Name: r.Name, Owner: r.Requester})
 	}
 	if len(working) == 0 {
 		return
@@ -200,25 +220,25 @@ func (s *stepper) drain(active []*Request) {
 	}
 	s.state.Begun = true
 	s.fence()
-	s.state.Progress.Waits = s.old.Waits[min(s.waits.n, len(s.old.Waits)):]
-	d, bad := decide(s.state.Progress, &s.View, nil, s.Now(), s.policy)
-	s.state.Progress, s.kept = d.Progress, d.Progress.Waits
-	s.actions = append(s.actions, d.Actions...)
-	s.At(d.Wake)
+	parts := [...]drainer{begin(s.Ledger, &Draining{Progress: s.state.Progress, View: &s.View}, s.policy)}
+	decide(parts[:], &s.Ledger)
+	d := &parts[0]
+	s.state.Progress = d.new
+	s.actions = append(s.actions, d.actions...)
 	status := Status{PhaseDraining, ""}
-	if d.Done {
+	if d.done {
 		status = Status{PhaseDrained, ""}
-	} else if bad {
-		status.Reason = firstTrouble(d.Progress.Waits)
+	} else if d.trouble {
+		status.Reason = firstTrouble(s.Blocked()[d.first:d.last])
 	}
-	stranded := d.Done && s.stranded()
+	stranded := d.done && s.stranded()
 	for _, r := range working {
 		switch {
 		case stranded && (r.Purpose == "" || r.Purpose == Maintenance):
 			s.report(r, Status{PhaseDraining, ReasonPodStranded})
 		default:
 			s.report(r, status)
-			if d.Done {
+			if d.done {
 				s.empty(r)
 			}
 		}
@@ -235,7 +255,7 @@ func (s *stepper) stranded() bool {
 	f.patience = 0
 	left := slices.DeleteFunc(f.survey(nil), func(o sighting) bool { return o.pod.Finished() })
 	for i := range left {
-		s.waits.add(Wait{Reason: ReasonPodStranded, Name: left[i].pod.String(), Owner: "kubelet"})
+		s.wait(fairlead.Block{Reason: ReasonPodStranded, Name: left[i].pod.String(), Owner: "kubelet"})
 	}
 	return len(left) > 0
 }
@@ -245,11 +265,11 @@ func (s *stepper) hold(working []*Request) {
 	reason := ReasonReplacementDue
 	for i := range s.Slots {
 		t := &s.Slots[i]
-		w := Wait{Reason: ReasonReplacementDue, Name: t.Limit, Since: t.Since}
+		w := fairlead.Block{Reason: ReasonReplacementDue, Name: t.Limit, Since: t.Since}
 		if !t.Replacement {
 			w.Reason, w.Owner, reason = ReasonSlotTaken, t.Holder, ReasonSlotTaken
 		}
-		s.waits.add(w)
+		s.wait(w)
 	}
 	for _, r := range working {
 		s.report(r, Status{PhaseWaiting, reason})
@@ -257,9 +277,9 @@ func (s *stepper) hold(working []*Request) {
 }
 
 // firstTrouble returns the reason of the first wait that does not just take time.
-func firstTrouble(waits []Wait) string {
+func firstTrouble(waits []fairlead.Block) string {
 	for i := range waits {
-		if !waits[i].patient() {
+		if !patient(&waits[i]) {
 			return waits[i].Reason
 		}
 	}
@@ -272,11 +292,11 @@ func (s *stepper) empty(r *Request) {
 	if r.Purpose == Reboot && s.BootID != "" && s.known(r).Boot == "" {
 		s.requests.Add(RequestState{UID: r.UID, Boot: s.BootID})
 	}
-	w := Wait{Reason: ReasonRequesterActs, Name: r.Name, Owner: r.Requester, Detail: r.Why}
+	w := fairlead.Block{Reason: ReasonRequesterActs, Name: r.Name, Owner: r.Requester, Detail: r.Why}
 	if _, silent := Silence(s.Node); silent && !s.Fenced && !s.Stopped {
 		w.Reason = ReasonSilentActs
 	}
-	s.waits.add(w)
+	s.wait(w)
 }
 
 // fence taints a node that is known not to run.
@@ -287,7 +307,7 @@ func (s *stepper) fence() {
 		return
 	}
 	s.state.Tainted = s.Node.UID
-	s.do(TaintOutOfService{Node: s.Node.Name, UID: s.Node.UID}, Wait{Reason: ReasonBeingTainted, Name: s.Node.Name})
+	s.do(TaintOutOfService{Node: s.Node.Name, UID: s.Node.UID}, fairlead.Block{Reason: ReasonBeingTainted, Name: s.Node.Name})
 }
 
 // unfence removes the taint that was set here, once the node reports again.
@@ -299,10 +319,10 @@ func (s *stepper) unfence() {
 		s.state.Tainted = ""
 	case silent || s.Fenced:
 		if s.tainted() {
-			s.waits.add(Wait{Reason: ReasonStillTainted, Name: s.Node.Name, Owner: "kubelet"})
+			s.wait(fairlead.Block{Reason: ReasonStillTainted, Name: s.Node.Name, Owner: "kubelet"})
 		}
 	case s.tainted():
-		s.do(UntaintOutOfService{Node: s.Node.Name, UID: s.Node.UID}, Wait{Reason: ReasonBeingUntainted, Name: s.Node.Name})
+		s.do(UntaintOutOfService{Node: s.Node.Name, UID: s.Node.UID}, fairlead.Block{Reason: ReasonBeingUntainted, Name: s.Node.Name})
 	}
 }
 
@@ -312,14 +332,14 @@ func (s *stepper) tainted() bool {
 }
 
 // do decides on an action, if it is due, and waits for its effect.
-func (s *stepper) do(a Action, w Wait) {
+func (s *stepper) do(a Action, w fairlead.Block) {
 	if s.Due(a.Key()) {
 		s.actions = append(s.actions, a)
 	}
 	if o := s.Outcome(a.Key()); o != nil && o.Failed {
 		w.Detail = o.Message
 	}
-	s.waits.add(w)
+	s.wait(w)
 }
 
 // giveBack allows pods on the node again, if it was taken out of service here.
@@ -330,7 +350,7 @@ func (s *stepper) giveBack() {
 	a, ours := p.Uncordon(s.Node)
 	s.state.Progress = Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}
 	if ours {
-		s.do(a, Wait{Reason: ReasonUncordoning, Name: s.Node.Name})
+		s.do(a, fairlead.Block{Reason: ReasonUncordoning, Name: s.Node.Name})
 		return
 	}
 	s.state.Begun = false

@@ -54,7 +54,7 @@ func TestStranded(t *testing.T) {
 				phase = r.Status.Phase
 			}
 		}
-		if phase != c.phase || !slices.ContainsFunc(d.Blocked, func(w drain.Wait) bool { return w.Reason == c.reason }) {
+		if phase != c.phase || !slices.ContainsFunc(d.Blocked, func(w fairlead.Block) bool { return w.Reason == c.reason }) {
 			t.Errorf("%s: phase %s, %v", c.name, phase, d.Blocks())
 		}
 		if d.Wake.IsZero() {

@@ -21,22 +21,22 @@ func TestBackoff(t *testing.T) {
 	for i := range 200 {
 		uid := fmt.Sprint("uid-", i)
 		for attempt, middle := range map[int]time.Duration{1: 5 * time.Second, 2: 10 * time.Second, 3: 20 * time.Second, 4: 40 * time.Second, 5: time.Minute, 99: time.Minute} {
-			d := p.backoff(uid, attempt)
+			d := p.backoff().For(uid, attempt)
 			if d < middle*3/4 || d > middle*5/4 {
 				t.Errorf("%s, attempt %d: %v is not near %v", uid, attempt, d, middle)
 			}
-			if d != p.backoff(uid, attempt) {
+			if d != p.backoff().For(uid, attempt) {
 				t.Errorf("%s, attempt %d: changes", uid, attempt)
 			}
 		}
-		different[p.backoff(uid, 1)] = true
+		different[p.backoff().For(uid, 1)] = true
 	}
 	if len(different) < 150 {
 		t.Errorf("200 pods share %d times", len(different))
 	}
 	for _, p := range []*Policy{{MinBackoff: math.MaxInt64}, {MaxBackoff: math.MaxInt64}, {MinBackoff: 1, MaxBackoff: 1}} {
 		for _, attempt := range []int{1, 2, 50, 70, math.MaxInt32} {
-			if d := p.backoff("u", attempt); d < 0 {
+			if d := p.backoff().For("u", attempt); d < 0 {
 				t.Errorf("%+v, attempt %d: %v", p, attempt, d)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/shell"
 )
 
-// Reasons of the Waits of drains.
+// Reasons of the Blocks of drains.
 const (
 	ReasonPolicyInvalid    = "PolicyInvalid"       // the policy of the drain is wrong
 	ReasonNodeMissing      = "NodeMissing"         // there is no node of that name
@@ -45,8 +45,8 @@ const (
 	ReasonEvictionFailed   = "EvictionFailed"      // the API answered an eviction with an error
 )
 
-// Words returns what the wait means, and what would end it.
-func (w Wait) Words() (message, unblock string) {
+// inWords returns what a wait means, and what would end it.
+func inWords(w *fairlead.Block) (message, unblock string) {
 	pod := "pod " + w.Name
 	switch w.Reason {
 	case ReasonPolicyInvalid:
@@ -99,11 +99,11 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonEvictionFailed:
 		return pod + " could not be evicted", "fix what refuses it, as named by the API server; the eviction is retried"
 	}
-	return w.budgetWords()
+	return budgetWords(w)
 }
 
-// budgetWords is Words for pods that are kept by their budgets.
-func (w *Wait) budgetWords() (message, unblock string) {
+// budgetWords is inWords for pods that are kept by their budgets.
+func budgetWords(w *fairlead.Block) (message, unblock string) {
 	pod := "pod " + w.Name
 	switch w.Reason {
 	case ReasonBudgetSpent:
@@ -113,9 +113,9 @@ func (w *Wait) budgetWords() (message, unblock string) {
 	case ReasonBudgetNever:
 		return pod + " can never be evicted, even when every pod of its budget is healthy", "run more replicas, or lower minAvailable or raise maxUnavailable of the budget"
 	case ReasonBudgetUnhealthy:
-		return pod + " is not ready, but its budget also protects such pods", "make the pod ready, or allow the eviction of pods that are not ready: " + w.alwaysAllow()
+		return pod + " is not ready, but its budget also protects such pods", "make the pod ready, or allow the eviction of pods that are not ready: " + alwaysAllow(w)
 	case ReasonBudgetNodeSilent:
-		return pod + " is not ready because its node is silent, but its budget protects it", "repair the node; or fence it and report its instance as stopped; or allow the eviction of pods that are not ready: " + w.alwaysAllow()
+		return pod + " is not ready because its node is silent, but its budget protects it", "repair the node; or fence it and report its instance as stopped; or allow the eviction of pods that are not ready: " + alwaysAllow(w)
 	case ReasonBudgetUnobserved:
 		return pod + " may not be evicted until the disruption controller has observed its budget", "wait until the status of the budget is current; if that takes long, check the disruption controller of kube-controller-manager"
 	case ReasonBudgetSyncFailed:
@@ -129,7 +129,7 @@ func (w *Wait) budgetWords() (message, unblock string) {
 }
 
 // patient reports whether the wait just takes time.
-func (w *Wait) patient() bool {
+func patient(w *fairlead.Block) bool {
 	switch w.Reason {
 	case ReasonPodPending, ReasonNodeSilent, ReasonPodRuns, ReasonLaterOrder, ReasonBudgetInUse:
 		return true
@@ -147,10 +147,10 @@ const (
 
 // trouble puts waits into one sentence, by problem, with the first pods of
 // each.
-func trouble(all []Wait) string {
+func trouble(all []fairlead.Block) string {
 	type kind struct {
 		reason, detail string
-		first          *Wait
+		first          *fairlead.Block
 		names          []string
 		more           int
 	}
@@ -158,7 +158,7 @@ func trouble(all []Wait) string {
 	left := 0
 	for i := range all {
 		w := &all[i]
-		if w.patient() {
+		if patient(w) {
 			continue
 		}
 		at := -1
@@ -187,7 +187,7 @@ func trouble(all []Wait) string {
 		if i > 0 {
 			text.WriteString("; ")
 		}
-		message, _ := k.first.Words()
+		message, _ := inWords(k.first)
 		text.WriteString(strings.Replace(message, k.first.Name, strings.Join(k.names, ", "), 1))
 		if k.more > 0 {
 			fmt.Fprintf(&text, " (and %d more)", k.more)
@@ -204,7 +204,7 @@ func trouble(all []Wait) string {
 
 // alwaysAllow returns the command by which the budget of a pod no longer protects pods that
 // are not ready.
-func (w *Wait) alwaysAllow() string {
+func alwaysAllow(w *fairlead.Block) string {
 	namespace, name, _ := strings.Cut(strings.TrimPrefix(w.Owner, budgetTitle), "/")
 	patch := map[string]any{"spec": map[string]any{"unhealthyPodEvictionPolicy": fairlead.AlwaysAllow}}
 	return shell.Command("kubectl -n %s patch pdb %s --type merge -p %s", namespace, name, shell.JSON(patch))

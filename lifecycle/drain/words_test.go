@@ -3,6 +3,8 @@ package drain
 import (
 	"fmt"
 	"testing"
+
+	"github.com/fairlead/fairlead"
 )
 
 // Who can end a wait: the owner that it names. Of a pod that is not removed, that is its
@@ -15,7 +17,7 @@ func TestWhoEndsAWait(t *testing.T) {
 		{ReasonPodRuns, "Job d/j", "its controller, Job d/j"}, {ReasonPodProtected, "Job d/j", "its controller, Job d/j"}, {ReasonPodInvalid, "Job d/j", "its controller, Job d/j"},
 		{ReasonPodTerminating, "", ""}, {ReasonPodTerminating, "kubelet", "kubelet"}, {ReasonSlotTaken, "node m", "node m"},
 	} {
-		if got := (Wait{Node: "n", Reason: c.reason, Owner: c.owner}).Block().Owner; got != c.want {
+		if got := Words(fairlead.Block{Reason: c.reason, Owner: c.owner}).Owner; got != c.want {
 			t.Errorf("%s of %q: %q, want %q", c.reason, c.owner, got, c.want)
 		}
 	}
@@ -24,16 +26,16 @@ func TestWhoEndsAWait(t *testing.T) {
 // A failure names what does not just take time: five kinds of problems at most, by reason
 // and detail, each with its first three pods, and says how many more there are.
 func TestTrouble(t *testing.T) {
-	pods := func(n int, reason, detail string) (all []Wait) {
+	pods := func(n int, reason, detail string) (all []fairlead.Block) {
 		for i := range n {
-			all = append(all, Wait{Reason: reason, Detail: detail, Name: fmt.Sprintf("d/%c", 'a'+i)})
+			all = append(all, fairlead.Block{Reason: reason, Detail: detail, Name: fmt.Sprintf("d/%c", 'a'+i)})
 		}
 		return all
 	}
 	const failed = " could not be evicted"
 	for _, c := range []struct {
 		name  string
-		waits []Wait
+		waits []fairlead.Block
 		want  string
 	}{
 		{"none", nil, ""},
@@ -50,7 +52,7 @@ func TestTrouble(t *testing.T) {
 		}
 	}
 	for kinds, want := range map[int]string{5: "", 6: "; and 1 more", 8: "; and 3 more"} {
-		var waits []Wait
+		var waits []fairlead.Block
 		for i := range kinds {
 			waits = append(waits, pods(1, ReasonEvictionFailed, fmt.Sprint("cause ", i))...)
 		}

@@ -91,7 +91,6 @@ func drainTale(reason string, policy *drain.Policy, edit func(w *drain.World, p 
 		now := noon
 		for range 31 {
 			d = drain.Step(d.State, w, now, policy)
-			w.Outcomes = nil
 			for _, a := range d.Actions {
 				switch a := a.(type) {
 				case drain.Report:
@@ -99,7 +98,7 @@ func drainTale(reason string, policy *drain.Policy, edit func(w *drain.World, p 
 						w.Requests[i].Status = a.Status
 					}
 				case drain.Evict: // which fails, where it is tried at all
-					w.Outcomes = append(w.Outcomes, fairlead.Outcome{Key: a.Key(), At: now, Failed: true, Code: 500, Message: `admission webhook "guard.example.com" denied the request: no`})
+					w.Outcomes = append(w.Outcomes[:0], fairlead.Outcome{Key: a.Key(), At: now, Failed: true, Code: 500, Message: `admission webhook "guard.example.com" denied the request: no`})
 				}
 			}
 			now = now.Add(time.Minute)

@@ -20,7 +20,7 @@ type Backend interface {
 
 // Runner guards the quorum of control planes: it drives [Step], with the guarantees
 // of [fairlead.RunnerOptions]. Clusters have the names that the Backend uses.
-type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
+type Runner = fairlead.Runner[State, *World, Action]
 
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error
 // is that of [Policy.Check].
@@ -28,7 +28,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	if err := policy.Check(); err != nil {
 		return nil, err
 	}
-	return fairlead.NewRunner(fairlead.Engine[State, *World, Action, fairlead.Block]{
+	return fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
 		Name:    "quorum",
 		Version: StateVersion,
 		// Nothing depends on the state of version 1.

@@ -59,7 +59,7 @@ func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(d
 // Decision is what [Step] returns: at most one action changes the membership.
 // Blocked says why machines that are being deleted keep their hook, by name, then
 // what is wrong with the control plane itself, see [Subject].
-type Decision = fairlead.Decision[State, Action, fairlead.Block]
+type Decision = fairlead.Decision[State, Action]
 
 // Reasons of Blocks.
 const (

@@ -54,8 +54,8 @@ const AllZones = "*"
 // pods are due is computed at the first deadline of the node. Hence a waiting pod
 // takes no memory.
 type Runner struct {
-	nodes   *fairlead.Runner[State, *World, Action, fairlead.Block]
-	zones   *fairlead.Runner[ZoneState, *ZoneWorld, Action, fairlead.Block] // nil without Policy.NodeLifecycle
+	nodes   *fairlead.Runner[State, *World, Action]
+	zones   *fairlead.Runner[ZoneState, *ZoneWorld, Action] // nil without Policy.NodeLifecycle
 	backend Backend
 	clock   fairlead.Clock
 
@@ -89,7 +89,7 @@ func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions)
 	}
 	r := &Runner{backend: backend, clock: o.Clock, heard: make(map[string]report)}
 	var err error
-	r.nodes, err = fairlead.NewRunner(fairlead.Engine[State, *World, Action, fairlead.Block]{
+	r.nodes, err = fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
 		Name: "taints", Version: StateVersion, Upgrade: upgrade, Backend: batched(r.observe, r.apply, backend, r.changed),
 		Step:     func(state State, w *World, now time.Time) Decision { return Step(state, w, now, policy) },
 		Done:     State.IsZero,
@@ -103,7 +103,7 @@ func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions)
 		return nil, errors.New("eviction: the policy has nodeLifecycle, and the backend does not see all zones: give it the method ObserveZones, or leave nodeLifecycle out")
 	}
 	observe := func(ctx context.Context, _ string) (*ZoneWorld, error) { return r.observeZones(ctx, all) }
-	r.zones, err = fairlead.NewRunner(fairlead.Engine[ZoneState, *ZoneWorld, Action, fairlead.Block]{
+	r.zones, err = fairlead.NewRunner(fairlead.Engine[ZoneState, *ZoneWorld, Action]{
 		Name: "taintzones", Version: StateVersion, Upgrade: upgradeZones, Backend: batched(observe, r.apply, backend, r.changed),
 		Step: func(state ZoneState, w *ZoneWorld, now time.Time) ZoneDecision {
 			return ZoneStep(state, w, now, policy)

@@ -13,7 +13,7 @@ import (
 
 // Decision is what [Step] returns. Blocked is in the order: the node, its taints,
 // then pods in the order in which they are due.
-type Decision = fairlead.Decision[State, Action, fairlead.Block]
+type Decision = fairlead.Decision[State, Action]
 
 // Step decides what to do next on a node:
 //

@@ -85,4 +85,4 @@ type Grant struct {
 
 // ZoneDecision is what [ZoneStep] returns. Blocked has the blocks of all zones
 // together first, then those of each zone, by name.
-type ZoneDecision = fairlead.Decision[ZoneState, Action, fairlead.Block]
+type ZoneDecision = fairlead.Decision[ZoneState, Action]

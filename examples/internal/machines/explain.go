@@ -134,7 +134,7 @@ func instance(m *lifecycle.Machine) lifecycle.Instance {
 }
 
 // began returns since when a machine waits according to the dump.
-func began(m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait) time.Time {
+func began(m *lifecycle.Machine, w *lifecycle.World, wait *fairlead.Block) time.Time {
 	if !m.Deleting() {
 		return time.Time{}
 	}
@@ -147,7 +147,7 @@ func began(m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait) time.
 			return p.DeletionTimestamp.Add(-time.Duration(*grace) * time.Second)
 		}
 	}
-	before := map[lifecycle.Point]string{lifecycle.PreTerminate: lifecycle.ConditionDrained}[wait.Point]
+	before := map[lifecycle.Point]string{lifecycle.PreTerminate: lifecycle.ConditionDrained}[lifecycle.Point(wait.Point)]
 	if wait.Point == "" {
 		before = lifecycle.ConditionDrainable
 	}

@@ -38,7 +38,7 @@ func drainedAt(m *lifecycle.Machine) time.Time {
 
 // sharpen says more about a wait than the engine, which asks the API where the dump is all
 // there is.
-func (c *Cluster) sharpen(b *fairlead.Block, m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait, now time.Time) {
+func (c *Cluster) sharpen(b *fairlead.Block, m *lifecycle.Machine, w *lifecycle.World, wait *fairlead.Block, now time.Time) {
 	switch wait.Reason {
 	case drain.ReasonPodTerminating:
 		for i := range w.Pods {

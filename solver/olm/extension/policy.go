@@ -78,7 +78,7 @@ func (p *Policy) complete() Policy {
 
 // Decision is what [Step] returns. Blocked says why nothing more happens: the
 // removal, or what is asked for, the rollout, what stays of earlier revisions.
-type Decision = fairlead.Decision[State, Action, fairlead.Block]
+type Decision = fairlead.Decision[State, Action]
 
 // Reasons of Blocks.
 const (

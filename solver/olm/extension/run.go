@@ -30,7 +30,7 @@ type Resolve func(ctx context.Context, x *ClusterExtension) (*Answer, error)
 // Runner installs and updates cluster extensions: it drives [Step], as
 // [fairlead.RunnerOptions] says. Objects are extensions, by name. Trigger one when
 // it, a revision or an object of it has changed, and all of them when catalogs have.
-type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
+type Runner = fairlead.Runner[State, *World, Action]
 
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error
 // says what is missing, or is what [Policy.Check] finds.
@@ -45,8 +45,8 @@ func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairle
 // NewEngine returns what the Runner drives, to be checked with
 // [fairlead.CheckEngine], which has its own backend: the answers of the resolver are
 // then in its worlds.
-func NewEngine(backend Backend, resolve Resolve, policy *Policy) (fairlead.Engine[State, *World, Action, fairlead.Block], error) {
-	e := fairlead.Engine[State, *World, Action, fairlead.Block]{
+func NewEngine(backend Backend, resolve Resolve, policy *Policy) (fairlead.Engine[State, *World, Action], error) {
+	e := fairlead.Engine[State, *World, Action]{
 		Name:    "extension",
 		Version: StateVersion,
 		Step:    func(state State, w *World, now time.Time) Decision { return Step(state, w, now, policy) },

@@ -120,7 +120,7 @@ func (p *Policy) backoff() fairlead.Backoff {
 // Decision is what [Step] returns. Blocked says why nothing more happens: the
 // removal, operator groups, CSVs by name, operator conditions, the plan,
 // subscriptions, generated objects, catalogs, the cluster.
-type Decision = fairlead.Decision[State, Action, fairlead.Block]
+type Decision = fairlead.Decision[State, Action]
 
 // Reasons of Blocks. Those of a CSV that waits are the reasons of its status.
 const (

@@ -30,7 +30,7 @@ type Resolve func(ctx context.Context, req *olm.Request) (*olm.Resolution, error
 // when something has changed in a namespace, or in the parts of the cluster that
 // it depends on: catalogs, CRDs, namespaces, service accounts, and operator groups
 // that overlap with its own, whose APIs may now be free.
-type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
+type Runner = fairlead.Runner[State, *World, Action]
 
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error
 // says what is wrong with the policy. See [Traced] for metrics.
@@ -49,7 +49,7 @@ func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairle
 	if t, ok := backend.(*traced); ok {
 		a.trace = t.trace
 	}
-	return fairlead.NewRunner(fairlead.Engine[State, *World, Action, fairlead.Block]{
+	return fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
 		Name:    "install",
 		Version: StateVersion,
 		Upgrade: UpgradeState,

@@ -58,10 +58,10 @@ func UpgradeState(version int, state []byte) (State, error) {
 		return s, fmt.Errorf("there is no version %d", version)
 	}
 	var old struct {
-		Generation int             `json:"generation"`
-		Plan       *Plan           `json:"plan"`
-		Removal    *Removal        `json:"removal"`
-		Waits      []fairlead.Wait `json:"waits"`
+		Generation int              `json:"generation"`
+		Plan       *Plan            `json:"plan"`
+		Removal    *Removal         `json:"removal"`
+		Waits      []fairlead.Block `json:"waits"`
 	}
 	if err := json.Unmarshal(state, &old); err != nil {
 		return s, err

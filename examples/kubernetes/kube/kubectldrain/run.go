@@ -157,7 +157,7 @@ func (r *run) stopped(ctx context.Context) error {
 
 // pass handles all nodes once. The first pass does nothing if a pod can never be
 // evicted.
-func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bool, err error) {
+func (r *run) pass(ctx context.Context, first bool) (waits []fairlead.Block, done bool, err error) {
 	var actions []drain.Action
 	var never []fairlead.Block
 	var left []*node
@@ -177,11 +177,11 @@ func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bo
 		}
 	}
 	for i, decision := range drain.Together(draining, now, r.policy()) {
-		left[i].progress, left[i].outcomes = decision.Progress, nil
+		left[i].progress = decision.Progress
 		actions = append(actions, decision.Actions...)
 		for _, w := range decision.Progress.Waits {
 			if w.Reason == drain.ReasonBudgetNever || w.Reason == drain.ReasonManyBudgets {
-				never = append(never, w.Block())
+				never = append(never, drain.Words(w))
 			}
 		}
 		waits = append(waits, decision.Progress.Waits...)
@@ -293,7 +293,7 @@ func (r *run) do(a drain.Action) {
 	if refused := new(fairlead.RefusedError); errors.As(nodes.Refused(err), &refused) {
 		o.Code, o.Message, o.RetryAfter = refused.Code, refused.Message, refused.RetryAfter
 	}
-	n.outcomes = append(n.outcomes, o)
+	n.outcomes = append(slices.DeleteFunc(n.outcomes, func(old fairlead.Outcome) bool { return old.Key == o.Key }), o)
 }
 
 // passing reports whether the cause of a failed request may be temporary: a
@@ -348,7 +348,7 @@ func (r *run) finish(pod *corev1.Pod, err error) {
 }
 
 // report reports the progress, if it has changed.
-func (r *run) report(waits []drain.Wait) {
+func (r *run) report(waits []fairlead.Block) {
 	left := 0
 	for _, n := range r.nodes {
 		left += len(n.left)
@@ -360,8 +360,7 @@ func (r *run) report(waits []drain.Wait) {
 			text += fmt.Sprintf("; and %d more", len(waits)-most)
 			break
 		}
-		message, _ := w.Words()
-		text += "; " + message
+		text += "; " + drain.Words(w).Message
 	}
 	if text != r.told {
 		r.told = text
