@@ -32,14 +32,14 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	s.report()
 	s.state.Pending = s.Pending()
 	blocked := slices.Clone(s.Blocked())
+	slices.SortStableFunc(blocked, func(a, b fairlead.Block) int { // those of drains, which have no words, come after the node's own
+		return cmp.Or(order(strings.HasPrefix(a.Subject, "node "), strings.HasPrefix(b.Subject, "node ")), strings.Compare(a.Subject, b.Subject), order(a.Message == "", b.Message == ""))
+	})
 	for i := range blocked {
 		if blocked[i].Message == "" {
 			blocked[i] = drain.Words(blocked[i])
 		}
 	}
-	slices.SortStableFunc(blocked, func(a, b fairlead.Block) int {
-		return cmp.Or(order(strings.HasPrefix(a.Subject, "node "), strings.HasPrefix(b.Subject, "node ")), strings.Compare(a.Subject, b.Subject))
-	})
 	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.Wake()}
 }
 
