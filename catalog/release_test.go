@@ -132,3 +132,33 @@ func TestLostEdge(t *testing.T) {
 		}
 	}
 }
+
+// A release with two heads is repaired by one edit, which is told once: the newest head skips
+// the other one. A channel that is gone has to stay.
+func TestTwoHeads(t *testing.T) {
+	text := func(entries ...string) string {
+		text := `{"schema": "olm.package", "name": "kiln", "defaultChannel": "stable"}` + "\n"
+		for i := range len(entries) {
+			text += fmt.Sprintf(`{"schema": "olm.bundle", "package": "kiln", "name": "kiln.v1.%d.0", "image": "r.io/kiln:%[1]d", "properties": [{"type": "olm.package", "value": {"packageName": "kiln", "version": "1.%[1]d.0"}}]}`, i) + "\n"
+		}
+		return text + `{"schema": "olm.channel", "package": "kiln", "name": "stable", "entries": [` + strings.Join(entries, ", ") + "]}\n"
+	}
+	old := []string{`{"name": "kiln.v1.0.0"}`, `{"name": "kiln.v1.1.0", "replaces": "kiln.v1.0.0"}`}
+	before := openText(t, text(old...))
+	evaluate := func(after string) *release.Report {
+		report, err := release.Evaluate(t.Context(), before, fstest.MapFS{"catalog.json": {Data: []byte(after)}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	report := evaluate(text(append(old, `{"name": "kiln.v1.2.0", "replaces": "kiln.v1.0.0"}`)...))
+	want := release.Fix{Package: "kiln", Channel: "stable", Entry: "kiln.v1.2.0", Skips: []string{"kiln.v1.1.0"}}
+	if len(report.Fixes) != 1 || !reflect.DeepEqual(report.Fixes[0], want) || len(report.Left) > 0 || report.Patch == nil {
+		t.Errorf("fixes: %v, left: %v", report.Fixes, report.Left)
+	}
+	gone := evaluate(strings.ReplaceAll(text(old...), "stable", "fast"))
+	if len(gone.Findings) == 0 || gone.Findings[0].Hint != "keep the channel, deprecated, as long as it is in use" {
+		t.Errorf("findings: %v", gone.Findings)
+	}
+}

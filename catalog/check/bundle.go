@@ -197,7 +197,7 @@ func (v *validator) checkEntries() {
 					continue
 				}
 				hint := "add the olm.bundle document, or remove the entry"
-				nearest := words.Nearest(e.Name, names)
+				nearest := words.Nearest(e.Name, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return ch.byName[n] != nil }))
 				if nearest != "" {
 					hint = "write " + strconv.Quote(nearest) + " if that is what is meant, or add the olm.bundle document"
 				}
@@ -206,7 +206,7 @@ func (v *validator) checkEntries() {
 					fmt.Sprintf("the entry %q is not a bundle of the package", e.Name), hint,
 					opmLeaf(place, "must be exactly one property with type %q", catalog.PropertyPackage),
 					opmLeaf(place, "bundle image must be set"))
-				if nearest != "" && ch.byName[nearest] == nil {
+				if nearest != "" {
 					v.fix(at("entries", i, "name"), nearest)
 				}
 			}

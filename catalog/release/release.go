@@ -253,6 +253,11 @@ func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnosti
 		f.Message = fmt.Sprintf("users of %d versions (%s) no longer get updates from OLM %s: %s", len(g.Bundles), g.Who(), by, g.Why)
 		f.Hint = "make the head skip them, or keep the updates that were there"
 	}
+	if p, ok := now.Package(pkg); ok && g.Channel != "" {
+		if _, ok := p.Channel(g.Channel); !ok {
+			f.Hint = "keep the channel, deprecated, as long as it is in use"
+		}
+	}
 	if g.Channel == "" {
 		f.Subject = fmt.Sprintf("package %q", pkg)
 		f.Hint = "keep the package, deprecated, as long as it is in use"

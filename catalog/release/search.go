@@ -100,28 +100,37 @@ func set(names []string) map[string]bool {
 	return all
 }
 
-// skipped returns the changes by which the head of the channel skips each of the names.
+// skipped returns the changes by which the head of the channel skips each of the names; of
+// several heads the newest one skips also the others, because a channel must have one.
 func (s *search) skipped() (list []Fix) {
-	if head, ok := s.head(); ok {
-		for _, name := range s.stranded {
-			list = append(list, Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: head, Skips: []string{name}})
+	head, others, ok := s.head()
+	if !ok {
+		return nil
+	}
+	for _, name := range slices.Concat(others, s.stranded) {
+		if slices.ContainsFunc(list, func(f Fix) bool { return f.Skips[0] == name }) {
+			continue
 		}
+		list = append(list, Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: head, Skips: []string{name}})
 	}
 	return list
 }
 
-func (s *search) head() (string, bool) {
+// head returns the head of the channel, and of several the newest one and the others.
+func (s *search) head() (head string, others []string, ok bool) {
 	heads := s.ch.Heads()
-	if len(heads) != 1 {
-		return "", false
+	if len(heads) == 0 {
+		return "", nil, false
 	}
-	return heads[0], true
+	version := func(name string) semverx.Version { return semverx.Tolerant(s.ch.Package().Version(name)) }
+	head = slices.MaxFunc(heads, func(a, b string) int { return version(a).Compare(version(b)) })
+	return head, slices.DeleteFunc(slices.Clone(heads), func(name string) bool { return name == head }), true
 }
 
 // ranged returns a skipRange of the head instead of many skips, if that helps as many users
 // and the head has no skipRange yet.
 func (s *search) ranged(ctx context.Context, skips []Fix, left int) ([]Fix, int, error) {
-	head, _ := s.head()
+	head, _, _ := s.head()
 	to := semverx.Tolerant(s.ch.Package().Version(head))
 	var least semverx.Version
 	for _, name := range s.stranded {

@@ -26,6 +26,8 @@ type cluster struct {
 	given []olm.Source // what -catalog names
 	// missing is what is not known.
 	missing []cvo.Gap
+	// version is the version of OpenShift, or "" if the dump does not have it.
+	version string
 }
 
 // readCluster reads objects in JSON or YAML, single ones and lists as kubectl get
@@ -45,6 +47,9 @@ func readCluster(from *reading.Source, name string) (*cluster, error) {
 	}
 	c.Cluster = *operators.Of(s)
 	c.missing = missing(s)
+	if v := s.Version(); v != nil {
+		c.version = v.Status.Desired.Version
+	}
 	c.place()
 	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions) == 0 {
 		return nil, fmt.Errorf("%s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)

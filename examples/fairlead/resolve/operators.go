@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,6 +22,8 @@ const operatorsHelp = `  DUMP        a file with objects of a cluster, - for sta
   -uninstall  a dry run: what to do to remove the operator of subscription
               NAMESPACE/NAME, in which order, what stays, and who needs it
   -refresh    a dry run: how to start subscription NAMESPACE/NAME over
+  -minor      which operators block the update of an OpenShift cluster to its next minor
+              version, or to VERSION, and what frees each
   -namespace  report only this namespace
   -global     the namespace of the global catalogs (default: the one with the most catalogs)
   -o          output format: text (default) or json
@@ -34,7 +37,7 @@ runs: 1 other operators require the removed one, or a removal is stuck`
 func Operators() *args.Command {
 	return &args.Command{
 		Name:  "operators",
-		Usage: "DUMP [-catalog NAME=PATH]... [-of KIND/NAME | -uninstall NAMESPACE/NAME | -refresh NAMESPACE/NAME] [-namespace NAME] [-global NAMESPACE] [-o text|json]",
+		Usage: "DUMP [-catalog NAME=PATH]... [-of KIND/NAME | -uninstall NAMESPACE/NAME | -refresh NAMESPACE/NAME | -minor next|VERSION] [-namespace NAME] [-global NAMESPACE] [-o text|json]",
 		About: "show why operators are not installed or updated, from objects of a cluster",
 		Help:  operatorsHelp,
 		Examples: dumpCommand + ` | fairlead operators -
@@ -50,6 +53,7 @@ func runOperators(call *args.Call) error {
 	call.Flags.StringVar(&c.clusterFlags.namespace, "namespace", "", "")
 	call.Flags.StringVar(&c.global, "global", "", "")
 	of := call.Flags.String("of", "", "")
+	minor := call.Flags.String("minor", "", "")
 	uninstall, refresh := call.Flags.String("uninstall", "", ""), call.Flags.String("refresh", "", "")
 	format := call.Choice("o", "text", "json")
 	from := reading.Declare(call)
@@ -86,6 +90,9 @@ func runOperators(call *args.Call) error {
 		return c.dryRun(call.Stdout, "-uninstall", *uninstall, c.held.Uninstall)
 	case *refresh != "":
 		return c.dryRun(call.Stdout, "-refresh", *refresh, c.held.Refresh)
+	}
+	if *minor != "" {
+		return c.blocking(call.Stdout, *minor, len(notes) > 0)
 	}
 	views, err := c.views(*of)
 	if err != nil {
@@ -124,6 +131,35 @@ func (c *command) views(of string) ([]*explain.View, error) {
 		return nil, fmt.Errorf("-of %s: the dump has no such object", of)
 	}
 	return []*explain.View{v}, nil
+}
+
+// blocking prints which operators block an update of the cluster to another minor version.
+func (c *command) blocking(w io.Writer, target string, unknown bool) error {
+	current := c.held.version
+	switch {
+	case target == "next" && current == "":
+		return &args.UsageError{Text: "-minor next: the dump has no ClusterVersion: name the version, as in -minor 4.20"}
+	case target == "next":
+		target = ""
+	case current == "":
+		current = "0.0" // whatever it is, it is another one
+	}
+	if len(c.held.CSVs) == 0 {
+		return errors.New("-minor: the dump has no ClusterServiceVersions, so what blocks is not known")
+	}
+	views, err := c.held.Blocking(current, target)
+	if err != nil {
+		return &args.UsageError{Text: "-minor: " + err.Error()}
+	}
+	views = inNamespace(views, c.clusterFlags.namespace)
+	if len(views) == 0 && c.format == "text" {
+		fmt.Fprintln(w, "no operator of the dump blocks it")
+		if unknown {
+			return args.ErrFindings
+		}
+		return nil
+	}
+	return c.printViews(w, views, unknown)
 }
 
 // printViews prints views. Notes about what is not known count as findings.

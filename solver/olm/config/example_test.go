@@ -25,13 +25,3 @@ func ExampleApply() {
 	// Output:
 	// {"metadata":{"name":"shop"},"spec":{"template":{"spec":{"containers":[{"env":[{"name":"HTTP_PROXY","value":"http://proxy.shop.example.com"},{"name":"OPERATOR_CONDITION_NAME","value":"shop.v1.0.0"}],"name":"shop"}],"nodeSelector":{"team":"shop"}}}}} <nil>
 }
-
-// The certificates that the cluster trusts, for an operator behind a proxy.
-func ExampleConfig_WithTrustedCA() {
-	var none *config.Config
-	c := none.WithTrustedCA("trusted-ca", "")
-	text, err := json.Marshal(c)
-	fmt.Println(string(text), err)
-	// Output:
-	// {"volumes":[{"name":"trusted-ca","configMap":{"name":"trusted-ca","items":[{"key":"ca-bundle.crt","path":"tls-ca-bundle.pem"}]}}],"volumeMounts":[{"name":"trusted-ca","mountPath":"/etc/pki/ca-trust/extracted/pem","readOnly":true}]} <nil>
-}

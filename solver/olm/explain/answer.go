@@ -24,6 +24,7 @@ func AnswerOf(res *olm.Resolution) *Answer {
 		if c.Bundle != nil {
 			n.Modes, n.ModesKnown = modesOf(c.Bundle)
 			n.Deprecated = deprecations(c)
+			n.MaxOpenShift = maxOpenShift(c.Bundle)
 		}
 		a.Next = append(a.Next, n)
 	}
@@ -62,6 +63,20 @@ func modesOf(b *catalog.Bundle) (modes group.InstallModes, known bool) {
 		}
 	}
 	return nil, false
+}
+
+// maxOpenShift is the last version of OpenShift that a bundle states, or "".
+func maxOpenShift(b *catalog.Bundle) string {
+	props, err := b.Properties()
+	if err != nil {
+		return ""
+	}
+	for _, p := range props {
+		if p.Type == catalog.PropertyMaxOpenShift {
+			return strings.Trim(string(p.Value), `"`)
+		}
+	}
+	return ""
 }
 
 // deprecations are the deprecations of a choice, a sentence each.

@@ -86,6 +86,7 @@ type Next struct {
 	Modes         group.InstallModes // its install modes
 	ModesKnown    bool               // whether the catalog states them
 	Deprecated    []string           // what the catalog says of deprecations, a sentence each
+	MaxOpenShift  string             // the last version of OpenShift that it supports, as in "4.19", or "" if it states none
 }
 
 // known reports whether all objects of a kind are known, in a namespace.

@@ -25,6 +25,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	operators            all views
 //	KIND [NS/]NAME       one view
 //	uninstall, refresh NS/NAME   dry runs
+//	blocking from=VERSION [to=VERSION]   what blocks an update of the cluster
 //	odd                  what has another shape than in the API
 //
 // Arguments: answer=(CSV,SUBSCRIPTION[,UPDATES]) is what resolution chooses,
@@ -121,6 +122,7 @@ func (s *script) answer(c *golden.Command, out *explain.Cluster) {
 			}
 		}
 		n.Deprecated = c.Values("deprecated")
+		n.MaxOpenShift = c.Value("max")
 		out.Answers = map[string]*explain.Answer{"ns": {Next: []explain.Next{n}}}
 	}
 	if v := c.Values("refused"); v != nil {
@@ -163,6 +165,11 @@ func (s *script) command(c *golden.Command) string {
 		return s.removal(cluster.Uninstall(ns, rest))
 	case "refresh":
 		return s.removal(cluster.Refresh(ns, rest))
+	case "blocking":
+		var err error
+		if views, err = cluster.Blocking(c.Value("from"), c.Value("to")); err != nil {
+			return "error" + s.words.Data("Error", err.Error())
+		}
 	case "operators":
 		views = cluster.Operators()
 	case "subscription":
