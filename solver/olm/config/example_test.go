@@ -25,3 +25,15 @@ func ExampleApply() {
 	// Output:
 	// {"metadata":{"name":"shop"},"spec":{"template":{"spec":{"containers":[{"env":[{"name":"HTTP_PROXY","value":"http://proxy.shop.example.com"},{"name":"OPERATOR_CONDITION_NAME","value":"shop.v1.0.0"}],"name":"shop"}],"nodeSelector":{"team":"shop"}}}}} <nil>
 }
+
+// Without variables of its own an operator gets the cluster's proxy, and the name under which
+// it reports conditions.
+func ExampleConfig_Environment() {
+	var none *config.Config
+	for _, e := range none.Environment(&config.Proxy{HTTPS: "https://proxy.example.com"}, "shop.v1.0.0") {
+		fmt.Println(e.Name, e.Value)
+	}
+	// Output:
+	// HTTPS_PROXY https://proxy.example.com
+	// OPERATOR_CONDITION_NAME shop.v1.0.0
+}

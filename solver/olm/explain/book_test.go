@@ -2,14 +2,13 @@ package explain_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 )
 
@@ -27,35 +26,28 @@ const brokenInBook = 2
 // TestBook feeds the example objects of OLM's documents to the views, without their
 // callouts: each is read, or it is named what of it is not, and explaining it ends.
 func TestBook(t *testing.T) {
-	files, err := filepath.Glob("../../../../shared/seeds/operators-book-*.txt")
-	if err != nil || len(files) == 0 {
-		t.Skip("the documents are not here: ../shared/seeds next to the checkout has none")
-	}
 	read, broken := 0, 0
 	var odd []string
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for _, example := range samples.Book(t) {
+		if !ours.MatchString(example) {
+			continue
 		}
-		for _, example := range examples(string(text)) {
-			kind, object, err := parsed(example)
-			if err != nil {
-				broken++
-				t.Logf("no YAML: %v\n%s", err, example)
-				continue
-			}
-			var c explain.Cluster
-			more, err := c.Add(kind, object)
-			if err != nil {
-				t.Errorf("%v\n%s", err, example)
-			}
-			odd = append(odd, more...)
-			read++
-			for _, v := range append(c.Operators(), all(&c)...) {
-				if v.String() == "" {
-					t.Errorf("a view without a text\n%s", example)
-				}
+		kind, object, err := parsed(example)
+		if err != nil {
+			broken++
+			t.Logf("no YAML: %v\n%s", err, example)
+			continue
+		}
+		var c explain.Cluster
+		more, err := c.Add(kind, object)
+		if err != nil {
+			t.Errorf("%v\n%s", err, example)
+		}
+		odd = append(odd, more...)
+		read++
+		for _, v := range append(c.Operators(), all(&c)...) {
+			if v.String() == "" {
+				t.Errorf("a view without a text\n%s", example)
 			}
 		}
 	}
@@ -82,35 +74,7 @@ func all(c *explain.Cluster) []*explain.View {
 	return views
 }
 
-var (
-	fenced  = regexp.MustCompile("(?s)```\n(.*?)```")
-	ours    = regexp.MustCompile(`(?m)^"?kind"?: "?(Subscription|OperatorGroup|CatalogSource|InstallPlan|ClusterServiceVersion|OperatorCondition|OperatorHub|OLMConfig|ClusterExtension|ClusterCatalog)"?`)
-	callout = regexp.MustCompile(`\s*[①-⑳❶-❿]`)
-	trailed = regexp.MustCompile(`(["'>]) \d+$`) // a callout that was printed as a number
-)
-
-// examples are the example objects of a document, cleaned of callouts, ellipses and
-// the commands around them.
-func examples(text string) []string {
-	var found []string
-	for _, block := range fenced.FindAllStringSubmatch(text, -1) {
-		for _, part := range regexp.MustCompile(`(?m)^---$`).Split(block[1], -1) {
-			if !ours.MatchString(part) {
-				continue
-			}
-			var lines []string
-			for line := range strings.Lines(part) {
-				line = trailed.ReplaceAllString(strings.TrimRight(callout.ReplaceAllString(line, ""), " \n"), "$1")
-				if word := strings.TrimSpace(line); word == "..." || word == "EOF" || strings.HasPrefix(word, "$ ") || word == "" {
-					continue
-				}
-				lines = append(lines, line)
-			}
-			found = append(found, strings.Join(lines, "\n")+"\n")
-		}
-	}
-	return found
-}
+var ours = regexp.MustCompile(`(?m)^"?kind"?: "?(Subscription|OperatorGroup|CatalogSource|InstallPlan|ClusterServiceVersion|OperatorCondition|OperatorHub|OLMConfig|ClusterExtension|ClusterCatalog)"?`)
 
 // parsed reads an example as YAML.
 func parsed(example string) (kind string, object []byte, err error) {
