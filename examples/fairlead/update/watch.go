@@ -1,6 +1,7 @@
 package update
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,7 +134,7 @@ func (p *play) explain(blocked []fairlead.Block) {
 			cvo.ReasonOperatorNotAvailable, eviction.ReasonTolerating, eviction.ReasonEvicting, eviction.ReasonWrite:
 			continue // that is normal, and reported when it begins
 		}
-		about := b.Subject + " " + b.Message
+		about := b.Subject + " " + cmp.Or(b.Name, b.Message) // the numbers of a pod's budget change
 		if b.Reason == eviction.ReasonRateLimited {
 			about = b.Subject // its message changes with each turn
 		}
