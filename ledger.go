@@ -152,6 +152,10 @@ func find(list []Retry, key Key, begin int) *Retry {
 	return nil
 }
 
+// DueAt returns when an action is due again of which an engine keeps the attempts
+// itself, because each has a key of its own: that of the last one is in r.
+func (l *Ledger) DueAt(r Retry, b Backoff) time.Time { return l.next(&r, b) }
+
 // next returns when an action is due again. One that was decided on in the future,
 // because the clock was set back since, is due now.
 func (l *Ledger) next(r *Retry, b Backoff) time.Time {

@@ -185,7 +185,7 @@ func retrieval(r Release, try int, began time.Time, force bool) Retrieve {
 // again refuses the candidate, and retries after a while.
 func (s *step) again(step, cause, why string) {
 	s.refuse(step, cause, why)
-	next := s.Next.Try.Add(s.policy.backoff().After(s.Next.Tries))
+	next := s.DueAt(fairlead.Retry{Key: s.retrieval().Key(), Attempts: s.Next.Tries, Last: s.Next.Try}, s.policy.backoff())
 	if !next.After(s.now) {
 		s.fetch()
 		return

@@ -49,18 +49,19 @@ func (s *step) work() {
 // reload requests the payload of the work, which this process does not have.
 func (s *step) reload(r *Retrieved) {
 	w := s.Work
-	wait, why := s.policy.RetrieveTimeout, ""
+	next, why := w.Try.Add(s.policy.RetrieveTimeout), ""
 	last := retrieval(w.Release, w.Tries-1, w.Try, true)
+	again := s.DueAt(fairlead.Retry{Key: last.Key(), Attempts: w.Tries, Last: w.Try}, s.policy.backoff())
 	outcome := s.Outcome(last.Key())
 	switch {
 	case r != nil:
 		e := r.fault()
-		wait, why = s.policy.backoff().After(w.Tries), ": "+e.Message
+		next, why = again, ": "+e.Message
 		s.fail(e, -1)
 	case outcome != nil && outcome.Failed:
-		wait, why = s.policy.backoff().After(w.Tries), ": "+outcome.Message
+		next, why = again, ": "+outcome.Message
 	}
-	if next := w.Try.Add(wait); w.Try.IsZero() || !s.now.Before(next) {
+	if w.Try.IsZero() || !s.now.Before(next) {
 		w.Tries++
 		w.Try = s.now
 		s.actions = append(s.actions, retrieval(w.Release, w.Tries-1, w.Try, true))
@@ -234,13 +235,7 @@ func (s *step) next(t *Running, m *payload.Manifest) time.Time {
 	if t.Try == 0 {
 		return time.Time{}
 	}
-	next := t.Last.Add(s.policy.backoff().After(t.Try))
-	if o := s.Outcome(s.key(t, m, t.Try-1)); o != nil && o.RetryAfter > 0 {
-		if asked := t.Last.Add(min(o.RetryAfter, fairlead.MaxRetryAfter)); asked.After(next) {
-			return asked
-		}
-	}
-	return next
+	return s.DueAt(fairlead.Retry{Key: s.key(t, m, t.Try-1), Attempts: t.Try, Last: t.Last}, s.policy.backoff())
 }
 
 // key distinguishes an attempt from all others, including those of an earlier
