@@ -18,6 +18,9 @@ type Clock struct {
 	// Ahead are the nodes whose clocks are far ahead of all others, by name: their
 	// times are not used.
 	Ahead []string `json:"ahead,omitempty"`
+	// Apart means that every node is younger than what the ClusterVersion and its operators
+	// have written: the files are of different times, and At is that of the update.
+	Apart bool `json:"apart,omitempty"`
 }
 
 // aheadBy is how far the clock of a node must be ahead of all others to be taken as wrong.
@@ -41,6 +44,7 @@ type reading struct {
 // writes, and one for each node.
 type clockReader struct {
 	server reading
+	update reading // of the ClusterVersion and the ClusterOperators
 	nodes  map[string]reading
 	stamp  reading // of the dump itself
 }
@@ -84,7 +88,14 @@ func (c *clockReader) object(text []byte, r *Ref) {
 			}
 		}
 		c.see(by, t, r, name)
+		if (r.Kind == "ClusterVersion" || r.Kind == "ClusterOperator") && t.After(c.update.at) {
+			c.update = readingOf(t, r, name)
+		}
 	}
+}
+
+func readingOf(t time.Time, r *Ref, field string) reading {
+	return reading{t, strings.ToLower(r.Kind) + " " + key(r.Namespace, r.Name) + ", " + field}
 }
 
 // keyBefore returns the key whose value follows a text; "" for an element of a list, and in the
@@ -105,7 +116,7 @@ func keyBefore(text []byte) string {
 func (c *clockReader) see(node string, t time.Time, r *Ref, field string) {
 	if node == "" {
 		if t.After(c.server.at) {
-			c.server = reading{t, strings.ToLower(r.Kind) + " " + key(r.Namespace, r.Name) + ", " + field}
+			c.server = readingOf(t, r, field)
 		}
 		return
 	}
@@ -113,7 +124,7 @@ func (c *clockReader) see(node string, t time.Time, r *Ref, field string) {
 		if c.nodes == nil {
 			c.nodes = map[string]reading{}
 		}
-		c.nodes[node] = reading{t, strings.ToLower(r.Kind) + " " + key(r.Namespace, r.Name) + ", " + field}
+		c.nodes[node] = readingOf(t, r, field)
 	}
 }
 
@@ -152,8 +163,27 @@ func (c *clockReader) clock(s *Snapshot) Clock {
 	if c.stamp.at.After(latest.at) {
 		latest = c.stamp
 	}
+	if c.apart(s) {
+		latest, out.Apart = c.update, true
+	}
 	out.At, out.Source = latest.at, latest.source
 	return out
+}
+
+// apart reports whether the files were written at different times: every node is more than a day
+// younger than anything that the update has written. The update's own time is then the one that
+// its durations count from.
+func (c *clockReader) apart(s *Snapshot) bool {
+	if c.update.at.IsZero() || len(s.Nodes.Items) == 0 {
+		return false
+	}
+	for i := range s.Nodes.Items {
+		made := s.Nodes.Items[i].CreationTimestamp
+		if made.IsZero() || made.Sub(c.update.at) < 24*time.Hour {
+			return false
+		}
+	}
+	return true
 }
 
 // timestamp reads the file timestamp of a must-gather: when it began and ended, as Go

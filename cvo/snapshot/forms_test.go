@@ -221,3 +221,32 @@ func TestDamage(t *testing.T) {
 		}
 	}
 }
+
+// Files of different times: if every node was made after the update's last word, durations count
+// to that word, and not to what nodes that are not of this update have written.
+func TestApart(t *testing.T) {
+	const update = `{"apiVersion":"config.openshift.io/v1","kind":"ClusterVersion","metadata":{"name":"version","creationTimestamp":"2026-01-01T00:00:00Z"},
+		"status":{"conditions":[{"type":"Progressing","status":"True","lastTransitionTime":"2026-01-02T10:00:00Z"}]}}`
+	node := func(name, made string) string {
+		return `{"apiVersion":"v1","kind":"Node","metadata":{"name":"` + name + `","creationTimestamp":"` + made + `"},
+			"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-03-01T10:00:00Z"}]}}`
+	}
+	for _, c := range []struct {
+		nodes []string
+		at    string
+		apart bool
+	}{
+		{[]string{node("a", "2026-03-01T09:00:00Z"), node("b", "2026-03-01T09:00:00Z")}, "2026-01-02T10:00:00Z", true},
+		{[]string{node("a", "2026-03-01T09:00:00Z"), node("b", "2026-01-01T09:00:00Z")}, "2026-03-01T10:00:00Z", false}, // a node was replaced
+		{nil, "2026-01-02T10:00:00Z", false},
+	} {
+		var r snapshot.Reader
+		if err := r.Stream(strings.NewReader(update+strings.Join(c.nodes, "")), "dump"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Snapshot()
+		if err != nil || s.Clock.At.Format(time.RFC3339) != c.at || s.Clock.Apart != c.apart {
+			t.Errorf("%d nodes: %+v, %v; want %s, %t", len(c.nodes), s.Clock, err, c.at, c.apart)
+		}
+	}
+}

@@ -261,6 +261,9 @@ func (s *Source) say(out *snapshot.Snapshot) {
 	if len(unread) > 1 {
 		s.found(fmt.Sprintf("%d more could not be read and count as unknown; -v lists them", len(unread)-1))
 	}
+	if out.Clock.Apart {
+		fmt.Fprintln(to, "warning: the nodes were written at another time than the ClusterVersion; durations count to the last time in the latter")
+	}
 	if len(out.Clock.Ahead) > 0 {
 		fmt.Fprintf(to, "warning: the clock of node %s is far ahead of all others and is not used\n", strings.Join(out.Clock.Ahead, ", "))
 	}
