@@ -25,8 +25,8 @@ func (s *Snapshot) missing(names []string, partly bool) []cvo.Gap {
 	for _, name := range names {
 		k := byName[name]
 		scope := k.list(s).scope()
-		if what, is := scope.lacks(); is && (scope.Looked() || !partly) {
-			gaps = append(gaps, cvo.Gap{What: "the " + orElse(called[name], name+"s") + what, How: s.list(k)})
+		if what, is := scope.lacks("the " + orElse(called[name], name+"s")); is && (scope.Looked() || !partly) {
+			gaps = append(gaps, cvo.Gap{What: what, How: s.list(k)})
 		}
 	}
 	return gaps
@@ -44,9 +44,8 @@ func (s *Snapshot) list(k *kind) string {
 	return shell.Command("%s get %s -o yaml", program, k.plural)
 }
 
-// lacks says which objects of a kind are not known, after the name of the kind, and whether any are
-// not.
-func (s *Scope) lacks() (text string, is bool) {
+// lacks says which objects of a kind, such as "the pods", are not known, and whether any are not.
+func (s *Scope) lacks(kind string) (text string, is bool) {
 	switch {
 	case s.Whole():
 		return "", false
@@ -57,13 +56,13 @@ func (s *Scope) lacks() (text string, is bool) {
 			text += "; it takes the permission to " + g.Permission
 		}
 		if s.All {
-			text = "some of them: " + text
+			kind = "some of " + kind
 		}
-		return " (" + text + ")", true
+		return kind + " (" + text + ")", true
 	case len(s.Namespaces) > 0:
-		return " outside of " + words.Plural(len(s.Namespaces), "namespace ", "namespaces ") + words.List(s.Namespaces, "and", 3), true
+		return kind + " outside of " + words.Plural(len(s.Namespaces), "namespace ", "namespaces ") + words.List(s.Namespaces, "and", 3), true
 	case len(s.Names) > 0:
-		return " other than " + words.List(s.Names, "and", 3), true
+		return kind + " other than " + words.List(s.Names, "and", 3), true
 	}
-	return "", true
+	return kind, true
 }

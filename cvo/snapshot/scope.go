@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Scope is what was looked at of one kind. Absence is known only inside it.
@@ -52,29 +51,6 @@ func (s *Scope) Covers(namespace string) bool {
 func (s *Scope) Has(namespace, name string) bool {
 	_, in := slices.BinarySearch(s.Names, key(namespace, name))
 	return in || s.Covers(namespace)
-}
-
-// Missing says which objects of a kind are not known, and how to get them; it is empty if
-// every object is known. The kind is given in words, as in "the pods", and as kubectl's name
-// of the resource.
-func (s *Scope) Missing(kind, resource string) string {
-	get := ": kubectl get " + resource + " -A -o yaml"
-	switch {
-	case s.Whole():
-		return ""
-	case s.All:
-		g := s.Gaps[0]
-		why := g.Why
-		if g.Permission != "" {
-			why += "; it takes the permission to " + g.Permission
-		}
-		return "some of " + kind + " (" + g.Where.String() + ": " + why + ")" + get
-	case len(s.Namespaces) > 0:
-		return kind + " outside of " + words.Plural(len(s.Namespaces), "namespace ", "namespaces ") + words.List(s.Namespaces, "and", 3) + get
-	case len(s.Names) > 0:
-		return kind + " other than " + words.List(s.Names, "and", 3) + get
-	}
-	return kind + get
 }
 
 // String says what was looked at, as in "all", "namespaces a and b", "nothing".

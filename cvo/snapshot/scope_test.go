@@ -21,9 +21,16 @@ func TestMissing(t *testing.T) {
 		{snapshot.Scope{Namespaces: []string{"a"}}, "the pods outside of namespace a" + get},
 		{snapshot.Scope{Namespaces: []string{"a", "b"}, Names: []string{"c/x"}}, "the pods outside of namespaces a and b" + get},
 		{snapshot.Scope{Names: []string{"c/x"}}, "the pods other than c/x" + get},
+		{snapshot.Scope{Gaps: []snapshot.Gap{refused}}, "the pods (pods: forbidden; it takes the permission to list pods)" + get},
 		{snapshot.Scope{All: true, Gaps: []snapshot.Gap{refused}}, "some of the pods (pods: forbidden; it takes the permission to list pods)" + get},
 	} {
-		if got := c.scope.Missing("the pods", "pods"); got != c.want {
+		s := snapshot.Snapshot{}
+		s.Pods.Scope = c.scope
+		got := ""
+		for _, g := range s.Missing("Pod") {
+			got = g.What + ": " + g.How
+		}
+		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.scope.String(), got, c.want)
 		}
 	}

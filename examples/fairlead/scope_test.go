@@ -167,6 +167,8 @@ func scopeDump(t *testing.T, kind, form string) (dir string, is bool) {
 // scopeNeeds says which kinds each verb that reads a cluster must know completely to say that all
 // is well. The verbs that are not here read no cluster.
 var scopeNeeds = map[string][]string{
+	"drain DUMP -node w-0":                 {"Pod", "PodDisruptionBudget"},
+	"machine explain DUMP -machine m-0":    {"Node nothing", "Pod", "PodDisruptionBudget"},
 	"diagnose DUMP":                        {"ClusterVersion", "ClusterOperator", "MachineConfigPool", "MachineConfig", "Node", "Pod", "PodDisruptionBudget"},
 	"explain DUMP node/w-0":                {"Node", "Pod", "PodDisruptionBudget"},
 	"explain DUMP subscription/db -n shop": {"ClusterServiceVersion nothing"},

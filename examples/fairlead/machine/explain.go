@@ -34,7 +34,7 @@ func explain(c *args.Call) error {
 			return fmt.Errorf("machine %s: %w", m.ObjectMeta.String(), err)
 		}
 		all = append(all, *x)
-		stuck = stuck || len(x.Blocked) > 0
+		stuck = stuck || len(x.Blocked)+len(x.Unknown) > 0
 	}
 	switch {
 	case len(all) == 0:

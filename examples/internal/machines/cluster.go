@@ -41,10 +41,8 @@ type Set = snapshot.MachineSet
 // AroundOf returns what a snapshot has of them.
 func AroundOf(s *snapshot.Snapshot) Around {
 	var unseen []string
-	for _, missing := range []string{s.Pods.Scope.Missing("the pods", "pods"), s.Budgets.Scope.Missing("the disruption budgets", "poddisruptionbudgets")} {
-		if missing != "" {
-			unseen = append(unseen, missing)
-		}
+	for _, g := range s.Missing("Pod", "PodDisruptionBudget") {
+		unseen = append(unseen, g.What+": "+g.How)
 	}
 	return Around{
 		Unseen: unseen,
