@@ -94,8 +94,9 @@ func inGroup(group, resource string) *kind {
 	return k
 }
 
-// looked records that a list was read; spaces are the namespaces of its objects.
-func (f *file) looked(l table, spaces map[string]bool, where Position, cursor string) {
+// looked records that a list was read; spaces are the namespaces of its objects, and many says that
+// the objects of other kinds in the same list are of several.
+func (f *file) looked(l table, spaces map[string]bool, many bool, where Position, cursor string) {
 	s := l.scope()
 	if cursor != "" {
 		s.Gaps = append(s.Gaps, Gap{Where: where, Why: "the list was cut off: it has a continue token"})
@@ -117,7 +118,7 @@ func (f *file) looked(l table, spaces map[string]bool, where Position, cursor st
 	case named != "":
 		s.Namespaces = append(s.Namespaces, named)
 	default:
-		assumed := len(spaces) < 2 && !spaces[""] && f.namespaced(l)
+		assumed := len(spaces) < 2 && !many && !spaces[""] && f.namespaced(l)
 		s.Assumed = assumed && (!s.All || s.Assumed)
 		s.All = true
 	}

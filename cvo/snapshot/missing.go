@@ -32,6 +32,16 @@ func (s *Snapshot) missing(names []string, partly bool) []cvo.Gap {
 	return gaps
 }
 
+// Assumed says that the pods are taken as all of the cluster although the input does not say so: it
+// has those of one namespace. It is empty if nothing is assumed.
+func (s *Snapshot) Assumed() string {
+	refs := s.Pods.Refs
+	if !s.Pods.Scope.Assumed || len(refs) == 0 || refs[0].Namespace != refs[len(refs)-1].Namespace {
+		return ""
+	}
+	return "the pods of the input, all of namespace " + refs[0].Namespace + ", are all of the cluster"
+}
+
 // list is the command that lists a kind.
 func (s *Snapshot) list(k *kind) string {
 	program := "kubectl"

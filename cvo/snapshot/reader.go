@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -273,8 +274,13 @@ func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
 			spaces[l] = map[string]bool{}
 		}
 	}
+	all := map[string]bool{}
+	for _, in := range spaces {
+		maps.Copy(all, in)
+	}
+	delete(all, "")
 	for l, in := range spaces {
-		f.looked(l, in, f.position(d, base), h.cursor)
+		f.looked(l, in, len(all) > 1, f.position(d, base), h.cursor)
 	}
 }
 

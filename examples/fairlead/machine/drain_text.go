@@ -54,7 +54,7 @@ func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options) {
 	}
 	if p.Evicted > 0 {
 		fmt.Fprintln(w)
-		page.Fold(w, "assumed  ", assumed(p, req))
+		page.Fold(w, "assumed  ", assumed(p, req, o))
 	}
 }
 
@@ -70,12 +70,15 @@ func unknownText(w io.Writer, p *drain.Plan, o *options) {
 }
 
 // assumed says what a prediction takes for granted.
-func assumed(p *drain.Plan, req *drain.PlanRequest) string {
+func assumed(p *drain.Plan, req *drain.PlanRequest, o *options) string {
 	text := "evicted pods end, and those that replace them become ready on the nodes for which there is room"
 	if len(p.Nodes) > 1 && req.Returns {
 		text += "; drained nodes are in service again before the next ones are drained"
 	} else if len(p.Nodes) > 1 {
 		text += "; drained nodes stay out of service"
+	}
+	if o.taken != "" {
+		text += "; " + o.taken
 	}
 	return text
 }

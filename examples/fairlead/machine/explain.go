@@ -64,6 +64,7 @@ type options struct {
 	json  bool
 	all   bool // leave nothing out of the text
 	at    time.Time
+	taken string   // what the dump does not say, and is taken for granted
 	order []string // names of machines or nodes, as they were given; nil means all
 }
 
@@ -90,6 +91,7 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	o.taken = d.snapshot.Assumed()
 	if o.at.IsZero() {
 		o.at = d.snapshot.Clock.At
 	}

@@ -57,8 +57,7 @@ func verb(now func() time.Time) *args.Command {
   -event EVENT      words such as nodes=n1,n2 zone=b taint=key=value:NoExecute taint=key:NoExecute-
                     dark=12m after=5m; a taint that ends in "-" is removed, and dark is how long
                     the nodes do not report; may be repeated
-  -start TIME       when the prediction begins, such as 2026-01-02T15:04:05Z (default: the latest
-                    time in the input)
+  -start TIME       when the prediction begins, such as 2026-01-02T15:04:05Z (default: -at)
   -horizon D        how far to predict (default: 24h)
   -replacement D    how long it takes until a ready pod replaces an evicted one (default: none
                     ever does)

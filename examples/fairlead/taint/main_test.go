@@ -71,7 +71,7 @@ func TestManyPending(t *testing.T) {
 	}{
 		"explain":                     {args.StatusFindings, "  490 more kinds of nodes; -pod shop/p0 explains each\n", 52},
 		"explain -pod shop/p0":        {args.StatusFindings, "pod/shop/p0 on node/n499: it is not scheduled there", 2500},
-		"explain -v":                  {args.StatusBad, "500 pods, and those without a node are explained on 500 kinds of nodes: more than 200000 explanations; select with -pod or -node", 1},
+		"explain -v":                  {args.StatusBad, "500 pods, and those without a node are explained on 500 kinds of nodes: more than 200000 explanations; select with -pod or -node", 2},
 		"explain -o json":             {args.StatusBad, "more than 200000 explanations", 1},
 		"explain -node n7 -o json -v": {args.StatusFindings, `"pod/shop/p499"`, 0},
 	} {

@@ -76,6 +76,9 @@ func whatIf(c *args.Call) error {
 	if len(cluster.Nodes) == 0 {
 		return fmt.Errorf("the input has no nodes; dump them: %s", dumpCommand)
 	}
+	if question.Start.IsZero() {
+		question.Start = in.known.Clock.At
+	}
 	policy.Options = in.options()
 	p, err := whatif.Predict(cluster, &question, &policy)
 	if err != nil {

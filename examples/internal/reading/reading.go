@@ -235,6 +235,9 @@ func NotKnown(to io.Writer, gaps []cvo.Gap) bool {
 func (s *Source) say(out *snapshot.Snapshot) {
 	all := s.call.Flags.Lookup("v").Value.String() == "true"
 	to := s.call.Stderr
+	if taken := out.Assumed(); all && taken != "" {
+		fmt.Fprintln(to, words.Visible("note: assumed: "+taken+"; if they are not, read them with -A"))
+	}
 	var unread []*snapshot.Warning
 	for i := range out.Warnings {
 		switch w := &out.Warnings[i]; {
