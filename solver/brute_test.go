@@ -224,13 +224,16 @@ func compare(t testing.TB, draw source, p *solver.Problem) {
 // compareCore checks that the core cannot be met, that it can be met without
 // any one of its constraints, and that refutations are valid.
 func compareCore(t testing.TB, p *solver.Problem, unsat *solver.UnsatError) {
-	core, err := unsat.Core(context.Background())
+	core, minimal, err := unsat.Core(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := make(map[int]bool)
 	for _, c := range core {
 		in[c.ID] = true
+	}
+	if !minimal {
+		t.Fatalf("the core %v of a small problem is not minimal\n%s", core, describe(p))
 	}
 	if possible(p, func(id int) bool { return in[id] }) {
 		t.Fatalf("the core %v can be met\n%s", core, describe(p))

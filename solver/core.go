@@ -1,8 +1,8 @@
 package solver
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +53,7 @@ func (e *UnsatError) pieces(ctx context.Context) (*Problem, []part, error) {
 	defer e.mu.Unlock()
 	p := e.changed(ctx)
 	if p == nil {
-		return nil, nil, &IncompleteError{Err: ctx.Err()}
+		return nil, nil, stopped(ctx, knownRefuted)
 	}
 	if e.parts != nil {
 		return p, e.parts, nil
@@ -68,7 +68,7 @@ func (e *UnsatError) pieces(ctx context.Context) (*Problem, []part, error) {
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, nil, &IncompleteError{Err: ctx.Err()}
+		return nil, nil, stopped(ctx, knownRefuted)
 	}
 	e.parts = own
 	return p, own, nil
@@ -76,19 +76,19 @@ func (e *UnsatError) pieces(ctx context.Context) (*Problem, []part, error) {
 
 // Bounds on the work of Error, and on the constraints that it lists.
 const (
-	errorConflicts = 10_000
+	errorConflicts = 2_000
 	errorLines     = 12
 )
 
-// Error lists the first constraints of a core (see [UnsatError.Core]), unless a
-// core is too hard to find. The text is computed once.
+// Error lists the first constraints of a core (see [UnsatError.Core]), unless
+// only a large one was found. The text is computed once.
 func (e *UnsatError) Error() string { return e.text() }
 
 func (e *UnsatError) render() string {
-	const what = "solver: no selection meets all constraints"
-	core, err := e.core(context.Background(), &budget{limit: errorConflicts})
-	if err != nil {
-		return what + "; call Core to learn why: it takes long"
+	const what = "solver: " + knownRefuted
+	core, minimal, err := e.Core(context.Background(), NewBudget(errorConflicts))
+	if err != nil || !minimal && len(core) > 4*errorLines {
+		return what + "; call Explain to learn why"
 	}
 	var all []string
 	for i, c := range core {
@@ -101,51 +101,95 @@ func (e *UnsatError) render() string {
 	return what + ": " + strings.Join(all, "; ")
 }
 
-// Core returns a minimal set of constraints that cannot be met together:
-// without any one of them, the others can be met. They are in the order of
-// addition.
+// Core returns constraints that cannot be met together, in the order of
+// addition, and whether the set is minimal: without any one of them, the others
+// can be met.
 //
-// If there are several such sets, the result is from the first independent part
-// of the problem that has one: it is what remains when every constraint that
-// the contradiction does not need is dropped, from the last added to the first,
-// or from the first to the last if that leaves fewer. So it depends on the
-// problem alone.
+// There is a core as soon as there is a refutation: what that rests on. The
+// core is made smaller until it is minimal or the budget is used up; nil stands
+// for one of 12,000 conflicts, which is enough unless hundreds of constraints
+// are needed or the refutation is hard.
 //
-// The error is [*IncompleteError] if ctx ended first.
-func (e *UnsatError) Core(ctx context.Context) ([]Constraint, error) {
-	return e.core(ctx, &budget{})
+// If there are several minimal sets, and the first eighth of the budget
+// suffices, the result is from the first independent part of the problem that
+// has one: it is what remains when every constraint that the contradiction does
+// not need is dropped, from the last added to the first, or from the first to
+// the last if that leaves fewer. In any case it depends on the problem and the
+// budget alone.
+//
+// If ctx ends first, the error is [*IncompleteError], and the core is what was
+// found until then, or nil.
+func (e *UnsatError) Core(ctx context.Context, b *Budget) (core []Constraint, minimal bool, err error) {
+	cores, err := e.cores(ctx, b.or(coreConflicts), 1)
+	if len(cores) == 0 {
+		return nil, false, cmp.Or(err, errNoCore)
+	}
+	return e.Problem().constraints(ctx, cores[0].ids), cores[0].minimal, err
 }
 
-func (e *UnsatError) core(ctx context.Context, b *budget) ([]Constraint, error) {
+// A core is a set of constraints that cannot be met together.
+type core struct {
+	ids     []int32 // ascending
+	minimal bool
+}
+
+// cores returns up to limit cores that share no constraint, all if that is less
+// than 0: the first ones of the parts, in order. If ctx ends, they are those
+// found until then.
+func (e *UnsatError) cores(ctx context.Context, b *Budget, limit int) (cores []core, err error) {
 	p, parts, err := e.pieces(ctx)
 	if err != nil {
 		return nil, err
 	}
+	exact := b.most(max(1, b.left/8))
+	defer b.pay(exact)
 	lits := make([]elit, p.vars+1)
-	for i := range parts {
-		m, err := newMinimizer(ctx, p, &parts[i], lits, b)
-		if err != nil {
-			return nil, err
+	for i := 0; i < len(parts) && (limit < 0 || len(cores) < limit); i++ {
+		s := &shrinker{p: p, part: &parts[i], lits: lits, exact: exact, budget: b}
+		for limit < 0 || len(cores) < limit {
+			found, err := s.next(ctx)
+			if found.ids != nil {
+				cores = append(cores, found)
+			}
+			if err != nil {
+				return cores, err
+			}
+			if found.ids == nil {
+				break
+			}
 		}
-		core, err := m.smaller(ctx, m.all())
-		if err != nil {
-			return nil, err
-		}
-		if core == nil {
-			continue
-		}
-		ids := make([]int32, len(core))
-		for i, at := range core {
-			ids[i] = m.cons[at]
-		}
-		return p.constraints(ids), nil
 	}
-	return nil, errors.New("solver: internal error: the core is gone")
+	if len(cores) == 0 && ctx.Err() == nil { // hard to refute, but that was done before
+		for i := range parts {
+			cores = append(cores, core{ids: parts[i].cons})
+		}
+		cores = []core{merged(cores)}
+	}
+	return cores, nil
 }
 
-func (p *Problem) constraints(ids []int32) []Constraint {
+// merged returns the union of cores.
+func merged(cores []core) core {
+	var all []int32
+	for _, c := range cores {
+		all = append(all, c.ids...)
+	}
+	slices.Sort(all)
+	return core{ids: slices.Compact(all)}
+}
+
+// constraints returns the constraints with the IDs, or nil if there are many and
+// ctx has ended.
+func (p *Problem) constraints(ctx context.Context, ids []int32) []Constraint {
+	poll := poll{ctx: ctx}
+	if poll.ended = len(ids) > toldMax && ctx.Err() != nil; poll.ended {
+		return nil
+	}
 	all := make([]Constraint, len(ids))
 	for i, id := range ids {
+		if poll.spend(16) && len(ids) > toldMax {
+			return nil
+		}
 		all[i] = p.Constraint(int(id))
 	}
 	return all
@@ -165,7 +209,7 @@ type minimizer struct {
 func newMinimizer(ctx context.Context, p *Problem, q *part, lits []elit, b *budget) (*minimizer, error) {
 	e, err := newEncoding(ctx, p, q, lits, len(q.cons), b)
 	if err != nil {
-		return nil, &IncompleteError{Err: err}
+		return nil, err
 	}
 	m := &minimizer{encoding: e, cons: q.cons, at: make(map[elit]int)}
 	for i, id := range q.cons {
@@ -178,7 +222,7 @@ func newMinimizer(ctx context.Context, p *Problem, q *part, lits []elit, b *budg
 		m.constraint(&p.cons[id])
 	}
 	if err := m.err(); err != nil {
-		return nil, &IncompleteError{Err: err}
+		return nil, err
 	}
 	m.guard = 0
 	return m, nil
@@ -195,35 +239,51 @@ func (m *minimizer) all() []bool {
 
 // smaller returns what remains of the constraints that are on when they are
 // dropped from the last to the first or, if that leaves fewer, from the first
-// to the last. It returns nil if they can be met.
-func (m *minimizer) smaller(ctx context.Context, on []bool) ([]int, error) {
+// to the last. See core for the other results.
+func (m *minimizer) smaller(ctx context.Context, on []bool) (kept []int, minimal bool, err error) {
 	m.poll.spend(2 * len(on))
 	down := make([]int, 0, len(on))
 	for i := len(on) - 1; i >= 0; i-- {
 		down = append(down, i)
 	}
-	core, err := m.core(ctx, slices.Clone(on), down)
-	if err != nil || len(core) < 3 { // there is no smaller core than one of two
-		return core, err
+	kept, minimal, err = m.core(ctx, slices.Clone(on), down)
+	if !minimal || len(kept) < 3 { // there is no smaller core than one of two
+		return kept, minimal, err
 	}
 	slices.Reverse(down)
-	other, err := m.core(ctx, slices.Clone(on), down)
-	if err != nil || len(other) >= len(core) {
-		return core, err
+	other, better, err := m.core(ctx, slices.Clone(on), down)
+	if better && len(other) < len(kept) {
+		kept = other
 	}
-	return other, nil
+	return kept, true, err
 }
 
 // core drops constraints from those that are on, in the given order, as long as
-// the rest cannot be met. It returns which of the given ones remain, ascending,
-// or nil if all can be met. A constraint that the last refutation did not use
-// is dropped without another run. It owns on.
-func (m *minimizer) core(ctx context.Context, on []bool, order []int) ([]int, error) {
-	used, err := m.refute(ctx, on)
-	if err != nil || used == nil {
-		return nil, err
+// the rest cannot be met. A constraint that the last refutation did not use is
+// dropped without another run. It owns on.
+//
+// It returns which of the given ones remain, ascending. They are minimal unless
+// ctx, with an error, or the budget ended before; then they may be nil. If all
+// can be met, they are nil and minimal.
+func (m *minimizer) core(ctx context.Context, on []bool, order []int) (kept []int, minimal bool, err error) {
+	v, used := m.refute(ctx, on)
+	if v != unsat {
+		return nil, v == sat, m.stop(ctx, v)
 	}
-	core := []int{}
+	given := make([]bool, len(on))
+	for _, i := range order {
+		m.poll.spend(1)
+		given[i] = true
+	}
+	remain := func() []int {
+		all := []int{}
+		for i, is := range used {
+			if m.poll.spend(1); is && given[i] {
+				all = append(all, i)
+			}
+		}
+		return all
+	}
 	for _, i := range order {
 		if m.poll.spend(1); !on[i] {
 			continue
@@ -232,43 +292,45 @@ func (m *minimizer) core(ctx context.Context, on []bool, order []int) ([]int, er
 		if !used[i] {
 			continue
 		}
-		again, err := m.refute(ctx, on)
-		if err != nil {
-			return nil, err
-		}
-		if again != nil {
+		switch v, again := m.refute(ctx, on); v {
+		case unsat:
 			used = again
-			continue
+		case sat:
+			on[i] = true
+		default:
+			return remain(), false, m.stop(ctx, v)
 		}
-		on[i] = true
-		core = append(core, i)
 	}
-	slices.Sort(core)
-	return core, nil
+	return remain(), true, nil
 }
 
-// refute returns which of the constraints that are on a refutation used, or nil
-// if they can be met.
-func (m *minimizer) refute(ctx context.Context, on []bool) (used []bool, err error) {
+// stop returns the error of ctx if that ended a run.
+func (m *minimizer) stop(ctx context.Context, v verdict) error {
+	if v == unknown && ctx.Err() != nil {
+		return stopped(ctx, knownRefuted)
+	}
+	return nil
+}
+
+// refute asks whether the constraints that are on can be met and, if not, which
+// of them a refutation used. It is unknown if ctx or the budget ended.
+func (m *minimizer) refute(ctx context.Context, on []bool) (v verdict, used []bool) {
 	assumptions := make([]elit, 0, len(m.switches))
 	for i, s := range m.switches {
 		if m.poll.spend(1) {
-			return nil, &IncompleteError{Err: ctx.Err()}
+			return unknown, nil
 		}
 		if on[i] {
 			assumptions = append(assumptions, s)
 		}
 	}
-	switch m.engine.solve(ctx, assumptions...) {
-	case sat:
-		return nil, nil
-	case unknown:
-		return nil, &IncompleteError{Err: ctx.Err()}
+	if v = m.engine.solve(ctx, assumptions...); v != unsat {
+		return v, nil
 	}
 	used = make([]bool, len(on))
 	for _, s := range m.engine.failed() {
 		m.poll.spend(1)
 		used[m.at[s]] = true
 	}
-	return used, nil
+	return unsat, used
 }

@@ -32,11 +32,3 @@ type engine interface {
 	// charge makes the engine spend from another budget.
 	charge(b *budget)
 }
-
-// A budget bounds the total work of all engines of one call.
-type budget struct {
-	limit int64 // conflicts; 0 means no bound
-	spent int64
-}
-
-func (b *budget) over() bool { return b.limit > 0 && b.spent >= b.limit }

@@ -22,6 +22,9 @@ type ExplainOptions struct {
 	// to a cause. Each conflict that is shown gets at least five lines, however
 	// many there are. 0 means 25.
 	MaxLines int
+	// Budget bounds the work: half of it is for the conflicts, what is left for
+	// the fixes. Nil stands for one of 24,000 conflicts, see [UnsatError.Core].
+	Budget *Budget
 }
 
 func (o *ExplainOptions) withDefaults() ExplainOptions {
@@ -43,13 +46,14 @@ func (o *ExplainOptions) withDefaults() ExplainOptions {
 
 // An Explanation says why a problem has no answer, for a reader who knows the
 // variables but nothing about solvers. It depends only on the problem and the
-// options.
+// options, unless the context ended first.
 type Explanation struct {
 	// Conflicts are the conflicts that must be resolved, in the order of their
 	// first constraint. No two share a constraint.
 	Conflicts []Conflict
 	// Fixes are the changes that would help, the one with the least effort
-	// first.
+	// first: each was tried. If the budget was used up, there may be better
+	// ones.
 	Fixes []Fix
 
 	problem  *Problem
@@ -58,8 +62,12 @@ type Explanation struct {
 
 // A Conflict is a set of constraints that cannot be met together.
 type Conflict struct {
-	// Core is a minimal set, in the order of addition, see [UnsatError.Core].
+	// Core are the constraints, in the order of addition, see
+	// [UnsatError.Core].
 	Core []Constraint
+	// Minimal reports that none of them can be left out. If it is false, the
+	// budget or the context ended before that was achieved.
+	Minimal bool
 	// Tree tells the same as a story: from what is required, through what that
 	// needs, to the facts that clash. It states every constraint of the core
 	// once.
@@ -93,56 +101,52 @@ type Statement struct {
 // name at its beginning ("kafka.v2 requires API Etcd"), it is written once for
 // all of them, and an [Adviser] says what to do.
 //
-// Cost: about one run of the SAT engine for every constraint of a core. The
-// error is [*IncompleteError] if ctx ended first.
+// Cost: about one run of the SAT engine for every constraint of a core, within
+// the budget. If ctx ended first, the error is [*IncompleteError], and the
+// explanation is what was found until then.
 func (e *UnsatError) Explain(ctx context.Context, options *ExplainOptions) (*Explanation, error) {
 	opts := options.withDefaults()
-	p, parts, err := e.pieces(ctx)
-	if err != nil {
-		return nil, err
+	b := opts.Budget.or(explainConflicts)
+	half := NewBudget(b.left - b.left/2)
+	x := &Explanation{linesMax: opts.MaxLines}
+	cores, err := e.cores(ctx, half, opts.MaxConflicts)
+	b.left = b.left/2 + half.left
+	if len(cores) > 0 {
+		x.problem = e.Problem()
+		x.tell(ctx, cores, opts.Name)
 	}
-	x := &Explanation{problem: p, linesMax: opts.MaxLines}
-	cores, err := coresOf(ctx, p, parts, opts.MaxConflicts)
-	if err != nil {
-		return nil, err
+	if err != nil || opts.MaxFixes < 0 {
+		return x, err
 	}
-	name := namer{p, opts.Name}
-	for _, ids := range cores {
-		core := p.constraints(ids)
-		x.Conflicts = append(x.Conflicts, Conflict{Core: core, Tree: newGrower(p, name, core).grow()})
-	}
-	if opts.MaxFixes > 0 {
-		x.Fixes, err = fixes(ctx, parts, name, opts.MaxFixes)
-	}
+	x.Fixes, err = e.fixes(ctx, namer{x.problem, opts.Name}, opts.MaxFixes, b)
 	return x, err
 }
 
-// coresOf returns up to limit cores that share no constraint.
-func coresOf(ctx context.Context, p *Problem, parts []part, limit int) ([][]int32, error) {
-	var cores [][]int32
-	lits := make([]elit, p.vars+1)
-	for i := 0; i < len(parts) && (limit < 0 || len(cores) < limit); i++ {
-		m, err := newMinimizer(ctx, p, &parts[i], lits, &budget{})
-		if err != nil {
-			return nil, err
-		}
-		on := m.all()
-		for limit < 0 || len(cores) < limit {
-			core, err := m.smaller(ctx, on)
-			if err != nil {
-				return nil, err
-			}
-			if core == nil {
-				break
-			}
-			var ids []int32
-			for _, at := range core {
-				ids = append(ids, m.cons[at])
-				on[at] = false
-			}
-			cores = append(cores, ids)
-		}
+// toldMax is the number of literals up to which a core is told as a tree, and
+// is returned after the end of the context: that takes a millisecond or two.
+const toldMax = 10_000
+
+// size returns how many literals the constraints have, or more than toldMax.
+func (p *Problem) size(ids []int32) int {
+	n := 0
+	for _, id := range ids[:min(len(ids), toldMax+1)] {
+		n += 1 + int(p.cons[id].end-p.cons[id].start)
 	}
-	slices.SortFunc(cores, slices.Compare)
-	return cores, nil
+	return n
+}
+
+// tell adds the conflicts.
+func (x *Explanation) tell(ctx context.Context, cores []core, name func(Var) string) {
+	slices.SortFunc(cores, func(a, b core) int { return slices.Compare(a.ids, b.ids) })
+	for _, found := range cores {
+		c := Conflict{Minimal: found.minimal}
+		small := x.problem.size(found.ids) <= toldMax
+		if c.Core = x.problem.constraints(ctx, found.ids); c.Core == nil {
+			break
+		}
+		if small {
+			c.Tree = newGrower(x.problem, namer{x.problem, name}, c.Core).grow()
+		}
+		x.Conflicts = append(x.Conflicts, c)
+	}
 }

@@ -109,7 +109,7 @@ func TestEndsAtRandom(t *testing.T) {
 		{"a graph", func(ctx context.Context) error { _, err := solver.Solve(ctx, graph, nil); return err }},
 		{"pigeons", func(ctx context.Context) error { _, err := solver.Solve(ctx, hard, nil); return err }},
 		{"session", func(ctx context.Context) error { _, err := session.Solve(ctx, nil); return err }},
-		{"core", func(ctx context.Context) error { _, err := unsat.Core(ctx); return err }},
+		{"core", func(ctx context.Context) error { _, _, err := unsat.Core(ctx, nil); return err }},
 		{"explain", func(ctx context.Context) error { _, err := unsat.Explain(ctx, nil); return err }},
 		{"certificate", func(ctx context.Context) error { _, err := answer.Certificate(ctx); return err }},
 		{"why not", func(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -18,16 +19,23 @@ type Fix struct {
 	Advice []string
 	// Effort is the sum of the efforts of Drop.
 	Effort int
-	// Solution is the selection without them: every fix was tried.
+	// Solution is the selection without them: every fix was tried. It is the
+	// best one unless the budget was used up.
 	Solution *Solution
 }
 
-// fixes returns up to limit fixes, those with the least effort first.
-func fixes(ctx context.Context, parts []part, name namer, limit int) ([]Fix, error) {
+// fixes returns up to limit fixes, those with the least effort first. If ctx
+// ends, it returns those found until then.
+func (e *UnsatError) fixes(ctx context.Context, name namer, limit int, b *Budget) (fixes []Fix, err error) {
+	_, parts, err := e.pieces(ctx)
+	if err != nil {
+		return nil, err
+	}
 	sets := []choiceOfDrops{{}}
 	lits := make([]elit, name.p.vars+1)
+	stage := b.most(b.left - b.left/2)
 	for i := range parts {
-		f, err := newFixer(ctx, name.p, &parts[i], lits, name)
+		f, err := newFixer(ctx, name.p, &parts[i], lits, name, stage)
 		if err != nil {
 			return nil, err
 		}
@@ -37,18 +45,26 @@ func fixes(ctx context.Context, parts []part, name namer, limit int) ([]Fix, err
 		}
 		sets = combine(sets, own, limit)
 	}
-	var fixes []Fix
+	b.pay(stage)
 	for _, set := range sets {
 		slices.Sort(set.ids)
 		p := name.p.changed(&poll{ctx: ctx}, &change{drop: set.ids})
 		if p == nil {
-			return nil, &IncompleteError{Err: ctx.Err()}
+			return fixes, stopped(ctx, knownRefuted)
 		}
-		s, err := Solve(ctx, p, nil)
-		if err != nil {
+		s, err := Solve(ctx, p, &Options{Budget: b})
+		var incomplete *IncompleteError
+		switch {
+		case ctx.Err() != nil:
+			return fixes, stopped(ctx, knownRefuted)
+		case errors.As(err, &incomplete) && incomplete.Best == nil:
+			continue // it helps, but for what is not known
+		case incomplete != nil:
+			s = incomplete.Best
+		case err != nil:
 			return nil, err
 		}
-		f := Fix{Drop: name.p.constraints(set.ids), Effort: set.effort, Solution: s}
+		f := Fix{Drop: name.p.constraints(ctx, set.ids), Effort: set.effort, Solution: s}
 		for _, c := range f.Drop {
 			text, _ := name.advice(c)
 			f.Advice = append(f.Advice, text)
@@ -123,15 +139,15 @@ const (
 	openMax     = 20_000
 )
 
-func newFixer(ctx context.Context, p *Problem, q *part, lits []elit, name namer) (*fixer, error) {
-	m, err := newMinimizer(ctx, p, q, lits, &budget{})
+func newFixer(ctx context.Context, p *Problem, q *part, lits []elit, name namer, b *budget) (*fixer, error) {
+	m, err := newMinimizer(ctx, p, q, lits, b)
 	if err != nil {
-		return nil, err
+		return nil, stopped(ctx, knownRefuted)
 	}
 	f := &fixer{minimizer: m, effort: make([]int, len(q.cons)), seen: make(map[string]bool)}
 	for i, id := range q.cons {
 		if m.poll.spend(16) {
-			return nil, &IncompleteError{Err: ctx.Err()}
+			return nil, stopped(ctx, knownRefuted)
 		}
 		_, effort := name.advice(p.Constraint(int(id)))
 		f.effort[i] = max(0, effort)
@@ -144,13 +160,13 @@ func newFixer(ctx context.Context, p *Problem, q *part, lits []elit, name namer)
 }
 
 // find returns up to limit fixes of the part, the cheapest first. If it reaches
-// its bounds, it returns the fixes found so far or, if there are none, one that
+// its bounds, or the budget ends, it returns the fixes found so far or, if there are none, one that
 // need not be the cheapest.
 func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
 	f.open = attempts{{}}
 	for n := 0; len(f.open) > 0 && len(f.found) < limit && n < attemptsMax && len(f.seen) < openMax; n++ {
 		if ctx.Err() != nil {
-			return nil, &IncompleteError{Err: ctx.Err()}
+			return nil, stopped(ctx, knownRefuted)
 		}
 		a := heap.Pop(&f.open).(*attempt)
 		if f.covered(a.drop) {
@@ -162,23 +178,29 @@ func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
 			continue
 		}
 		conflict := f.unsolved(a.drop)
+		v := unsat
 		if conflict == nil {
-			var err error
-			if conflict, err = f.learn(ctx, a.drop); err != nil {
-				return nil, err
-			}
+			v, conflict = f.learn(ctx, a.drop)
 		}
-		if conflict != nil {
+		switch v {
+		case unsat:
 			f.branch(a, conflict)
-			continue
+		case sat:
+			f.found = append(f.found, a.drop)
+		default:
+			return f.choices(), f.stop(ctx, v)
 		}
-		f.found = append(f.found, a.drop)
 	}
 	if len(f.found) == 0 && len(f.open) > 0 {
-		if err := f.settle(ctx); err != nil {
+		if err := f.stop(ctx, f.settle(ctx)); err != nil {
 			return nil, err
 		}
 	}
+	return f.choices(), nil
+}
+
+// choices returns what was found.
+func (f *fixer) choices() []choiceOfDrops {
 	var all []choiceOfDrops
 	for _, drop := range f.found {
 		var d choiceOfDrops
@@ -188,12 +210,13 @@ func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
 		}
 		all = append(all, d)
 	}
-	return all, nil
+	return all
 }
 
 // settle finds one minimal fix: it drops everything that can be changed, and
-// restores what it can, the constraints with the most effort first.
-func (f *fixer) settle(ctx context.Context) error {
+// restores what it can, the constraints with the most effort first. It is
+// unknown if ctx or the budget ended.
+func (f *fixer) settle(ctx context.Context) verdict {
 	on := f.all()
 	for _, i := range f.changeable {
 		on[i] = false
@@ -203,21 +226,20 @@ func (f *fixer) settle(ctx context.Context) error {
 	var drop []int
 	for _, i := range order {
 		on[i] = true
-		used, err := f.refute(ctx, on)
-		if err != nil {
-			return err
-		}
-		if used != nil {
+		switch v, _ := f.refute(ctx, on); v {
+		case unknown:
+			return v
+		case unsat:
 			on[i] = false
 			drop = append(drop, i)
 		}
 	}
-	if used, err := f.refute(ctx, on); err != nil || used != nil {
-		return err // nothing that can be changed helps
+	v, _ := f.refute(ctx, on)
+	if v == sat { // otherwise nothing that can be changed helps
+		slices.Sort(drop)
+		f.found = append(f.found, drop)
 	}
-	slices.Sort(drop)
-	f.found = append(f.found, drop)
-	return nil
+	return v
 }
 
 // covered reports whether the set includes a fix that was already found.
@@ -242,18 +264,21 @@ func meet(a, b []int) bool {
 }
 
 // learn returns the changeable constraints of a conflict that remains without
-// the set, or nil if none remains.
-func (f *fixer) learn(ctx context.Context, drop []int) ([]int, error) {
+// the set, if the verdict is unsat.
+func (f *fixer) learn(ctx context.Context, drop []int) (verdict, []int) {
 	on := f.all()
 	for _, i := range drop {
 		on[i] = false
 	}
-	conflict, err := f.core(ctx, on, f.changeable)
-	if err != nil || conflict == nil {
-		return nil, err
+	conflict, minimal, _ := f.core(ctx, on, f.changeable)
+	switch {
+	case !minimal:
+		return unknown, nil
+	case conflict == nil:
+		return sat, nil
 	}
 	f.conflicts = append(f.conflicts, conflict)
-	return conflict, nil
+	return unsat, conflict
 }
 
 // branch opens the attempts that also solve the conflict.

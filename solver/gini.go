@@ -140,13 +140,17 @@ func (e *giniEngine) run(ctx context.Context, assumptions []elit) (result int, o
 		return result, true
 	}
 	left := int64(math.MaxInt64)
-	if e.budget.limit > 0 {
+	if e.budget.limit != 0 {
 		left = e.budget.limit - e.budget.spent
 	}
 	done := make(chan outcome, 1)
 	go e.watch(ctx, assumptions, left, done)
 	select {
 	case o := <-done:
+		if o.conflicts >= left { // whether gini was stopped or not: so the result is the same each time
+			e.budget.spent += left
+			return 0, false
+		}
 		e.budget.spent += o.conflicts
 		return o.result, o.result != 0
 	case <-ctx.Done():

@@ -67,11 +67,13 @@ func Minimize(ctx context.Context, p *Problem, criteria []Criterion, opts *Optio
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	return newMinimization(ctx, criteria, opts.MaxConflicts).run(p)
+	budget, done := opts.budget()
+	defer done()
+	return newMinimization(ctx, criteria, budget).run(p)
 }
 
-func newMinimization(ctx context.Context, criteria []Criterion, conflicts int64) *minimization {
-	return &minimization{ctx: ctx, criteria: criteria, budget: &budget{limit: conflicts}}
+func newMinimization(ctx context.Context, criteria []Criterion, b *budget) *minimization {
+	return &minimization{ctx: ctx, criteria: criteria, budget: b}
 }
 
 // A minimization looks for an optimum. It counts variables: for a term that

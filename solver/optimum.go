@@ -59,7 +59,7 @@ type Payment struct {
 // Cost: that of [Minimize] without bounds, and of a [Solution.Certificate]. The
 // error is [*IncompleteError] if ctx ended first.
 func (o *Optimum) Certificate(ctx context.Context) (*OptimumCertificate, error) {
-	z := newMinimization(ctx, o.criteria, 0)
+	z := newMinimization(ctx, o.criteria, &budget{})
 	z.proof = &OptimumCertificate{Payments: [][]Payment{}}
 	best, err := z.run(o.given)
 	if err != nil {

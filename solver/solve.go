@@ -18,6 +18,8 @@ type Options struct {
 	// Timeout bounds the time, like a deadline of the context. 0 means no
 	// bound.
 	Timeout time.Duration
+	// Budget, if not nil, bounds the conflicts of all calls that are given it.
+	Budget *Budget
 }
 
 // Solve returns the best selection that meets all constraints of p.
@@ -73,7 +75,9 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 		return sol, err
 	}
 	defer greedy.done(nil)
-	search := newSearch(ctx, index, greedy.dead, &budget{limit: opts.MaxConflicts})
+	budget, done := opts.budget()
+	defer done()
+	search := newSearch(ctx, index, greedy.dead, budget)
 	if search == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
@@ -198,8 +202,8 @@ func (s *Solution) vars() []Var {
 	return s.sorted
 }
 
-// An IncompleteError reports that the search ended before the best selection
-// was found.
+// An IncompleteError reports that a call ended before it was done: the search
+// for the best selection, or the work on reasons or a proof.
 type IncompleteError struct {
 	// Best is a selection that meets all constraints, or nil if none was found
 	// yet, or if the problem is so large that there was no time to check it.
@@ -207,9 +211,23 @@ type IncompleteError struct {
 	// Choices is how many choices Best makes; Proven is how many of them,
 	// counted from the first, are known to be those of the best selection.
 	Choices, Proven int
+	// Known is what is certain nevertheless, if the call was about its reasons:
+	// that no selection meets all constraints, or that one was found.
+	Known string
 	// Err is the error of the context, or nil if a bound of the options was
 	// reached.
 	Err error
+}
+
+// What is known when reasons were being worked out.
+const (
+	knownRefuted  = "no selection meets all constraints"
+	knownSelected = "a selection was found"
+)
+
+// stopped is the error of a call about reasons that the context ended.
+func stopped(ctx context.Context, known string) error {
+	return &IncompleteError{Known: known, Err: ctx.Err()}
 }
 
 // Error reports how far the search got, and what ended it.
@@ -217,6 +235,9 @@ func (e *IncompleteError) Error() string {
 	why := "the bound on conflicts was met"
 	if e.Err != nil {
 		why = e.Err.Error()
+	}
+	if e.Known != "" {
+		return "solver: " + e.Known + "; the reasons were not worked out to the end: " + why
 	}
 	if e.Best == nil {
 		return "solver: ended before any selection was found: " + why + "; allow more time or conflicts"

@@ -30,7 +30,7 @@ func TestGraphsCertified(t *testing.T) {
 			}
 			var unsat *solver.UnsatError
 			if errors.As(err, &unsat) {
-				core, err := unsat.Core(ctx)
+				core, _, err := unsat.Core(ctx, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -51,7 +51,7 @@ func TestEndedContext(t *testing.T) {
 	if !errors.As(err, &unsat) {
 		t.Fatal(err)
 	}
-	_, err = unsat.Core(ctx)
+	_, _, err = unsat.Core(ctx, nil)
 	wants("Core", err)
 	_, err = unsat.Explain(ctx, nil)
 	wants("Explain", err)

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -189,6 +190,7 @@ type watched struct {
 	looks   int
 	before  int64
 	longest map[string]int64
+	over    atomic.Bool // the call has returned: what it left behind looks in vain
 }
 
 func (w *watched) look() {
@@ -200,6 +202,9 @@ func (w *watched) look() {
 }
 
 func (w *watched) note() {
+	if w.over.Load() {
+		return
+	}
 	now := solver.Units().Load()
 	n := now - w.before
 	w.before = now
@@ -247,6 +252,7 @@ func measureStretches(t *testing.T) {
 			own := &watched{Context: ctx, cancel: cancel, end: end, before: solver.Units().Load(), longest: longest}
 			err := do(own)
 			own.note()
+			own.over.Store(true)
 			if ended := errors.Is(err, context.Canceled); ended != (own.looks >= end) {
 				t.Errorf("%s: to be ended at look %d, made %d, but got %v", w.name, end, own.looks, err)
 			}

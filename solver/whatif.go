@@ -169,7 +169,9 @@ func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 		return sol, err
 	}
 	defer greedy.done(c)
-	search := s.search(ctx, c, greedy.dead)
+	budget, done := s.opts.budget()
+	defer done()
+	search := s.search(ctx, c, greedy.dead, budget)
 	if search == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
@@ -181,7 +183,7 @@ func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 }
 
 // search prepares the search for an answer. It returns nil if ctx ended.
-func (s *Session) search(ctx context.Context, w *change, dead []int32) *search {
+func (s *Session) search(ctx context.Context, w *change, dead []int32, b *budget) *search {
 	if s.parts == nil {
 		s.parts = wholeParts(ctx, s.x)
 		if s.of = numbered(ctx, s.x, s.parts); ctx.Err() != nil {
@@ -207,7 +209,7 @@ func (s *Session) search(ctx context.Context, w *change, dead []int32) *search {
 	if s.cdcl.cone = s.cone; poll.ended {
 		return nil
 	}
-	found := &search{x: s.x, w: w, parts: s.parts, of: s.of, cdcl: s.cdcl, budget: &budget{limit: s.opts.MaxConflicts}}
+	found := &search{x: s.x, w: w, parts: s.parts, of: s.of, cdcl: s.cdcl, budget: b}
 	found.given = func(part int32) []Lit { return s.given(found, part) }
 	found.find(dead)
 	return found

@@ -67,7 +67,7 @@ func suppose(draw source, p *solver.Problem) *solver.WhatIf {
 func outcome(t testing.TB, p *solver.Problem, s *solver.Solution, err error) string {
 	var unsat *solver.UnsatError
 	if errors.As(err, &unsat) {
-		core, err := unsat.Core(context.Background())
+		core, _, err := unsat.Core(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

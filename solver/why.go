@@ -106,9 +106,12 @@ type Refusal struct {
 	Demand Constraint
 	// Instead is the pick that meets Demand.
 	Instead Var
-	// Core, if Kind is Impossible, is a minimal set of constraints that, with
-	// the picks in Given, rules Var out, in the order of addition.
+	// Core, if Kind is Impossible, are constraints that, with the picks in
+	// Given, rule Var out, in the order of addition.
 	Core []Constraint
+	// Minimal reports that none of Core and Given can be left out. If it is
+	// false, the budget or the context ended before that was achieved.
+	Minimal bool
 	// Given are the earlier picks that are part of the reason, in the order of
 	// the choices.
 	Given []Var
@@ -134,16 +137,17 @@ func (r *Refusal) String() string {
 
 // WhyNot says why v is not selected. It returns nil, without an error, if v is.
 //
-// If v was a better candidate than the pick, the reason is a minimal one:
-// constraints first, and earlier picks only if they are needed. Of the options,
-// Name and MaxLines apply.
+// If v was a better candidate than the pick, the reason is a minimal one, if the
+// budget suffices: constraints first, and earlier picks only if they are needed.
+// Of the options, Name, MaxLines and Budget apply.
 //
-// The error is [*IncompleteError] if ctx ended first.
+// If ctx ended first, the error is [*IncompleteError], and the refusal is what
+// was found until then, or nil.
 func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (*Refusal, error) {
 	poll := poll{ctx: ctx}
 	p := s.problem(&poll)
 	if p == nil {
-		return nil, &IncompleteError{Err: ctx.Err()}
+		return nil, stopped(ctx, knownSelected)
 	}
 	selected := newBitset(p.vars)
 	for _, d := range s.log {
@@ -158,7 +162,7 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (
 	for i, d := range s.log {
 		if s.preferred(&poll, v, d) {
 			r.Kind, r.Demand, r.Instead = Impossible, p.Constraint(int(d.con)), d.pick
-			return r, s.refuse(ctx, r, i)
+			return s.refuse(ctx, r, i, opts.Budget.or(explainConflicts))
 		}
 	}
 	for id := range p.cons {
@@ -179,7 +183,7 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (
 		break
 	}
 	if poll.ended {
-		return nil, &IncompleteError{Err: ctx.Err()}
+		return nil, stopped(ctx, knownSelected)
 	}
 	return r, nil
 }
@@ -206,104 +210,130 @@ func contains(poll *poll, lits []Lit, l Lit) bool {
 }
 
 // refuse computes the reason for a refusal at the choice.
-func (s *Solution) refuse(ctx context.Context, r *Refusal, i int) error {
-	q, err := s.refuser(ctx, r.Var)
+func (s *Solution) refuse(ctx context.Context, r *Refusal, i int, b *Budget) (*Refusal, error) {
+	q, err := s.partOf(ctx, r.Var)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cons, given, err := q.why(ctx, s.picks(i), r.Var)
-	if err != nil {
-		return err
-	}
-	more := len(given) + 1 // the picks, and what is tried, are requirements
-	p := s.Problem().copied(&q.poll, more, more, more)
+	picks := s.picks(q, i)
+	// The picks, and what is tried, are requirements.
+	p := s.Problem().copied(&poll{ctx: ctx}, len(picks)+1, len(picks)+1, len(picks)+1)
 	if p == nil {
-		return &IncompleteError{Err: ctx.Err()}
+		return nil, stopped(ctx, knownSelected)
 	}
-	for _, id := range cons {
-		r.Core = append(r.Core, s.Problem().Constraint(int(id)))
-		r.Core[len(r.Core)-1].problem = p
-	}
-	tree := slices.Clone(r.Core)
-	for _, v := range given {
-		r.Given = append(r.Given, v)
+	first := len(p.cons)
+	for _, v := range picks {
 		p.Require(v, supposed("was picked before"))
-		tree = append(tree, p.Constraint(len(p.cons)-1))
 	}
 	p.Require(r.Var, supposed("is tried"))
-	tree = append(tree, p.Constraint(len(p.cons)-1))
-	r.Tree = newGrower(p, namer{p, r.name.name}, tree).grow()
-	return nil
+	why, err := s.why(ctx, q, append(slices.Clip(picks), r.Var), p, b)
+	if why.ids == nil {
+		return nil, err
+	}
+	r.Minimal = why.minimal
+	tree := p.constraints(ctx, why.ids)
+	if tree == nil {
+		return nil, stopped(ctx, knownSelected)
+	}
+	for j, id := range why.ids {
+		switch at := int(id) - first; {
+		case at < 0:
+			r.Core = append(r.Core, tree[j])
+		case at < len(picks):
+			r.Given = append(r.Given, picks[at])
+		}
+	}
+	if p.size(why.ids) <= toldMax {
+		r.Tree = newGrower(p, namer{p, r.name.name}, tree).grow()
+	}
+	return r, err
 }
 
-// picks returns what was picked before the choice.
-func (s *Solution) picks(i int) []Var {
+// picks returns what was picked in the part before the choice.
+func (s *Solution) picks(q *part, i int) []Var {
 	var vars []Var
 	for _, d := range s.log[:i] {
-		vars = append(vars, d.pick)
+		if _, in := slices.BinarySearch(q.vars, d.pick); in {
+			vars = append(vars, d.pick)
+		}
 	}
 	return vars
 }
 
-// A refuser finds out why candidates were passed over, in one part.
-type refuser struct {
-	*minimizer
-}
-
-// refuser returns a refuser for the part that v is in.
-func (s *Solution) refuser(ctx context.Context, v Var) (*refuser, error) {
-	p := s.Problem()
-	x := indexOf(ctx, p)
+// partOf returns the part that v is in.
+func (s *Solution) partOf(ctx context.Context, v Var) (*part, error) {
+	x := indexOf(ctx, s.Problem())
 	if x == nil {
-		return nil, &IncompleteError{Err: ctx.Err()}
+		return nil, stopped(ctx, knownSelected)
 	}
 	for _, q := range parts(ctx, x) {
-		if slices.Contains(q.vars, v) {
-			m, err := newMinimizer(ctx, p, &q, make([]elit, p.vars+1), &budget{})
-			return &refuser{m}, err
+		if _, in := slices.BinarySearch(q.vars, v); in {
+			return &q, nil
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, &IncompleteError{Err: ctx.Err()}
+		return nil, stopped(ctx, knownSelected)
 	}
 	return nil, fmt.Errorf("solver: internal error: %s was passed over but is in no part", s.Problem().Name(v))
 }
 
-// why returns a minimal reason why v cannot be selected with the earlier picks:
-// constraints, ascending, and those of the picks that are needed, in their
-// order. It can be called only once.
-func (r *refuser) why(ctx context.Context, picks []Var, v Var) (cons []int32, given []Var, err error) {
-	m, n := r.minimizer, len(r.cons)
-	var own []Var
-	for _, pick := range append(slices.Clip(picks), v) {
-		if _, in := slices.BinarySearch(m.vars, pick); !in {
-			continue
-		}
-		m.at[m.lits[pick]] = len(m.switches)
-		m.switches = append(m.switches, m.lits[pick])
-		own = append(own, pick)
+// why returns a reason why the last of the variables cannot be selected with
+// those before it: constraints of the part, and of those that p adds, which
+// require the variables one by one, the ones that are needed. They are minimal
+// if the budget suffices, constraints before variables, and in any case include
+// the last. If ctx ends, they are what was found until then.
+func (s *Solution) why(ctx context.Context, q *part, required []Var, p *Problem, b *Budget) (core, error) {
+	exact := b.most(max(1, b.left/2))
+	m, err := newMinimizer(ctx, s.Problem(), q, make([]elit, p.vars+1), exact)
+	if err != nil {
+		return core{}, stopped(ctx, knownSelected)
 	}
-	on, order := list[bool](&m.poll, len(m.switches)), list[int](&m.poll, len(m.switches)) // the last first; v is not dropped
+	ids := slices.Clip(q.cons)
+	for i, v := range required {
+		m.at[m.lits[v]] = len(m.switches)
+		m.switches = append(m.switches, m.lits[v])
+		ids = append(ids, int32(len(p.cons)-len(required)+i))
+	}
+	on, order := list[bool](&m.poll, len(ids)), list[int](&m.poll, len(ids)) // the last first; v is not dropped
 	if m.poll.ended {
-		return nil, nil, &IncompleteError{Err: ctx.Err()}
+		return core{}, stopped(ctx, knownSelected)
 	}
 	for i := range on {
 		m.poll.spend(1)
 		on[i], order[i] = true, len(on)-1-i
 	}
-	core, err := m.core(ctx, on, order[1:])
-	if err != nil {
-		return nil, nil, err
-	}
-	if core == nil {
-		return nil, nil, fmt.Errorf("solver: internal error: %s was passed over but is possible", r.p.Name(v))
-	}
-	for _, i := range core {
-		if i < n {
-			cons = append(cons, r.cons[i])
-		} else {
-			given = append(given, own[i-n])
+	kept, minimal, err := m.core(ctx, on, order[1:])
+	b.pay(exact)
+	switch {
+	case kept == nil && minimal:
+		return core{}, fmt.Errorf("solver: internal error: %s was passed over but is possible", p.Name(required[len(required)-1]))
+	case kept != nil:
+		all := make([]int32, 0, len(kept)+1)
+		for _, i := range kept {
+			all = append(all, ids[i])
 		}
+		ids = append(all, ids[len(ids)-1])
 	}
-	return cons, given, nil
+	if err != nil {
+		if kept == nil {
+			ids = nil
+		}
+		return core{ids: ids}, stopped(ctx, knownSelected)
+	}
+	if minimal {
+		return core{ids, true}, nil
+	}
+	rest := b.most(b.left)
+	defer b.pay(rest)
+	found, err := reduce(ctx, p, ids, rest)
+	if found.ids == nil {
+		found.ids = ids
+	}
+	if last := ids[len(ids)-1]; found.ids[len(found.ids)-1] != last { // it is impossible by itself
+		found.ids = append(found.ids, last)
+	}
+	if err != nil {
+		err = stopped(ctx, knownSelected)
+	}
+	return found, err
 }

@@ -287,7 +287,7 @@ func (x *part) solve(ctx context.Context, policy *Policy) ([]*fact, error) {
 	best, err := solver.Minimize(ctx, x.p, x.criteria(policy), bounds(policy))
 	var unsat *solver.UnsatError
 	if errors.As(err, &unsat) {
-		core, err := unsat.Core(ctx)
+		core, _, err := unsat.Core(ctx, nil)
 		if err != nil {
 			return nil, err
 		}

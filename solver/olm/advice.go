@@ -21,6 +21,9 @@ const (
 	maxTrials   = 150 // trial resolutions for one explanation or one answer
 	maxTogether = 3   // changes at once
 	maxAdvice   = 4   // sets of changes listed
+
+	adviceConflicts = 20_000 // of the searches of all trials, so that the work is the same on every machine
+	trialConflicts  = 2_000  // of the search of one of them
 )
 
 // The efforts of changes. Those with less effort are listed first.
@@ -54,6 +57,7 @@ type advisor struct {
 	q       *query
 	base    *Request
 	trials  int
+	budget  *solver.Budget
 	found   []advised
 	limited bool // the search ended before it was complete
 }
@@ -68,7 +72,7 @@ type advised struct {
 // advise returns sets of changes that help, as text, or a report of what was
 // tried without success.
 func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (advice []string, none string, err error) {
-	a := &advisor{ctx: ctx, q: e.problem.q, base: e.request}
+	a := &advisor{ctx: ctx, q: e.problem.q, base: e.request, budget: solver.NewBudget(adviceConflicts)}
 	if a.base == nil {
 		a.base = e.problem.q.req
 	}
@@ -130,7 +134,7 @@ func (a *advisor) search(made []change, core []solver.Constraint, depth int) err
 		if a.known(all) {
 			continue
 		}
-		if a.trials >= maxTrials {
+		if a.trials >= maxTrials || a.budget.Left() == 0 {
 			a.limited = true
 			return nil
 		}
@@ -146,7 +150,7 @@ func (a *advisor) search(made []change, core []solver.Constraint, depth int) err
 			}
 			a.found = append(a.found, f)
 		case left != nil && depth > 1:
-			core, err := left.conflict.Core(a.ctx)
+			core, _, err := left.conflict.Core(a.ctx, a.budget)
 			if err != nil {
 				return err
 			}
@@ -181,10 +185,8 @@ func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
 	if len(t.req.Subscriptions) == 0 && len(a.base.Subscriptions) > 0 {
 		return "", nil, nil // removing all subscriptions is not a fix
 	}
-	r := a.q.Resolver
-	if t.shown != nil {
-		r = &Resolver{opts: r.opts, sources: slices.Concat(r.sources, t.shown), needs: r.needs}
-	}
+	r := &Resolver{opts: a.q.opts, sources: slices.Concat(a.q.Resolver.sources, t.shown), needs: a.q.needs}
+	r.opts.Solver = a.bounds()
 	q := &query{Resolver: r, req: &t.req, exclusions: a.q.exclusions, waived: t.waived}
 	if err := q.read(a.ctx); err != nil {
 		return "", nil, a.ctx.Err()
@@ -193,10 +195,25 @@ func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
 	if errors.As(err, &left) {
 		return "", left, nil
 	}
+	if errors.As(err, new(*solver.IncompleteError)) {
+		a.limited = true
+	}
 	if err != nil {
 		return "", nil, a.ctx.Err()
 	}
 	return q.leadsTo(selected), nil, nil
+}
+
+// bounds returns the options for the search of a trial.
+func (a *advisor) bounds() *solver.Options {
+	own := solver.Options{MaxConflicts: trialConflicts, Budget: a.budget}
+	if given := a.q.opts.Solver; given != nil {
+		own.Timeout = given.Timeout
+		if given.MaxConflicts > 0 {
+			own.MaxConflicts = min(own.MaxConflicts, given.MaxConflicts)
+		}
+	}
+	return &own
 }
 
 // leadsTo briefly describes what a selection changes.
@@ -220,7 +237,7 @@ func (q *query) leadsTo(selected []*entry) string {
 // dropped tries to remove the subscriptions and operators of the fix with the
 // least effort, for conflicts that need more than three removals.
 func (a *advisor) dropped(e *UnsatError) error {
-	x, err := e.conflict.Explain(a.ctx, &solver.ExplainOptions{MaxConflicts: 1, MaxFixes: 1})
+	x, err := e.conflict.Explain(a.ctx, &solver.ExplainOptions{MaxConflicts: 1, MaxFixes: 1, Budget: a.budget})
 	if err != nil || len(x.Fixes) == 0 {
 		return err
 	}

@@ -1,6 +1,7 @@
 package olm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,6 +27,13 @@ type Explanation struct {
 	Advice []string `json:"advice,omitempty"`
 	// None says what was tried without success, if there is no Advice.
 	None string `json:"none,omitempty"`
+	// NotMinimal reports that not all of the findings may matter: a smaller set of
+	// facts that contradict each other was not found within the budget, or before
+	// the context ended.
+	NotMinimal bool `json:"notMinimal,omitempty"`
+	// Ended says why the work on the explanation ended early, if it did: what is
+	// said holds, but there may be more.
+	Ended string `json:"ended,omitempty"`
 }
 
 // Finding is a fact, and the facts that it follows from.
@@ -127,51 +135,87 @@ func (x *Explanation) lines(limit int) []string {
 		}
 	}
 	walk(x.Findings, "")
-	room := limit - len(advice)
-	if x.None != "" {
-		room--
+	var notes []string
+	if x.NotMinimal {
+		notes = append(notes, "These facts contradict each other; it was too hard to find out whether fewer do.")
 	}
+	if x.None != "" {
+		notes = append(notes, x.None)
+	}
+	if x.Ended != "" {
+		notes = append(notes, x.Ended)
+	}
+	room := limit - len(advice) - len(notes)
 	if len(lines) > room {
 		lines = append(lines[:room-1], fmt.Sprintf("  ... and %d more lines", len(lines)-room+1))
 	}
 	for _, a := range advice {
 		lines = append(lines, "To do: "+a)
 	}
-	if x.None != "" {
-		lines = append(lines, x.None)
-	}
-	return lines
+	return append(lines, notes...)
 }
 
 // Explain works out the explanation: from minimal sets of facts that contradict
 // each other, the closest alternatives in the catalogs and, by trial
 // resolutions, what would help. All conflicts that have nothing in common are
-// reported. The error is that of the context, or a *rule.BudgetError if rules
-// used up Options.RuleBudget.
+// reported. The work is bounded, in units that are the same on every machine:
+// what was not achieved is marked.
+//
+// If the context ends first, the error is of the context, and the explanation is
+// what was found until then, which its Ended says. With a *rule.BudgetError,
+// because rules used up Options.RuleBudget, there is no explanation.
 func (e *UnsatError) Explain(ctx context.Context) (*Explanation, error) {
-	ctx, end := e.problem.q.budgeted(ctx)
-	x, err := e.explain(ctx)
-	return x, end(err)
+	own, end := e.problem.q.budgeted(ctx)
+	x, err := e.explain(own)
+	if err = end(err); err != nil && ctx.Err() != nil {
+		if len(x.Findings) == 0 {
+			x.Findings = []Finding{{Text: "nothing satisfies the request; why was not found out in time"}}
+		}
+		x.Ended = "The explanation is not complete: " + ctx.Err().Error() + "."
+		return x, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 func (e *UnsatError) explain(ctx context.Context) (*Explanation, error) {
-	conflicts, err := e.conflict.Explain(ctx, &solver.ExplainOptions{MaxFixes: -1})
-	if err != nil {
-		return nil, err
-	}
 	out := &Explanation{}
+	conflicts, err := e.conflict.Explain(ctx, &solver.ExplainOptions{MaxFixes: -1})
 	var cores [][]solver.Constraint
 	for _, c := range conflicts.Conflicts {
+		if len(c.Core) > factsMax {
+			out.Findings = append(out.Findings, Finding{Text: summary(c.Core)})
+		}
 		x := newExplainer(ctx, e.problem.q, c.Core)
 		out.Findings = append(out.Findings, x.findings(c.Core)...)
+		out.NotMinimal = out.NotMinimal || !c.Minimal
 		cores = append(cores, c.Core)
 	}
-	advice, none, err := e.advise(ctx, cores)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out.Advice, out.None = advice, none
-	return out, ctx.Err()
+	out.Advice, out.None, err = e.advise(ctx, cores)
+	return out, cmp.Or(err, ctx.Err())
+}
+
+// factsMax is the number of facts up to which a conflict is told without a
+// summary.
+const factsMax = 50
+
+// summary says which subscriptions a conflict of many facts is about.
+func summary(core []solver.Constraint) string {
+	var of []string
+	for _, c := range core {
+		switch why := c.Why.(type) {
+		case *subNeeds:
+			of = append(of, "subscription "+why.sub.Name)
+		case *csvExists:
+			of = append(of, "installed operator "+why.csv.name)
+		}
+	}
+	return fmt.Sprintf("no choice of versions serves %s: %d facts contradict each other, among them these", listNames(of), len(core))
 }
 
 // findings reports first the operators that exclude each other and then, from

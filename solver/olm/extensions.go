@@ -385,7 +385,7 @@ func (t *together) why(ctx context.Context, before *encoded, s *solver.Solution,
 	if !errors.As(err, &unsat) {
 		return "", err
 	}
-	core, err := unsat.Core(ctx)
+	core, _, err := unsat.Core(ctx, nil)
 	if err != nil {
 		return "", err
 	}

@@ -206,7 +206,7 @@ func (q *query) whyNot(ctx context.Context, e *entry, before []*entry) (string, 
 		if !errors.As(err, &unsat) {
 			return "", err
 		}
-		core, err := unsat.Core(ctx)
+		core, _, err := unsat.Core(ctx, nil)
 		if err != nil {
 			return "", err
 		}

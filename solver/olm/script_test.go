@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 				if !errors.As(err, &unsat) {
 					return fmt.Sprintf("not unsatisfiable: %v", err)
 				}
-				core, err := unsat.Core(context.Background())
+				core, _, err := unsat.Core(context.Background())
 				if err != nil {
 					return err.Error()
 				}

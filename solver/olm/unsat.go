@@ -25,16 +25,14 @@ func (e *UnsatError) Error() string {
 	return "namespace " + e.Namespace + " cannot be resolved: " + facts
 }
 
-// Core returns a minimal set of facts that contradict each other, in the order
-// in which the request leads to them. The error is that of the context.
-func (e *UnsatError) Core(ctx context.Context) ([]string, error) {
-	core, err := e.conflict.Core(ctx)
-	if err != nil {
-		return nil, err
+// Core returns facts that contradict each other, in the order in which the
+// request leads to them, and whether none of them can be left out: see
+// [solver.UnsatError.Core] for what bounds the work. The error is that of the
+// context; the facts are then those that were found until it ended.
+func (e *UnsatError) Core(ctx context.Context) (facts []string, minimal bool, err error) {
+	core, minimal, err := e.conflict.Core(ctx, nil)
+	for _, c := range core {
+		facts = append(facts, c.String())
 	}
-	facts := make([]string, len(core))
-	for i, c := range core {
-		facts[i] = c.String()
-	}
-	return facts, nil
+	return facts, minimal, err
 }

@@ -162,7 +162,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		switch {
 		case n.Unsat != nil:
 			status = statusNoSolution
-			x, err := n.Unsat.Explain(ctx)
+			x, err := c.why(ctx, n.Unsat)
 			if err != nil {
 				return 0, err
 			}

@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = "[PACKAGE[/CHANNEL]]... -catalog [NAME=]PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-not-excludes] [-cross-catalog] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE|DIR [-namespace NAME] [-global NAMESPACE] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
+const usage = "[PACKAGE[/CHANNEL]]... -catalog [NAME=]PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-not-excludes] [-cross-catalog] [-lock FILE [-relock]] [-batch FILE] [-timeout DURATION] [-cluster FILE|DIR [-namespace NAME] [-global NAMESPACE] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it, and the directory or .tar.gz that holds
@@ -41,6 +42,8 @@ const help = `  PACKAGE     a package to install and keep up to date, in order o
   -o          output format: text (default) or json; for a selection, its
               explanation or a path also mermaid or dot
   -batch      a file of cases as JSON lines, optionally gzip-compressed
+  -timeout    how long to search, such as 30s; if there is no solution, why is
+              explained as far as it is known then
   -cluster    a file with objects of a cluster, - for standard input, or a directory,
               such as a must-gather, of which all .yaml, .yml and .json files are
               read, at any depth: subscriptions, installed CSVs, operator groups and
@@ -57,7 +60,8 @@ const help = `  PACKAGE     a package to install and keep up to date, in order o
   -adopt      print a subscription for an operator that has none
 
 Flags that name one thing may be repeated.
-exit status: 0 resolved, 1 no solution, no path, or the lock does not match, 2 bad input`
+exit status: 0 resolved, 1 no solution, no path, not decided in time, or the lock does
+not match, 2 bad input`
 
 // command is the command line.
 type command struct {
@@ -71,6 +75,7 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
+	timeout  time.Duration
 	rules    olm.Options // how to choose, from the flags
 	from     *reading.Source
 	doing    func(string) // shows what the program is doing
@@ -98,6 +103,7 @@ func parse(call *args.Call) (*command, error) {
 	call.Flags.BoolVar(&c.rules.CrossCatalogUpdates, "cross-catalog", false, "")
 	call.Flags.StringVar(&c.lock, "lock", "", "")
 	call.Flags.BoolVar(&c.relock, "relock", false, "")
+	call.Flags.DurationVar(&c.timeout, "timeout", 0, "")
 	format := call.Choice("o", "text", "json", "mermaid", "dot")
 	call.Flags.StringVar(&c.batch, "batch", "", "")
 	call.Flags.StringVar(&c.whyNot, "why-not", "", "")
@@ -135,6 +141,8 @@ func (c *command) check() error {
 	ruled := len(c.rules.Objectives) > 0 || c.rules.NoDowngrades || c.rules.StayOnChannel || c.rules.NotExcludes || c.rules.CrossCatalogUpdates
 	other := ruled || c.explain || c.lock != "" || c.relock || c.format != "text" || len(questions) > 0
 	switch {
+	case c.timeout < 0:
+		return fmt.Errorf("-timeout %v: a time to search is at least 0, which means no limit", c.timeout)
 	case len(c.catalogs) == 0:
 		return errors.New("no -catalog: name at least one NAME=PATH")
 	case c.file == "" && (c.clusterFlags.namespace != "" || c.global != "" || c.adopt != "" || c.impact != nil):

@@ -6,6 +6,7 @@
 package resolve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,19 @@ func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int
 	if err != nil {
 		return 0, err
 	}
+	if c.timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		ctx = limited
+	}
+	status, err = c.ask(ctx, r, stdout, stderr)
+	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+		return statusNoSolution, c.undecided(stdout, ended)
+	}
+	return status, err
+}
+
+func (c *command) ask(ctx context.Context, r *olm.Resolver, stdout, stderr io.Writer) (int, error) {
 	if c.batch != "" {
 		return c.runBatch(ctx, r, stdout)
 	}
@@ -131,7 +145,7 @@ func (c *command) answer(ctx context.Context, r *olm.Resolver, req *olm.Request,
 	var unsat *olm.UnsatError
 	switch {
 	case errors.As(err, &unsat):
-		x, err := unsat.Explain(ctx)
+		x, err := c.why(ctx, unsat)
 		if err != nil {
 			return 0, err
 		}
@@ -149,6 +163,33 @@ func (c *command) answer(ctx context.Context, r *olm.Resolver, req *olm.Request,
 		return statusResolved, err
 	}
 	return c.keepLock(ctx, r, req, res, stderr)
+}
+
+// why explains why there is no solution: as far as that is known when the context
+// ends, because that there is none is certain.
+func (c *command) why(ctx context.Context, unsat *olm.UnsatError) (*olm.Explanation, error) {
+	c.doing("no solution exists; working out why (Ctrl-C shows what is known)")
+	x, err := unsat.Explain(ctx)
+	if x != nil {
+		return x, nil
+	}
+	return nil, err
+}
+
+// undecided says that the search was ended before there was an answer, which is
+// not a good one.
+func (c *command) undecided(w io.Writer, why error) error {
+	text := "not decided: neither a selection nor a proof that there is none was found: " + why.Error()
+	if c.timeout > 0 {
+		text = fmt.Sprintf("not decided within %v: neither a selection nor a proof that there is none was found; allow more with -timeout", c.timeout)
+	}
+	value := struct {
+		Undecided string `json:"undecided"`
+	}{text}
+	if c.drawn() {
+		return errors.New(text)
+	}
+	return c.print(w, value, nil, func(b *bytes.Buffer) { fmt.Fprintln(b, text) })
 }
 
 // resolve resolves the request; update is nil unless only some packages must be
@@ -174,7 +215,7 @@ func (c *command) runPath(ctx context.Context, r *olm.Resolver, req *olm.Request
 	case errors.As(err, &dead):
 		return statusNoSolution, c.printDeadEnd(stdout, dead)
 	case errors.As(err, &unsat):
-		x, err := unsat.Explain(ctx)
+		x, err := c.why(ctx, unsat)
 		if err != nil {
 			return 0, err
 		}
