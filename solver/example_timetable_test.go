@@ -40,7 +40,7 @@ func Example_timetable() {
 					teaches[at] = append(teaches[at], v)
 				}
 			}
-			p.Any(choices, solver.Text(course+" has to take place"))
+			p.Any(choices, solver.Advised(course+" has to take place", "give up that "+course+" has to take place", 1))
 		}
 		for _, hour := range hours {
 			for _, room := range []string{"hall", "attic"} {

@@ -1,6 +1,9 @@
 package solver
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // AtMost encodes that at most n of size variables are selected, and returns a
 // function that reports whether the engine allows a set. network reports
@@ -77,3 +80,16 @@ func Broken(p *Problem, picks []Var, touched bool) string {
 	}
 	return examine(context.Background(), p, j, nil, log)
 }
+
+// AllPicks returns what is selected, with what Minimize adds, ascending.
+func (s *Solution) AllPicks() []Var {
+	var all []Var
+	for _, d := range s.log {
+		all = append(all, d.pick)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Whole returns the problem with what Minimize adds.
+func (s *Solution) Whole() *Problem { return s.whole() }

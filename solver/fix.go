@@ -17,7 +17,7 @@ type Fix struct {
 	Drop []Constraint
 	// Advice says what to do, one line for each of Drop.
 	Advice []string
-	// Effort is the sum of the efforts of Drop.
+	// Effort is the sum of the efforts of Drop, at most math.MaxInt.
 	Effort int
 	// Solution is the selection without them: every fix was tried. It is the
 	// best one unless the budget was used up.
@@ -85,7 +85,7 @@ func combine(a, b []choiceOfDrops, limit int) []choiceOfDrops {
 	var all []choiceOfDrops
 	for _, x := range a {
 		for _, y := range b {
-			all = append(all, choiceOfDrops{slices.Concat(x.ids, y.ids), x.effort + y.effort})
+			all = append(all, choiceOfDrops{slices.Concat(x.ids, y.ids), plus(x.effort, y.effort)})
 		}
 	}
 	slices.SortStableFunc(all, func(x, y choiceOfDrops) int { return cmp.Compare(x.effort, y.effort) })
@@ -206,7 +206,7 @@ func (f *fixer) choices() []choiceOfDrops {
 		var d choiceOfDrops
 		for _, i := range drop {
 			d.ids = append(d.ids, f.cons[i])
-			d.effort += f.effort[i]
+			d.effort = plus(d.effort, f.effort[i])
 		}
 		all = append(all, d)
 	}
@@ -288,7 +288,7 @@ func (f *fixer) branch(a *attempt, conflict []int) {
 		slices.Sort(drop)
 		if key := fmt.Sprint(drop); !f.seen[key] {
 			f.seen[key] = true
-			next := &attempt{drop: drop, cost: a.cost + f.effort[i]}
+			next := &attempt{drop: drop, cost: plus(a.cost, f.effort[i])}
 			next.bound = f.bound(next)
 			heap.Push(&f.open, next)
 		}
@@ -309,7 +309,7 @@ func (f *fixer) bound(a *attempt) int {
 		for _, i := range conflict {
 			least = min(least, f.effort[i])
 		}
-		cost += least
+		cost = plus(cost, least)
 	}
 	return cost
 }

@@ -105,7 +105,7 @@ func (r *registry) whole(needs []string) *solver.Problem {
 		for _, v := range vars(n) {
 			lits = append(lits, v.Yes())
 		}
-		p.Any(lits, solver.Text(n+" is wanted"))
+		p.Any(lits, solver.Advised(n+" is wanted", "do without "+n, 20))
 	}
 	slots := make(map[string][]solver.Var)
 	for _, all := range r.meets {

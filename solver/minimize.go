@@ -3,6 +3,7 @@ package solver
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -20,14 +21,15 @@ type Criterion struct {
 type Term struct {
 	// Lit is the literal.
 	Lit Lit
-	// Weight is what it adds, at least 0.
+	// Weight is what it adds, at least 0. The weights of a criterion add up to
+	// math.MaxInt64 at most.
 	Weight int64
 }
 
 // An Optimum is a selection and what it costs.
 type Optimum struct {
-	// Solution is the selection. Its problem is the given one, with additional
-	// variables and constraints that express what the criteria want.
+	// Solution is the selection. Its steps, and reasons why something is not
+	// selected, may rest on what the criteria want.
 	Solution *Solution
 	// Costs are its costs, by criterion.
 	Costs []int64
@@ -48,7 +50,8 @@ type Optimum struct {
 // or else not", in the order of the terms.
 //
 // The errors are those of [Solve]; a criterion that names a variable that is
-// not in p, or has a negative weight, is a [*ProblemError]. With an
+// not in p, has a negative weight, or has weights that add up to more than
+// math.MaxInt64, is a [*ProblemError]. With an
 // [*IncompleteError], Minimize also returns the optimum so far, unless there is
 // no selection yet.
 //
@@ -122,15 +125,21 @@ func stateCriteria(ctx context.Context, p *Problem, criteria []Criterion) (q *Pr
 			}
 		}
 	}
-	if q, absent = p.copied(&poll, denials, 2*denials, 0), make(map[Var]Var); q == nil {
+	if q, absent = p.copied(&poll, denials, 2*denials, denials), make(map[Var]Var); q == nil {
 		return nil, nil, ctx.Err()
 	}
 	var flaws []Flaw
 	for i, k := range criteria {
+		left := int64(math.MaxInt64)
 		for _, t := range k.Terms {
 			if poll.over() {
 				return nil, nil, ctx.Err()
 			}
+			if t.Weight > left {
+				flaws = append(flaws, Flaw{Constraint: -1, What: fmt.Sprintf("criterion %d (%s): the weights add up to more than %d", i, k.Name, int64(math.MaxInt64))})
+				break
+			}
+			left -= max(0, t.Weight)
 			v := t.Lit.Var()
 			switch {
 			case !p.has(v) || t.Lit == -t.Lit:
@@ -139,7 +148,7 @@ func stateCriteria(ctx context.Context, p *Problem, criteria []Criterion) (q *Pr
 				flaws = append(flaws, Flaw{Constraint: -1, What: fmt.Sprintf("criterion %d (%s): weight %d of %s: the least weight is 0", i, k.Name, t.Weight, p.Name(v))})
 			case !t.Lit.Selects() && absent[v] == 0:
 				absent[v] = q.NewVars(1)
-				q.Any([]Lit{v.Yes(), absent[v].Yes()}, nil)
+				q.Any([]Lit{v.Yes(), absent[v].Yes()}, wish(k.Name))
 			}
 		}
 	}
@@ -148,6 +157,12 @@ func stateCriteria(ctx context.Context, p *Problem, criteria []Criterion) (q *Pr
 	}
 	return q, absent, q.malformed()
 }
+
+// wish is the reason for what a criterion wants to be selected.
+type wish string
+
+func (w wish) String() string        { return "the criterion " + string(w) + " wants it" }
+func (w wish) Advice() (string, int) { return "", 0 }
 
 // counted returns the variable that a term counts.
 func (z *minimization) counted(l Lit) Var {
@@ -230,6 +245,7 @@ func (z *minimization) settle() error {
 	if err != nil {
 		return err
 	}
+	s.given = z.optimum.given
 	costs := make([]int64, len(z.criteria))
 	for i, k := range z.criteria {
 		for _, t := range k.Terms {
@@ -265,7 +281,7 @@ func (z *minimization) minimize(k *Criterion) verdict {
 	if !z.payForced() {
 		return unsat
 	}
-	for level := z.heaviest(1<<62 - 1); level > 0; {
+	for level := z.heaviest(math.MaxInt64); level > 0; {
 		assumed := z.hard[:len(z.hard):len(z.hard)]
 		for _, v := range z.soft {
 			if z.c.poll.spend(1) {

@@ -3,6 +3,7 @@ package solver
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -10,9 +11,10 @@ import (
 // best one of those that do. It contains only numbers, and can be stored and
 // sent as JSON; [CheckOptimum] verifies it.
 //
-// It refers to the problem of [Optimum.Solution], and to sums, which are
-// numbered after its variables: the first sum is the variable after the last
-// one.
+// It refers to the given problem and, after its variables and constraints, to
+// one of each for every variable that a criterion wants to be selected, in the
+// order of the terms: "that, or this one instead". Sums are numbered after these:
+// the first sum is the variable after the last one.
 type OptimumCertificate struct {
 	// Sums are variables that hold if more than a given number of others do. As
 	// a hint, a sum is identified by the number of constraints plus its
@@ -201,6 +203,9 @@ func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, e
 			weight[l.Var()] -= p.Weight
 			core = append(core, l.Var())
 		}
+		if p.Weight > math.MaxInt64-bound {
+			return 0, fmt.Errorf("payment %d: more is paid than fits 64 bits", i)
+		}
 		bound += p.Weight
 		slices.Sort(core)
 		counted := make(map[int]bool)
@@ -214,7 +219,11 @@ func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, e
 				return 0, fmt.Errorf("payment %d: sum %d is not one of its clause, or counts twice", i, at)
 			}
 			counted[s.More] = true
-			weight[Var(v.p.vars+1+at)] += p.Weight
+			own := Var(v.p.vars + 1 + at)
+			if p.Weight > math.MaxInt64-weight[own] {
+				return 0, fmt.Errorf("payment %d: sum %d weighs more than fits 64 bits", i, at)
+			}
+			weight[own] += p.Weight
 		}
 	}
 	for own, w := range weight {

@@ -24,11 +24,11 @@ func compareOptimumCertificate(t *testing.T, draw source, p *solver.Problem, cri
 	got, err := solver.CheckOptimum(ctx, p, criteria, clone(t, cert))
 	if err != nil || !slices.Equal(got, best.Costs) {
 		raw, _ := json.Marshal(cert)
-		t.Fatalf("%v, want %v: %v\n%+v\n%s\n%s", got, best.Costs, err, criteria, describe(best.Solution.Problem()), raw)
+		t.Fatalf("%v, want %v: %v\n%+v\n%s\n%s", got, best.Costs, err, criteria, describe(best.Solution.Whole()), raw)
 	}
 	for range 4 {
 		changed := clone(t, cert)
-		what := damageOptimum(draw, best.Solution.Problem(), changed)
+		what := damageOptimum(draw, best.Solution.Whole(), changed)
 		got, err := solver.CheckOptimum(ctx, p, criteria, changed)
 		var wrong *solver.CertificateError
 		if err != nil && !errors.As(err, &wrong) {
@@ -42,7 +42,7 @@ func compareOptimumCertificate(t *testing.T, draw source, p *solver.Problem, cri
 			selected = append(selected, step.Pick)
 		}
 		slices.Sort(selected)
-		if !slices.Equal(got, best.Costs) || !slices.Equal(selected, slices.Collect(best.Solution.Selected())) {
+		if !slices.Equal(got, best.Costs) || !slices.Equal(selected, best.Solution.AllPicks()) {
 			t.Fatalf("%s: %v at %v passes for the best one\n%+v\n%s", what, selected, got, criteria, describe(p))
 		}
 	}

@@ -35,9 +35,9 @@ func (l Lit) Var() Var {
 // Selects reports whether l is of the form "v is selected".
 func (l Lit) Selects() bool { return l > 0 }
 
-// Text returns s as a reason, for reasons that are known beforehand. Pass a fmt.Stringer
-// of your own if rendering costs something, or to get a structured reason back from an
-// explanation.
+// Text returns s as a reason, for reasons that are known beforehand: a fact, which no
+// fix drops. If the reader can change it, use [Advised]. Pass a fmt.Stringer of your own
+// if rendering costs something, or to get a structured reason back from an explanation.
 func Text(s string) fmt.Stringer { return text(s) }
 
 type text string

@@ -168,6 +168,13 @@ func parse(t testing.TB, text string) *solver.Problem {
 		if len(w) == 0 {
 			continue
 		}
+		switch why := strings.TrimSpace(why); {
+		case why == "":
+		case w[0] == "require":
+			reason = solver.Advised(why, "do not require "+strings.Join(w[1:], " "), 20)
+		case w[0] == "forbid":
+			reason = solver.Advised(why, "allow "+strings.Join(w[1:], " "), 10)
+		}
 		vars := func(names []string) []solver.Var {
 			var all []solver.Var
 			for _, name := range names {

@@ -149,6 +149,7 @@ type Solution struct {
 	base   *Problem
 	change *change
 	log    []decision
+	given  *Problem // if base has more, from Minimize: the problem without that
 
 	sortOnce sync.Once
 	sorted   []Var
@@ -162,10 +163,20 @@ type Solution struct {
 //
 // Cost: with a change, a copy of the problem the first time.
 func (s *Solution) Problem() *Problem {
-	return s.problem(&poll{ctx: context.Background()})
+	if s.given != nil {
+		return s.given
+	}
+	return s.whole()
 }
 
-// problem is like Problem, but returns nil if the poll is over.
+// whole returns the problem with the change made, and with what Minimize adds.
+func (s *Solution) whole() *Problem { return s.problem(&poll{ctx: context.Background()}) }
+
+// own reports whether v is a variable of the problem, not one that Minimize adds.
+func (s *Solution) own(v Var) bool { return s.given == nil || s.given.has(v) }
+
+// problem is like Problem, with what Minimize adds. It returns nil if the poll
+// is over.
 func (s *Solution) problem(poll *poll) *Problem {
 	if s.change == nil {
 		return s.base
@@ -185,7 +196,7 @@ func (s *Solution) Has(v Var) bool {
 }
 
 // Len returns how many variables are selected.
-func (s *Solution) Len() int { return len(s.log) }
+func (s *Solution) Len() int { return len(s.vars()) }
 
 // Selected iterates over the selected variables, ascending.
 func (s *Solution) Selected() iter.Seq[Var] { return slices.Values(s.vars()) }
@@ -193,9 +204,11 @@ func (s *Solution) Selected() iter.Seq[Var] { return slices.Values(s.vars()) }
 // vars returns the selected variables, ascending.
 func (s *Solution) vars() []Var {
 	s.sortOnce.Do(func() {
-		s.sorted = make([]Var, len(s.log))
-		for i, d := range s.log {
-			s.sorted[i] = d.pick
+		s.sorted = make([]Var, 0, len(s.log))
+		for _, d := range s.log {
+			if s.own(d.pick) {
+				s.sorted = append(s.sorted, d.pick)
+			}
 		}
 		slices.Sort(s.sorted)
 	})

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,9 +25,11 @@ func (s Step) String() string {
 
 // Steps returns all choices that were made, in order.
 func (s *Solution) Steps() []Step {
-	steps := make([]Step, len(s.log))
-	for i := range s.log {
-		steps[i] = s.step(i)
+	steps := make([]Step, 0, len(s.log))
+	for i, d := range s.log {
+		if s.own(d.pick) {
+			steps = append(steps, s.step(i))
+		}
 	}
 	return steps
 }
@@ -35,10 +38,20 @@ func (s *Solution) step(i int) Step {
 	d := s.log[i]
 	p := s.base
 	if int(d.con) >= len(p.cons) {
-		p = s.Problem()
+		p = s.whole()
 	}
-	demand := p.Constraint(int(d.con))
+	demand := s.demand(p, d.con)
 	return Step{Pick: d.pick, Demand: demand, Rank: slices.Index(candidates(demand), d.pick)}
+}
+
+// demand returns a constraint without the variables that Minimize adds: what a
+// criterion wants is a Clause of one literal.
+func (s *Solution) demand(p *Problem, con int32) Constraint {
+	c := p.Constraint(int(con))
+	if s.given != nil && int(con) >= len(s.given.cons) {
+		c.Lits = c.Lits[:1]
+	}
+	return c
 }
 
 // Why returns the chain of steps that led to v: it begins with what is
@@ -78,6 +91,9 @@ const (
 	// Impossible: it was preferred, but cannot be selected together with the
 	// earlier choices.
 	Impossible
+	// Costly: it was preferred, but with the earlier choices every selection
+	// with it costs more by the criteria of [Minimize].
+	Costly
 )
 
 // String returns the kind in words.
@@ -89,6 +105,8 @@ func (k RefusalKind) String() string {
 		return "not needed"
 	case Impossible:
 		return "impossible"
+	case Costly:
+		return "costly"
 	}
 	return fmt.Sprintf("RefusalKind(%d)", uint8(k))
 }
@@ -104,7 +122,8 @@ type Refusal struct {
 	// NotNeeded. A constraint that refused Var comes before one that did not
 	// need it. Demand is the zero Constraint if Kind is NotAsked.
 	Demand Constraint
-	// Instead is the pick that meets Demand.
+	// Instead is the pick that meets Demand, or 0 if only a criterion of
+	// [Minimize] wants Var.
 	Instead Var
 	// Core, if Kind is Impossible, are constraints that, with the picks in
 	// Given, rule Var out, in the order of addition.
@@ -128,8 +147,16 @@ func (r *Refusal) String() string {
 	switch r.Kind {
 	case NotNeeded:
 		return fmt.Sprintf("%s is not selected: %s does for this: %s", r.name.of(r.Var), r.name.of(r.Instead), r.Demand)
+	case Costly:
+		if r.Instead == 0 {
+			return r.name.of(r.Var) + " is not selected: every selection with it costs more by the criteria"
+		}
+		return fmt.Sprintf("%s would be preferred to %s, but every selection with it costs more by the criteria", r.name.of(r.Var), r.name.of(r.Instead))
 	case Impossible:
 		head := fmt.Sprintf("%s would be preferred to %s, but these cannot be met together:", r.name.of(r.Var), r.name.of(r.Instead))
+		if r.Instead == 0 {
+			head = r.name.of(r.Var) + " is wanted, but these cannot be met together:"
+		}
 		return strings.Join(tell(head, r.Tree, r.linesMax), "\n")
 	}
 	return r.name.of(r.Var) + " is not selected: nothing that is selected calls for it"
@@ -161,7 +188,10 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (
 	r := &Refusal{Var: v, Kind: NotAsked, name: namer{p, opts.Name}, linesMax: opts.MaxLines}
 	for i, d := range s.log {
 		if s.preferred(&poll, v, d) {
-			r.Kind, r.Demand, r.Instead = Impossible, p.Constraint(int(d.con)), d.pick
+			r.Kind, r.Demand, r.Instead = Impossible, s.demand(p, d.con), d.pick
+			if !s.own(d.pick) {
+				r.Instead = 0
+			}
 			return s.refuse(ctx, r, i, opts.Budget.or(explainConflicts))
 		}
 	}
@@ -191,7 +221,7 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (
 // preferred reports whether v is a candidate of the choice that comes before
 // its pick.
 func (s *Solution) preferred(poll *poll, v Var, d decision) bool {
-	p := s.Problem()
+	p := s.whole()
 	c := &p.cons[d.con]
 	for _, l := range p.lits[c.start:c.end] {
 		switch {
@@ -217,7 +247,7 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int, b *Budget) (*R
 	}
 	picks := s.picks(q, i)
 	// The picks, and what is tried, are requirements.
-	p := s.Problem().copied(&poll{ctx: ctx}, len(picks)+1, len(picks)+1, len(picks)+1)
+	p := s.whole().copied(&poll{ctx: ctx}, len(picks)+1, len(picks)+1, len(picks)+1)
 	if p == nil {
 		return nil, stopped(ctx, knownSelected)
 	}
@@ -227,6 +257,10 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int, b *Budget) (*R
 	}
 	p.Require(r.Var, supposed("is tried"))
 	why, err := s.why(ctx, q, append(slices.Clip(picks), r.Var), p, b)
+	if err == errPossible && s.given != nil {
+		r.Kind, r.Minimal = Costly, true
+		return r, nil
+	}
 	if why.ids == nil {
 		return nil, err
 	}
@@ -240,7 +274,9 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int, b *Budget) (*R
 		case at < 0:
 			r.Core = append(r.Core, tree[j])
 		case at < len(picks):
-			r.Given = append(r.Given, picks[at])
+			if s.own(picks[at]) {
+				r.Given = append(r.Given, picks[at])
+			}
 		}
 	}
 	if p.size(why.ids) <= toldMax {
@@ -262,7 +298,7 @@ func (s *Solution) picks(q *part, i int) []Var {
 
 // partOf returns the part that v is in.
 func (s *Solution) partOf(ctx context.Context, v Var) (*part, error) {
-	x := indexOf(ctx, s.Problem())
+	x := indexOf(ctx, s.whole())
 	if x == nil {
 		return nil, stopped(ctx, knownSelected)
 	}
@@ -274,8 +310,10 @@ func (s *Solution) partOf(ctx context.Context, v Var) (*part, error) {
 	if ctx.Err() != nil {
 		return nil, stopped(ctx, knownSelected)
 	}
-	return nil, fmt.Errorf("solver: internal error: %s was passed over but is in no part", s.Problem().Name(v))
+	return nil, fmt.Errorf("solver: internal error: %s was passed over but is in no part", s.whole().Name(v))
 }
+
+var errPossible = errors.New("solver: internal error: what was passed over is possible")
 
 // why returns a reason why the last of the variables cannot be selected with
 // those before it: constraints of the part, and of those that p adds, which
@@ -284,7 +322,7 @@ func (s *Solution) partOf(ctx context.Context, v Var) (*part, error) {
 // the last. If ctx ends, they are what was found until then.
 func (s *Solution) why(ctx context.Context, q *part, required []Var, p *Problem, b *Budget) (core, error) {
 	exact := b.most(max(1, b.left/2))
-	m, err := newMinimizer(ctx, s.Problem(), q, make([]elit, p.vars+1), exact)
+	m, err := newMinimizer(ctx, s.whole(), q, make([]elit, p.vars+1), exact)
 	if err != nil {
 		return core{}, stopped(ctx, knownSelected)
 	}
@@ -306,7 +344,7 @@ func (s *Solution) why(ctx context.Context, q *part, required []Var, p *Problem,
 	b.pay(exact)
 	switch {
 	case kept == nil && minimal:
-		return core{}, fmt.Errorf("solver: internal error: %s was passed over but is possible", p.Name(required[len(required)-1]))
+		return core{}, errPossible
 	case kept != nil:
 		all := make([]int32, 0, len(kept)+1)
 		for _, i := range kept {

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/words"
@@ -18,12 +19,33 @@ type Adviser interface {
 	Advice() (text string, effort int)
 }
 
-// The efforts of constraints whose reason is not an Adviser. Other kinds are
-// treated as facts that the reader cannot change.
+// Advised returns a reason that knows what the reader can do about its
+// constraint: see [Adviser].
+func Advised(why, advice string, effort int) Adviser { return advised{why, advice, effort} }
+
+type advised struct {
+	why, advice string
+	effort      int
+}
+
+func (a advised) String() string        { return a.why }
+func (a advised) Advice() (string, int) { return a.advice, a.effort }
+
+// The efforts of constraints without a reason. Other kinds, and constraints with
+// a reason that is no Adviser, are facts that the reader cannot change.
 const (
 	effortAllow = 10 // a Prohibition
 	effortForgo = 20 // a Requirement, a Clause that denies nothing
 )
+
+// plus adds efforts: a sum that is too large for an int is the largest int, so
+// that the last resort stays the last.
+func plus(a, b int) int {
+	if a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
+}
 
 // namer gives the variables the names that the reader knows.
 type namer struct {
@@ -211,14 +233,14 @@ func (n namer) advice(c Constraint) (text string, effort int) {
 		return a.Advice()
 	}
 	switch {
+	case c.Why != nil:
+		return "", 0
 	case c.Kind == Prohibition:
 		return "allow " + n.of(c.Lits[0].Var()), effortAllow
 	case c.Kind == Requirement:
 		return "do not require " + n.of(c.Lits[0].Var()), effortForgo
 	case len(c.Lits) == 0:
 		return "drop the demand that nothing can meet", effortForgo
-	case c.Kind == Clause && len(candidates(c)) == len(c.Lits) && c.Why != nil:
-		return "give up that " + c.Why.String(), effortForgo
 	case c.Kind == Clause && len(candidates(c)) == len(c.Lits):
 		return "do not require " + n.list(candidates(c), "or"), effortForgo
 	}

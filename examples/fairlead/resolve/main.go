@@ -89,7 +89,8 @@ func (c *command) ask(ctx context.Context, r *olm.Resolver, stdout, stderr io.Wr
 		return c.runBatch(ctx, r, stdout)
 	}
 	if c.held != nil {
-		if status, err = c.clusterQuestion(ctx, r, stdout, stderr); err == nil && c.notKnown(stdout, stderr) {
+		status, err := c.clusterQuestion(ctx, r, stdout, stderr)
+		if err == nil && c.notKnown(stdout, stderr) {
 			status = max(status, statusNoSolution)
 		}
 		return status, err
