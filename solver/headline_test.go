@@ -3,6 +3,7 @@ package solver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -57,15 +58,15 @@ var headline = []struct {
 	name string
 	make func() func() (count int, unit string, err error)
 }{
-	{"solver/stating", func() func() (int, string, error) {
+	{"solver/stating/packages=20000", func() func() (int, string, error) {
 		state := distribution(headlinePackages)
 		return func() (int, string, error) { return state().NumVars(), "packages", nil }
 	}},
-	{"solver/questions", func() func() (int, string, error) {
+	{"solver/questions/packages=20000", func() func() (int, string, error) {
 		p := distribution(headlinePackages)()
 		return func() (int, string, error) { return askAll(p) }
 	}},
-	{"solver/hard", func() func() (int, string, error) {
+	{"solver/hard/packages=100/versions=1000", func() func() (int, string, error) {
 		p := graphs[4].problem(4)
 		return func() (int, string, error) {
 			s, err := solver.Solve(context.Background(), p, nil)
@@ -75,7 +76,7 @@ var headline = []struct {
 			return s.Len(), "packages", nil
 		}
 	}},
-	{"solver/minimize", func() func() (int, string, error) {
+	{"solver/minimize/packages=20000", func() func() (int, string, error) {
 		p := distribution(headlinePackages)()
 		p.Require(headlinePackages, nil)
 		fewest := solver.Criterion{Name: "packages"}
@@ -88,6 +89,27 @@ var headline = []struct {
 				return 0, "", err
 			}
 			return int(best.Costs[0]), "packages", nil
+		}
+	}},
+	{"solver/lazy/needs=1000/candidates=20000", func() func() (int, string, error) {
+		return func() (int, string, error) { return askShelf(shelf{1}, 1000) }
+	}},
+	{"solver/lazy/chain=500/candidates=10000", func() func() (int, string, error) {
+		return func() (int, string, error) { return askShelf(shelf{500}, 1) }
+	}},
+	{"solver/explain/packages=60/versions=1200", func() func() (int, string, error) {
+		p := web(60, 20, 3, 5)
+		return func() (int, string, error) {
+			_, err := solver.Solve(context.Background(), p, nil)
+			var unsat *solver.UnsatError
+			if !errors.As(err, &unsat) {
+				return 0, "", fmt.Errorf("not refuted: %v", err)
+			}
+			x, err := unsat.Explain(context.Background(), nil)
+			if err != nil {
+				return 0, "", err
+			}
+			return len(x.Conflicts[0].Core), "constraints", nil
 		}
 	}},
 }
@@ -129,4 +151,51 @@ func BenchmarkHeadline(b *testing.B) {
 			}
 		})
 	}
+}
+
+// shelf is a registry of packages of 20 versions each: package i needs i+1 if
+// that is in the same chain, and one in four newest versions needs what does
+// not exist.
+type shelf struct{ chain int }
+
+func (s shelf) Candidates(_ context.Context, needs []string) ([][]solver.Candidate, error) {
+	all := make([][]solver.Candidate, len(needs))
+	for i, n := range needs {
+		for v := 20; v > 0 && n != "nothing"; v-- {
+			all[i] = append(all[i], solver.Candidate{Name: fmt.Sprintf("%s-%d", n, v), Slot: n})
+		}
+	}
+	return all, nil
+}
+
+func (s shelf) Requirements(_ context.Context, candidates []string) ([]solver.Requirements, error) {
+	all := make([]solver.Requirements, len(candidates))
+	for i, c := range candidates {
+		var n, v int
+		if _, err := fmt.Sscanf(c, "p%d-%d", &n, &v); err != nil {
+			return nil, err
+		}
+		if (n+1)%s.chain != 0 {
+			all[i].Needs = append(all[i].Needs, fmt.Sprint("p", n+1))
+		}
+		if n%4 == 0 && v == 20 {
+			all[i].Needs = append(all[i].Needs, "nothing")
+		}
+	}
+	return all, nil
+}
+
+// askShelf solves for the given needs, and returns how often the registry was
+// asked.
+func askShelf(s shelf, needs int) (int, string, error) {
+	var texts []string
+	for i := range needs {
+		texts = append(texts, fmt.Sprint("p", i*s.chain))
+	}
+	l := solver.NewLazy(s)
+	found, err := l.Solve(context.Background(), texts, nil)
+	if err == nil && found.Len() != needs*s.chain {
+		err = fmt.Errorf("%d selected", found.Len())
+	}
+	return l.Asked().Calls, "calls", err
 }

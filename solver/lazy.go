@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -69,6 +70,7 @@ type offered struct {
 	Candidate
 	known           bool // its requirements are known
 	needs, excludes []*need
+	meets           []*need // what it is known to meet
 }
 
 // complete reports whether everything about its requirements is known.
@@ -86,16 +88,17 @@ func NewLazy(source Source) *Lazy {
 func (l *Lazy) Asked() Asked { return l.asked }
 
 // LazyOptions configure how [Lazy.Solve] asks. The zero value, like nil, asks
-// as little as possible.
+// about little that is not selected in the end.
 type LazyOptions struct {
 	// Options bound the search: MaxConflicts applies to each of its runs,
 	// Timeout to the whole, including the time that the source takes.
 	Options
 	// Ahead asks at once about everything that the best selection so far
-	// contains. That takes fewer calls, but asks about some candidates that are
-	// not selected in the end. Without it, each call asks about what is in
+	// contains. That takes the fewest calls, but asks about some candidates that
+	// are not selected in the end. Without it, each call asks about what is in
 	// every selection that meets the needs, as far as is known, and about the
-	// first unknown choice.
+	// next unknown choices: one at a time at first, and from the fifth call on
+	// twice as many each time.
 	Ahead bool
 }
 
@@ -114,8 +117,9 @@ type LazyOptions struct {
 // [*UnsatError] is about the known part: its conflicts are real, but its fixes
 // may fail for reasons that are not known yet; those of [Lazy.Explain] do not.
 //
-// Cost: a search of the known part for each call of the source. A source may be
-// endless: the search ends with ctx at the latest.
+// Cost: a search of the known part for each call of the source, of which there
+// are about as many as the longest chain of needs has links, and a few more. A
+// source may be endless: the search ends with ctx at the latest.
 func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*Solution, error) {
 	if opts == nil {
 		opts = &LazyOptions{}
@@ -126,20 +130,39 @@ func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*S
 	if err != nil {
 		return nil, err
 	}
-	for {
-		k := l.state(roots)
-		s, err := Solve(ctx, k.p, &Options{MaxConflicts: opts.MaxConflicts})
-		if err != nil {
+	own := opts.Options
+	own.Timeout = 0
+	k := l.state(roots)
+	for round := 0; ; round++ {
+		s, err := Solve(ctx, k.p, &own)
+		var open []*offered
+		if err == nil {
+			open = k.open(s, batch(round, opts.Ahead))
+		} else if !errors.As(err, new(*UnsatError)) {
 			return nil, err
 		}
-		open := k.open(s, opts.Ahead)
+		if len(open) == 0 && round > 0 { // what was added bit by bit is stated as if it had been known
+			s, err = Solve(ctx, l.state(roots).p, &own)
+		}
 		if len(open) == 0 {
-			return s, nil
+			return s, err
 		}
 		if err := l.learn(ctx, open); err != nil {
 			return nil, err
 		}
+		k.grow()
 	}
+}
+
+// few is how many times one choice is asked about alone.
+const few = 4
+
+// batch returns how many unknown choices to ask about in a round.
+func batch(round int, ahead bool) int {
+	if ahead || round > 30 {
+		return math.MaxInt
+	}
+	return 1 << max(0, round-few+1)
 }
 
 // Explain works out why the needs cannot be met, and what would help. It asks
@@ -180,12 +203,12 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 		rest, err := Solve(ctx, without, nil)
 		switch {
 		case err == nil:
-			open = k.open(rest, true)
+			open = k.open(rest, math.MaxInt)
 		case !errors.As(err, new(*UnsatError)): // there are more conflicts than were requested
 			return nil, err
 		}
 		for _, f := range x.Fixes {
-			open = append(open, k.open(f.Solution, true)...)
+			open = append(open, k.open(f.Solution, math.MaxInt)...)
 		}
 		if len(open) == 0 {
 			return x, nil
@@ -294,6 +317,7 @@ func (l *Lazy) meet(ctx context.Context, needs []*need) error {
 				return fmt.Errorf("solver: the source says that %q takes up %q, and before that it takes up %q: it must say the same each time", c.Name, c.Slot, o.Slot)
 			}
 			meets = append(meets, o)
+			o.meets = append(o.meets, n)
 		}
 		n.known, n.meets = true, meets
 	}
@@ -319,12 +343,24 @@ type known struct {
 	vars []*offered // by variable, from 1
 	by   map[*offered]Var
 	sets map[*need]Set
+
+	stated  []bool          // by variable, from 1: its requirements are in the problem
+	barred  int             // how many of vars have been looked at for bars
+	barring map[*need][]Var // what excludes a need
+	slots   map[string]*slot
+	filled  []*slot // those with more than was stated, in order
+}
+
+// A slot is what takes up one slot.
+type slot struct {
+	vars  []Var
+	dirty bool // there is more than was stated
 }
 
 // state states what is known, breadth first: what needs something comes before
 // what it needs.
 func (l *Lazy) state(roots []*need) *known {
-	k := &known{p: &Problem{}, by: make(map[*offered]Var), sets: make(map[*need]Set)}
+	k := &known{p: &Problem{}, by: make(map[*offered]Var), sets: make(map[*need]Set), barring: make(map[*need][]Var), slots: make(map[string]*slot)}
 	for _, n := range roots {
 		var lits []Lit
 		for _, v := range k.meeting(n) {
@@ -332,46 +368,65 @@ func (l *Lazy) state(roots []*need) *known {
 		}
 		k.p.Any(lits, wanted(n.text))
 	}
+	k.grow()
+	return k
+}
+
+// grow adds what has become known: it only adds constraints, so that a slot may
+// be stated again with more candidates.
+func (k *known) grow() {
 	for at := 0; at < len(k.vars); at++ {
 		o := k.vars[at]
+		if k.stated[at] || !o.complete() {
+			continue
+		}
+		k.stated[at] = true
 		for _, n := range o.needs {
-			if !n.known {
-				continue
-			}
 			if k.sets[n] == 0 {
 				k.sets[n] = k.p.Set(k.meeting(n))
 			}
 			k.p.DependOn(Var(at+1), k.sets[n], sourced{o, n})
 		}
-	}
-	k.bars()
-	return k
-}
-
-// bars states which of the reachable candidates cannot be selected together.
-func (k *known) bars() {
-	slots := make(map[string][]Var)
-	var names []string
-	for i, o := range k.vars {
 		for _, n := range o.excludes {
+			k.barring[n] = append(k.barring[n], Var(at+1))
 			for _, other := range n.meets {
-				if v := k.by[other]; v != 0 && other != o {
-					k.p.Exclude(Var(i+1), v, nil)
+				if v := k.by[other]; v != 0 && int(v) <= k.barred {
+					k.exclude(Var(at+1), v)
 				}
+			}
+		}
+	}
+	for ; k.barred < len(k.vars); k.barred++ {
+		o, v := k.vars[k.barred], Var(k.barred+1)
+		for _, n := range o.meets {
+			for _, by := range k.barring[n] {
+				k.exclude(by, v)
 			}
 		}
 		if o.Slot == "" {
 			continue
 		}
-		if slots[o.Slot] == nil {
-			names = append(names, o.Slot)
+		s := k.slots[o.Slot]
+		if s == nil {
+			s = &slot{}
+			k.slots[o.Slot] = s
 		}
-		slots[o.Slot] = append(slots[o.Slot], Var(i+1))
+		if s.vars = append(s.vars, v); len(s.vars) > 1 && !s.dirty {
+			s.dirty = true
+			k.filled = append(k.filled, s)
+		}
 	}
-	for _, name := range names {
-		if len(slots[name]) > 1 {
-			k.p.Limit(1, slots[name], nil)
-		}
+	for _, s := range k.filled {
+		k.p.Limit(1, s.vars, nil)
+		s.dirty = false
+	}
+	k.filled = k.filled[:0]
+}
+
+// exclude states that one candidate excludes another.
+func (k *known) exclude(by, v Var) {
+	if by != v {
+		k.p.Exclude(by, v, nil)
 	}
 }
 
@@ -382,26 +437,32 @@ func (k *known) meeting(n *need) []Var {
 	for i, o := range n.meets {
 		if k.by[o] == 0 {
 			k.by[o] = k.p.NewVar(o.Name)
-			k.vars = append(k.vars, o)
+			k.vars, k.stated = append(k.vars, o), append(k.stated, false)
 		}
 		vars[i] = k.by[o]
 	}
 	return vars
 }
 
-// open returns the candidates of a selection to ask about: none if all of them
-// are known.
-func (k *known) open(s *Solution, ahead bool) []*offered {
+// open returns the candidates of a selection to ask about: those that are sure,
+// and that many others; none if all of them are known.
+func (k *known) open(s *Solution, most int) []*offered {
 	var open []*offered
-	sure := make(map[Var]bool) // in every answer to the known part
-	for _, step := range s.Steps() {
-		lits := step.Demand.Lits
+	sure := make([]bool, len(k.vars)+1) // in every answer to the known part
+	for _, d := range s.log {
+		lits := k.p.litsOf(&k.p.cons[d.con])
 		if !lits[0].Selects() {
-			sure[step.Pick] = len(lits) == 2 && sure[lits[0].Var()]
+			sure[d.pick] = len(lits) == 2 && sure[lits[0].Var()]
 		} else {
-			sure[step.Pick] = len(lits) == 1
+			sure[d.pick] = len(lits) == 1
 		}
-		if o := k.vars[step.Pick-1]; !o.complete() && (ahead || sure[step.Pick] || len(open) == 0) {
+		o := k.vars[d.pick-1]
+		switch {
+		case o.complete():
+		case sure[d.pick]:
+			open = append(open, o)
+		case most > 0:
+			most--
 			open = append(open, o)
 		}
 	}
