@@ -122,6 +122,15 @@ type MachineStatus struct {
 	ErrorReason  string        `json:"errorReason,omitempty"`  // why it failed, in a word
 	ErrorMessage string        `json:"errorMessage,omitempty"` // why it failed, in a sentence
 	LastUpdated  *time.Time    `json:"lastUpdated,omitempty"`  // when the status was last written
+	// Deletion is when the stages of the deletion began, as the controller of the Cluster
+	// API reports it; nil if it does not.
+	Deletion *MachineDeletionStatus `json:"deletion,omitempty"`
+}
+
+// MachineDeletionStatus is when stages of a deletion began.
+type MachineDeletionStatus struct {
+	NodeDrainStartTime               *time.Time `json:"nodeDrainStartTime,omitempty"`               // of the drain
+	WaitForNodeVolumeDetachStartTime *time.Time `json:"waitForNodeVolumeDetachStartTime,omitempty"` // of the wait for volumes
 }
 
 // NodeRef names the node of a machine.

@@ -16,8 +16,9 @@ type VolumeAttachment struct {
 
 // VolumeAttachmentSpec is the desired state of an attachment.
 type VolumeAttachmentSpec struct {
-	NodeName string           `json:"nodeName"` // the node
-	Source   AttachmentSource `json:"source"`   // the volume
+	Attacher string           `json:"attacher,omitempty"` // the driver that attaches it
+	NodeName string           `json:"nodeName"`           // the node
+	Source   AttachmentSource `json:"source"`             // the volume
 }
 
 // AttachmentSource names a volume.
@@ -28,6 +29,13 @@ type AttachmentSource struct {
 // VolumeAttachmentStatus is the reported state of an attachment.
 type VolumeAttachmentStatus struct {
 	Attached bool `json:"attached"` // whether the node has the volume
+	// DetachError is why the last attempt to detach it failed; nil if none did.
+	DetachError *VolumeError `json:"detachError,omitempty"`
+}
+
+// VolumeError is a failure of a driver.
+type VolumeError struct {
+	Message string `json:"message,omitempty"` // what went wrong
 }
 
 // PersistentVolume is storage that outlives pods.

@@ -14,6 +14,7 @@ type Object struct {
 
 	Spec struct {
 		Finalizers []string `json:"finalizers,omitempty"` // of a Namespace
+		Paused     bool     `json:"paused,omitempty"`     // of a Cluster of the Cluster API
 	} `json:"spec"` // what is read of the desired state
 	Status struct {
 		Phase      string               `json:"phase,omitempty"`      // if it has one, as text

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -173,7 +174,8 @@ func (h *HealthCheck) Check() error {
 //
 //  1. A machine is unhealthy if it has failed or has [RemediateAnnotation], if its
 //     node is gone, if it has had no node for longer than the startup timeout since
-//     its status was written, or if it, or its node, has had one of the conditions
+//     its status was written (in the Cluster API: since it was created, or its
+//     infrastructure was ready), or if it, or its node, has had one of the conditions
 //     for longer than its timeout.
 //  2. A machine counts as healthy if it is not unhealthy, will not become so by the
 //     passing of time, and is not being deleted.
@@ -339,9 +341,17 @@ func (h *HealthCheck) starting(v *Health, m *lifecycle.Machine, now time.Time) {
 	if limit == 0 {
 		return
 	}
-	since := now
-	if m.Status.LastUpdated != nil {
+	since := m.CreationTimestamp
+	switch {
+	case strings.HasPrefix(m.APIVersion, "cluster.x-k8s.io/"):
+		if c := lifecycle.FindCondition(m.Status.Conditions, "InfrastructureReady"); c != nil && c.Status == fairlead.ConditionTrue && c.LastTransitionTime.After(since) {
+			since = c.LastTransitionTime
+		}
+	case m.Status.LastUpdated != nil:
 		since = *m.Status.LastUpdated
+	}
+	if since.IsZero() {
+		since = now
 	}
 	h.past(v, ReasonNoNode, fmt.Sprintf("it has had no node for more than %v", limit), since, limit, now)
 }

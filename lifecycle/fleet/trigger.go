@@ -156,7 +156,7 @@ func (s *Scene) autoscaler() *Cause {
 func (s *Scene) healthCheck(now time.Time) *Cause {
 	for i := range s.Checks {
 		h := &s.Checks[i]
-		if h.Check() != nil || h.Namespace != s.Machine.Namespace || !h.Spec.Selector.Matches(s.Machine.Labels) {
+		if h.Check() != nil || h.Namespace != s.Machine.Namespace || !h.Spec.Selector.Matches(s.Machine.Labels) || skipped(s.Machine) != "" {
 			continue
 		}
 		if v := h.look(Target{Machine: s.Machine, Node: s.Node}, now); v.Unhealthy {

@@ -32,6 +32,9 @@ type Around struct {
 	Attachments []lifecycle.VolumeAttachment `json:"attachments,omitempty"` // of volumes to nodes
 	Volumes     []lifecycle.PersistentVolume `json:"volumes,omitempty"`     // PersistentVolumes
 
+	Owning  []snapshot.Object                          `json:"-"` // Clusters of the Cluster API, with what they say
+	Objects map[string]*snapshot.List[snapshot.Object] `json:"-"` // as in Snapshot.Others
+
 	Unseen []string `json:"unseen,omitempty"` // which pods and budgets are not known, with the commands that list them
 }
 
@@ -48,7 +51,7 @@ func AroundOf(s *snapshot.Snapshot) Around {
 		Unseen: unseen,
 		Sets:   s.MachineSets.Items, Checks: s.HealthChecks.Items, Rules: s.DrainRules.Items,
 		Namespaces: snapshot.Metas(s.Namespaces.Items), Clusters: snapshot.Metas(s.Clusters.Items),
-		Attachments: s.Attachments.Items, Volumes: s.Volumes.Items,
+		Attachments: s.Attachments.Items, Volumes: s.Volumes.Items, Owning: s.Clusters.Items, Objects: s.Others,
 	}
 }
 

@@ -39,7 +39,7 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 	m := *machine
 	node := c.Node(&m)
 	x := &Explanation{Machine: m.ObjectMeta.String()}
-	w := &lifecycle.World{Machine: &m, View: c.view(node), Instance: instance(&m), Attachments: c.Attachments, PersistentVolumes: c.Volumes}
+	w := &lifecycle.World{Machine: &m, View: c.view(node), Instance: instance(&m), Attachments: c.Attachments, PersistentVolumes: c.Volumes, Cluster: c.clusterOf(&m)}
 	for _, r := range lifecycle.Reported(&m) {
 		x.Reported = append(x.Reported, reported(&r))
 	}
@@ -62,11 +62,18 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 			x.Unknown = append(x.Unknown, "not known: "+unseen)
 		}
 	}
-	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: c.set(&m), Checks: c.Checks}, now)
+	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: c.set(&m), Checks: c.Checks, Cluster: w.Cluster}, now)
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
+	if b, is := pausedBy(machine); is {
+		x.Blocked, x.Names = []fairlead.Block{b}, []string{""}
+		return x, nil
+	}
 	var state lifecycle.State
+	if m.Deleting() {
+		state = started(machine)
+	}
 	var decision lifecycle.Decision
 	for range 10 { // more than it takes to write conditions and to cordon
 		decision = lifecycle.Step(state, w, now, policy)
@@ -83,21 +90,35 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 		}
 	}
 	x.Stage, x.Drained = state.Stage, state.Drained
+	c.reasons(x, machine, w, &decision, now)
+	return x, nil
+}
+
+// reasons says why nothing more happens to a machine: what its own controller reports as
+// failed, what the engine waits for, and why it does not run.
+func (c *Cluster) reasons(x *Explanation, machine *lifecycle.Machine, w *lifecycle.World, decision *lifecycle.Decision, now time.Time) {
+	add := func(b fairlead.Block, name, detail string) {
+		x.Blocked, x.Names, x.details = append(x.Blocked, b), append(x.Names, name), append(x.details, detail)
+	}
+	if b, is := stuckBy(machine, now); is && machine.Deleting() {
+		add(b, "", "")
+	}
 	for i, b := range decision.Blocks() {
 		if b.Reason == drain.ReasonPodPending {
 			continue // it was decided on just now, see Next
 		}
 		b.Since = began(machine, w, &decision.Blocked[i])
 		before := b.Message
-		c.sharpen(&b, &m, w, &decision.Blocked[i], now)
-		x.Blocked, x.Names = append(x.Blocked, b), append(x.Names, decision.Blocked[i].Name)
-		x.details = append(x.details, decision.Blocked[i].Detail+strings.TrimPrefix(b.Message, before))
+		c.sharpen(&b, w.Machine, w, &decision.Blocked[i], now)
+		add(b, decision.Blocked[i].Name, decision.Blocked[i].Detail+strings.TrimPrefix(b.Message, before))
 	}
 	if b, ok := lifecycle.NotRunning(machine, c.Nodes, now); ok {
-		x.Blocked, x.Names = append(x.Blocked, b), append(x.Names, "")
+		if b.Reason == lifecycle.ReasonNoNode {
+			c.requests(&b)
+		}
+		add(b, "", "")
 	}
 	c.remediation(x, machine, now)
-	return x, nil
 }
 
 // suppose applies status updates and cordons, records all actions but status updates in

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
@@ -54,7 +55,7 @@ func (c *Cluster) sharpen(b *fairlead.Block, m *lifecycle.Machine, w *lifecycle.
 		for i := range c.Attachments {
 			a := &c.Attachments[i]
 			if a.Spec.Source.PersistentVolumeName == wait.Name && w.Node != nil && a.Spec.NodeName == w.Node.Name {
-				b.Message += " by VolumeAttachment " + a.Name
+				detaching(b, a)
 			}
 		}
 	case lifecycle.ReasonInstanceGoing:
@@ -62,6 +63,11 @@ func (c *Cluster) sharpen(b *fairlead.Block, m *lifecycle.Machine, w *lifecycle.
 			b.Owner = "the controller of " + ref.Kind + " " + ref.Name
 			b.Message = "the object that stands for its instance is to be deleted: " + ref.Kind + " " + m.Namespace + "/" + ref.Name
 			b.Unblock = "look at its conditions and finalizers: " + shell.Command("kubectl -n %s get %s %s -o yaml", m.Namespace, ref.Kind, ref.Name)
+			c.infrastructure(b, m.Namespace, ref)
+		}
+	case lifecycle.ReasonPaused:
+		if name := m.Labels[clusterLabel]; w.Cluster != nil && w.Cluster.Paused && name != "" {
+			b.Unblock = shell.Command("kubectl -n %s patch cluster.cluster.x-k8s.io %s --type=merge -p %s", m.Namespace, name, `{"spec":{"paused":false}}`)
 		}
 	case lifecycle.ReasonForeignNode, lifecycle.ReasonDoubtfulNode:
 		for i := range c.Machines {
@@ -78,17 +84,32 @@ func (c *Cluster) remediation(x *Explanation, m *lifecycle.Machine, now time.Tim
 	if m.Deleting() {
 		return
 	}
+	var other []string // checks that do not select it
+	selected := false
 	for i := range c.Checks {
 		h := &c.Checks[i]
-		if h.Namespace != m.Namespace || !h.Spec.Selector.Matches(m.Labels) {
+		if h.Namespace != m.Namespace {
 			continue
 		}
+		if !h.Spec.Selector.Matches(m.Labels) {
+			other = append(other, h.Name)
+			continue
+		}
+		selected = true
 		r, err := h.Evaluate(c.targets(m.Namespace), now)
 		if err != nil {
 			x.Unknown = append(x.Unknown, "health check "+h.Name+" cannot be evaluated: "+err.Error())
 			continue
 		}
 		name := m.ObjectMeta.String()
+		for _, v := range r.Skipped {
+			if v.Machine == name && len(x.Blocked) > 0 {
+				x.Blocked, x.Names = append(x.Blocked, fairlead.Block{
+					Subject: "health check " + h.ObjectMeta.String(), Reason: "Skipped", Message: "it leaves the machine alone: " + v.Why,
+					Owner: "whoever set the annotation", Unblock: "remove the annotation, or replace the machine yourself",
+				}), append(x.Names, "")
+			}
+		}
 		for _, v := range r.Targets {
 			if v.Machine != name || !v.Unhealthy {
 				continue
@@ -100,10 +121,17 @@ func (c *Cluster) remediation(x *Explanation, m *lifecycle.Machine, now time.Tim
 			}
 			for _, n := range r.Remediate {
 				if n == name {
-					x.Next = append(x.Next, "health check "+h.Name+" replaces it: "+v.Why)
+					text := "health check " + h.Name + " replaces it: " + v.Why
+					if v.Reason == fleet.ReasonNoNode {
+						text += "; if that is too little time for such machines, raise spec.nodeStartupTimeout of the check"
+					}
+					x.Next = append(x.Next, text)
 				}
 			}
 		}
+	}
+	if !selected && len(other) > 0 && len(x.Blocked) > 0 {
+		x.Unknown = append(x.Unknown, "no health check selects it, so none replaces it: "+words.First(other, 3)+" selects other labels")
 	}
 }
 
