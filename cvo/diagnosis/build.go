@@ -38,10 +38,14 @@ func build(w *world, before *Graph) *builder {
 		b.before = &Graph{}
 	}
 	b.nodesDown()
+	b.requests()
 	b.podsInTrouble()
+	b.claimsEnd()
 	b.budgetsFail()
 	b.machinesWait()
+	b.checksWait()
 	b.drains()
+	b.cordons()
 	b.poolsWait()
 	b.operatorsWait()
 	b.updateWaits()
@@ -82,7 +86,7 @@ func (b *builder) wait(from, to, rule string, sure Certainty) {
 
 // is makes a known failure the reason of a node of the graph; its sentence follows says.
 func (n *Node) is(f *failure.Failure, says string) {
-	n.Reason, n.Says, n.do, n.command = f.Code, says+f.Sentence, f.Do, f.Command
+	n.Reason, n.Says, n.do, n.command, n.plain = f.Code, says+f.Sentence, f.Do, f.Command, f.Plain
 	n.Danger = n.Danger || f.Danger
 }
 

@@ -27,12 +27,12 @@ func (b *builder) drains() {
 	if b.pods == nil || b.nodes == nil {
 		return
 	}
-	under, ahead := b.drained(), b.outdated()
+	under, later := b.drained(), b.outdated()
 	if len(under) > 0 {
-		b.drainsWait(under, true)
+		b.drainsWait(under, forUpdate)
 	}
-	if len(ahead) > 0 {
-		b.drainsWait(ahead, false)
+	if len(later) > 0 {
+		b.drainsWait(later, ahead)
 	}
 }
 
@@ -76,12 +76,12 @@ func (b *builder) request(names []string) *drain.PlanRequest {
 const mostRooms = 100
 
 // drainsWait adds what drains wait for.
-func (b *builder) drainsWait(names []string, under bool) {
+func (b *builder) drainsWait(names []string, w work) {
 	req := b.request(names)
-	if req.Returns = true; under {
+	if req.Returns = true; w != ahead {
 		req.AtOnce = len(names)
 	}
-	if req.IgnoreRoom = !under && len(names) > mostRooms; !req.IgnoreRoom {
+	if req.IgnoreRoom = w == ahead && len(names) > mostRooms; !req.IgnoreRoom {
 		req.Cluster = b.places()
 	}
 	plan, err := drain.NewPlan(req, b.now, nil)
@@ -92,17 +92,14 @@ func (b *builder) drainsWait(names []string, under bool) {
 		n := &plan.Nodes[i]
 		id := ID("Node", "", n.Node)
 		for k := range n.Pods {
-			if p := &n.Pods[k]; p.Why != "" && p.Why != drain.ReasonLaterOrder {
+			if p := &n.Pods[k]; !notWhy(p, w) {
 				if !b.have[id] {
-					b.add(Node{
-						Kind: "Node", Name: n.Node, State: Waiting, Reason: NodeDrainAhead, Owner: "owner of the pods",
-						Says: "the drain of node " + n.Node + ", which the update still needs, would not complete",
-					})
+					b.add(b.drainAhead(n.Node, w))
 				}
 				b.podStays(id, n.Node, p)
 			}
 		}
-		if under {
+		if w == forUpdate {
 			b.ending(id, n.Node)
 		}
 	}
@@ -112,7 +109,7 @@ func (b *builder) drainsWait(names []string, under bool) {
 		}
 	}
 	for i := range b.g.Nodes { // a drain that waits for nothing goes on
-		if n := &b.g.Nodes[i]; under && n.Reason == NodeDraining && !slices.ContainsFunc(b.g.Edges, func(e Edge) bool { return e.From == n.ID }) {
+		if n := &b.g.Nodes[i]; w == forUpdate && n.Reason == NodeDraining && !slices.ContainsFunc(b.g.Edges, func(e Edge) bool { return e.From == n.ID }) {
 			n.State = Going
 		}
 	}

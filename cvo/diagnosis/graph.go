@@ -52,6 +52,7 @@ type Node struct {
 	Alike string `json:"alike,omitempty"`
 
 	do, command string // what helps, if the failure is a known one
+	plain       string // the command where there is no oc
 	told        bool   // others reported it
 }
 

@@ -118,12 +118,7 @@ func (b *builder) guards(p *fairlead.Pod) (ids []string) {
 func (b *builder) machineFails(m *lifecycle.Machine) {
 	name := m.ObjectMeta.String()
 	x := Node{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Faulty, Reason: MachineFailed, Says: "machine " + name + " has failed", Sure: Seen, Owner: "administrator"}
-	for _, c := range m.Status.Conditions {
-		if f := failure.Recognise(&failure.Sign{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, Type: c.Type, Reason: c.Reason, Message: c.Message}); f != nil && c.Status != "True" {
-			x.is(f, "machine "+name+" has failed: ")
-			x.Quote = c.Message
-		}
-	}
+	b.machineSays(m, &x, "machine "+name+" has failed")
 	b.add(x)
 	if n := lifecycle.NodeOf(m, b.nodes); n != nil && b.down[n.Name] {
 		b.wait(ID("Node", "", n.Name), ID("Machine", m.Namespace, m.Name), "RunsOn", Derived)
@@ -137,8 +132,38 @@ func (b *builder) machineStarts(m *lifecycle.Machine) {
 	if age := b.age(m.CreationTimestamp); age > machineTime {
 		phase := cmp.Or(string(m.Status.Phase), "without a phase")
 		x.State, x.Reason, x.Says = Faulty, MachineSlow, "machine "+name+" is still "+phase+" and has no node"
+		b.machineSays(m, &x, x.Says)
 	}
 	b.add(x)
+}
+
+// machineSays adds why a machine does not run, as its status says it: a known failure first, then any
+// message; its error before its conditions.
+func (b *builder) machineSays(m *lifecycle.Machine, x *Node, says string) {
+	signs := []failure.Sign{{Reason: m.Status.ErrorReason, Message: m.Status.ErrorMessage}}
+	for _, c := range m.Status.Conditions {
+		if c.Status == fairlead.ConditionFalse {
+			signs = append(signs, failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message})
+		}
+	}
+	for i := range signs {
+		s := &signs[i]
+		s.Kind, s.Namespace, s.Name = "Machine", m.Namespace, m.Name
+		if f := failure.Recognise(s); f != nil {
+			x.is(f, says+": ")
+			x.Quote = s.Message
+			if said := failure.Telling(s.Message, 120); f.Code == "MachineInvalid" && said != "" {
+				x.Says += " (" + said + ")"
+			}
+			return
+		}
+	}
+	for i := range signs {
+		if said := failure.Telling(signs[i].Message, 140); said != "" {
+			x.Says, x.Quote = says+": "+said, signs[i].Message
+			return
+		}
+	}
 }
 
 // otherSigns adds known failures that other objects show.

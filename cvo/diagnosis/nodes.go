@@ -25,9 +25,13 @@ func (b *builder) nodesDown() {
 	for i := range b.nodes {
 		n := &b.nodes[i]
 		b.draining[n.Name] = rollout.Draining(n)
-		if c := rollout.Against(n); c != nil {
+		c := rollout.Against(n)
+		if c != nil && c.Type == "Ready" {
 			b.nodeDown(n, c)
 			continue
+		}
+		if c != nil { // it is ready, and takes no new pods
+			b.down[n.Name] = true
 		}
 		state := n.Annotations[rollout.AnnotationState]
 		switch {
@@ -70,8 +74,6 @@ func (b *builder) nodeDown(n *fairlead.Node, c *fairlead.NodeCondition) {
 		x.Says = "node " + n.Name + " does not report"
 	case f != nil:
 		x.is(f, "node "+n.Name+" is not ready: ")
-	case c.Type != "Ready":
-		x.Says = "node " + n.Name + " reports " + c.Type
 	}
 	if updating(n) && !b.draining[n.Name] && b.age(c.LastTransitionTime) < restartTime {
 		x.State, x.Reason, x.Says, x.Danger = Going, NodeRestarting, "node "+n.Name+" restarts for the update", false
@@ -105,29 +107,19 @@ func (b *builder) nodeDegraded(n *fairlead.Node) {
 	b.add(x)
 }
 
-// pressure adds the pressure of a node that is ready.
+// pressure adds what a node that is ready is short of.
 func (b *builder) pressure(n *fairlead.Node) {
-	for _, kind := range [...]string{"MemoryPressure", "PIDPressure"} {
+	for _, kind := range [...]string{"DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable"} {
 		c := n.Condition(kind)
 		if c == nil || c.Status != fairlead.ConditionTrue {
 			continue
 		}
-		f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Type: kind, Reason: c.Reason, Message: c.Message})
-		if f != nil {
-			x := Node{ID: ID("Node", "", n.Name) + "#" + kind, Kind: "Node", Name: n.Name, State: Faulty, Quote: c.Message, Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator"}
+		x := Node{ID: ID("Node", "", n.Name) + "#" + kind, Kind: "Node", Name: n.Name, State: Faulty, Quote: c.Message, Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator"}
+		if f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Type: kind, Reason: cmp.Or(c.Reason, kind), Message: c.Message}); f != nil {
 			x.is(f, "node "+n.Name+": ")
-			b.add(x)
+		} else {
+			x.Reason, x.Says = kind, "node "+n.Name+" reports "+kind
 		}
+		b.add(x)
 	}
-}
-
-// cordon returns the ID of a node that is cordoned, and adds it if nothing else is known of it.
-func (b *builder) cordon(n *fairlead.Node) string {
-	id := ID("Node", "", n.Name)
-	if !b.have[id] {
-		b.add(Node{
-			Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeCordoned, Says: "node " + n.Name + " is cordoned, and nothing that is known needs that", Sure: Derived, Owner: "administrator",
-		})
-	}
-	return id
 }

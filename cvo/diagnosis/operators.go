@@ -103,6 +103,9 @@ func (b *builder) waiting(pool string) bool {
 // reason of x.
 func (b *builder) link(id string, x *Node, s *failure.Sign) {
 	f := failure.Recognise(s)
+	if f != nil && f.Link && f.Of.Kind == "ClusterOperator" && f.Of.Name != s.Name && !b.unwell(f.Of.Name) {
+		f = failure.RecogniseOwn(s) // the other operator does not say that anything is wrong
+	}
 	if f == nil {
 		return
 	}
@@ -128,6 +131,13 @@ func (b *builder) link(id string, x *Node, s *failure.Sign) {
 		}
 		b.wait(id, to, f.Code, Seen)
 	}
+}
+
+// unwell reports whether a cluster operator says that something is wrong, or is not updated.
+func (b *builder) unwell(operator string) bool {
+	return slices.ContainsFunc(b.report.Operators, func(r cvo.OperatorReport) bool {
+		return r.Name == operator && (r.Health != "healthy" || b.report.Updating && r.State != "updated")
+	})
 }
 
 // exists reports whether something is known to be wrong with an object, or will be.

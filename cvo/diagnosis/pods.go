@@ -1,18 +1,20 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // podsInTrouble adds the pods that are not ready, or that do not end.
 func (b *builder) podsInTrouble() {
 	for i := range b.pods {
 		p := &b.pods[i]
-		if p.Finished() || p.Ready() && p.DeletionTimestamp == nil {
+		if (p.Finished() || p.Ready()) && p.DeletionTimestamp == nil {
 			continue
 		}
 		b.podTrouble(p)
@@ -81,6 +83,15 @@ func (b *builder) podFails(p *fairlead.Pod, x Node) {
 		if f.Of.Kind == "Pod" {
 			x.Alike = workload(p)
 		}
+		b.crashes(p, f, &x)
+		if volumeFailure(f) && b.volumesWait(p) {
+			x.State = Waiting
+		}
+		b.add(x)
+		return
+	}
+	if age := b.age(since); age >= startTime && b.volumesWait(p) {
+		x.State, x.Reason, x.Says = Waiting, PodNotReady, "pod "+name+" waits for its volume"
 		b.add(x)
 		return
 	}
@@ -126,9 +137,37 @@ func (b *builder) containerFailure(p *fairlead.Pod) (found *failure.Failure, sai
 	return found, said
 }
 
+// crashes says more about a container that ends again and again: which one, and how.
+func (b *builder) crashes(p *fairlead.Pod, f *failure.Failure, x *Node) {
+	if f.Code != "ContainerCrashes" && f.Code != "LivenessFails" {
+		return
+	}
+	for k, list := range [][]fairlead.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range list {
+			c := &list[i]
+			t := cmp.Or(c.State.Terminated, c.LastState.Terminated)
+			if c.State.Waiting == nil && c.State.Terminated == nil || t == nil || t.ExitCode == 0 {
+				continue
+			}
+			what := "container " + c.Name
+			if k == 0 {
+				what = "init container " + c.Name
+			}
+			if f.Code == "ContainerCrashes" {
+				x.Says = fmt.Sprintf("pod %s: %s ends with exit code %d soon after each start", p.ObjectMeta.String(), what, t.ExitCode)
+				if said := failure.Telling(t.Message, 140); said != "" {
+					x.Says, x.Quote = x.Says+": "+said, t.Message
+				}
+			}
+			x.command = shell.Command("kubectl -n %s logs %s -c %s --previous --tail=50", p.Namespace, p.Name, c.Name)
+			return
+		}
+	}
+}
+
 // weak reports whether a failure says only that there is one.
 func weak(f *failure.Failure) bool {
-	return f.Code == "ImagePullFailed" || f.Code == "ContainerNotCreated" || f.Code == "ContainerCrashes"
+	return f.Code == "ImagePullFailed" || f.Code == "ReadinessFails" || f.Code == "MountFailed" || f.Code == "SandboxFailed" || f.Code == "ContainerNotCreated" || f.Code == "ContainerCrashes"
 }
 
 // workload names what a pod belongs to: its controller without the hash of a Deployment, or

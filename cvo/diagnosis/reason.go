@@ -9,6 +9,8 @@ const (
 	NodeDegraded     = "NodeDegraded"     // its configuration could not be changed
 	NodeDraining     = "NodeDraining"     // its pods are being moved away
 	NodeDrainAhead   = "NodeDrainAhead"   // its pods could not be moved away, once it is drained
+	NodeDrainStuck   = "NodeDrainStuck"   // it is cordoned by hand, and a drain of it does not complete
+	RequestPending   = "RequestPending"   // a kubelet's request for a certificate waits for approval
 	NodeTaintLeft    = "NodeTaintLeft"    // it is ready, and still has the out-of-service taint
 	NodeCordoned     = "NodeCordoned"     // it is cordoned, and nothing that is known needs that
 	PodStarting      = "PodStarting"      // it is not ready, and young
@@ -27,6 +29,15 @@ const (
 	PodNotTolerating = "PodNotTolerating" // it does not tolerate the taints of the nodes that have room
 	PodNoNode        = "PodNoNode"        // no node is one that it selects
 	PodKeptApart     = "PodKeptApart"     // its affinity, or the spread of its pods, forbids all nodes
+	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long
+	ClaimInUse       = "ClaimInUse"       // the claim is being deleted, and pods use it
+	ClaimLost        = "ClaimLost"        // the volume of the claim does not exist any more
+	ClaimPending     = "ClaimPending"     // the claim has no volume, and nothing says why
+	ClassMissing     = "ClassMissing"     // the claim's storage class does not exist
+	NoDefaultClass   = "NoDefaultClass"   // the claim names no storage class, and none is the default
+	AttachedToGone   = "AttachedToGone"   // a volume is attached to a node that does not exist
+	AttachedIdle     = "AttachedIdle"     // a volume is attached where nothing uses it
+	VolumeInUse      = "VolumeInUse"      // another pod uses the volume on another node
 	BudgetNever      = "BudgetNever"      // the budget allows no eviction even when all its pods are healthy
 	BudgetSpent      = "BudgetSpent"      // the budget allows no eviction while pods of it are not healthy
 	BudgetShort      = "BudgetShort"      // pods of the budget do not exist

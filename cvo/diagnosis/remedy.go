@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,10 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 		return []remedy{{Step{Do: "Allow pods on node " + n.Name + " again", Command: w.uncordon(n.Name), Tried: true}, func(c *world) bool {
 			return c.editNode(n.Name, func(x *fairlead.Node) { x.Spec.Unschedulable = false })
 		}}}
+	case AttachedToGone:
+		r := w.knownRemedy(n)
+		r.Must, r.See = "the node's machine is gone or powered off: a volume that is still written to would be damaged", w.program("kubectl get nodes -o wide")
+		return []remedy{r}
 	case NodeTaintLeft:
 		return []remedy{{Step{Do: "Remove the taint " + outOfService + " from node " + n.Name, Command: w.taint(n.Name, outOfService+"-"), Tried: true}, func(c *world) bool {
 			return c.editNode(n.Name, func(x *fairlead.Node) {
@@ -185,6 +190,9 @@ func (w *world) backRemedies(n *Node) []remedy {
 			Must: "its machine is powered off: a pod that still runs there would write to the volume of its replacement", See: s.Command,
 		}
 	}
+	if s.Or == nil {
+		s.Or = w.remediation(n.Name)
+	}
 	return []remedy{{s, func(c *world) bool { return c.bringBack(n.Name) }}}
 }
 
@@ -237,33 +245,84 @@ func (w *world) bringBack(name string) bool {
 
 // knownRemedy is what the table of known failures says, or else where to look.
 func (w *world) knownRemedy(n *Node) remedy {
-	s := Step{Do: "See why: " + n.Says}
-	switch n.Kind {
-	case "ClusterOperator":
-		s.Command = w.program(shell.Command("kubectl describe clusteroperator %s", n.Name))
-	case "ClusterVersion", "Update":
-		s.Command = "oc describe clusterversion version"
-	case "Node":
-		s.Command = w.program(shell.Command("kubectl describe node %s", n.Name))
-	default:
-		s.Command = w.program(shell.Command("kubectl describe %s %s", strings.ToLower(n.Kind), n.Name))
-		if n.Namespace != "" {
-			s.Command = w.program(shell.Command("kubectl -n %s describe %s %s", n.Namespace, strings.ToLower(n.Kind), n.Name))
-		}
-	}
-	if n.do != "" {
+	s := Step{Do: "See what " + n.title() + " says about it", Command: w.program(describe(n))}
+	switch {
+	case n.do != "":
 		s.Do = upper(n.do)
-		if object := n.title(); n.Kind != "ClusterVersion" && n.Kind != "Update" && !strings.Contains(n.do, n.Name) {
-			s.Do = upper(object) + ": " + n.do
+		if n.Kind != "ClusterVersion" && n.Kind != "Update" && !strings.Contains(n.do, n.Name) {
+			s.Do = upper(n.title()) + ": " + n.do
 		}
-		s.Command = w.program(n.command)
+		s.Command = cmp.Or(w.program(n.command), s.Command)
+		if strings.HasPrefix(s.Command, "oc ") && !w.openshift() {
+			s.Command = cmp.Or(n.plain, describe(n))
+		}
+	case n.Reason == PodNotReady || n.Reason == PodOnDownNode:
+		s.Do = "Read the log of pod " + n.full() + ": it runs, and is not ready"
+		s.Command = w.program(shell.Command("kubectl -n %s logs %s --all-containers --tail=50", n.Namespace, n.Name))
+	case n.Reason == PodUnscheduled:
+		s.Do = "See whether the scheduler runs"
+		s.Command = w.program("kubectl get pods -A -l component=kube-scheduler")
+		if w.openshift() {
+			s.Command = "oc get pods -n openshift-kube-scheduler"
+		}
 	}
+	w.shows(&s, n)
 	return w.supposed(n, s)
 }
 
-// program replaces kubectl at the beginning of a command by oc on OpenShift.
+// describe returns the command that shows an object with its events.
+func describe(n *Node) string {
+	switch {
+	case n.Kind == "ClusterVersion" || n.Kind == "Update":
+		return "oc describe clusterversion version"
+	case n.Namespace != "":
+		return shell.Command("kubectl -n %s describe %s %s", n.Namespace, strings.ToLower(n.Kind), n.Name)
+	}
+	return shell.Command("kubectl describe %s %s", strings.ToLower(n.Kind), n.Name)
+}
+
+// shows says how one sees whether an assumed step has succeeded.
+func (w *world) shows(s *Step, n *Node) {
+	switch n.Kind {
+	case "Pod":
+		s.Shows, s.Means = shell.Command("kubectl -n %s get pod %s", n.Namespace, n.Name), "it worked when READY is all of its containers; a pod that was replaced has another name"
+	case "Node":
+		s.Shows, s.Means = shell.Command("kubectl get node %s", n.Name), "it worked when STATUS is Ready; NotReady means that the kubelet is still not well"
+	case "ClusterOperator":
+		s.Shows, s.Means = shell.Command("kubectl get clusteroperator %s", n.Name), "it worked when AVAILABLE is True and DEGRADED is False; MESSAGE says what is left"
+	case "ClusterVersion", "Update":
+		s.Shows, s.Means = "oc adm upgrade", "it worked when it shows no Failing=True and no ReleaseAccepted=False"
+	case "MachineConfigPool":
+		s.Shows, s.Means = shell.Command("kubectl get machineconfigpool %s", n.Name), "it worked when UPDATED is True; DEGRADED True means that a node fails still"
+	case "Machine":
+		s.Shows, s.Means = shell.Command("kubectl -n %s get machine %s", n.Namespace, n.Name), "it worked when the machine is Running, or no longer there if it is being deleted"
+	case "PersistentVolumeClaim":
+		s.Shows, s.Means = shell.Command("kubectl -n %s get pvc %s", n.Namespace, n.Name), "it worked when STATUS is Bound; Pending means that no volume was made"
+	case "Namespace", "CustomResourceDefinition", "VolumeAttachment":
+		s.Shows, s.Means = shell.Command("kubectl get %s %s", strings.ToLower(n.Kind), n.Name), "it worked when it is not found any more"
+	case "APIService":
+		s.Shows, s.Means = shell.Command("kubectl get apiservice %s", n.Name), "it worked when AVAILABLE is True, or the APIService is gone"
+	default:
+		s.Shows, s.Means = get(n), "it worked when the object no longer says so"
+	}
+	s.Shows = w.program(s.Shows)
+}
+
+// get returns the command that shows an object.
+func get(n *Node) string {
+	if n.Namespace != "" {
+		return shell.Command("kubectl -n %s get %s %s -o yaml", n.Namespace, strings.ToLower(n.Kind), n.Name)
+	}
+	return shell.Command("kubectl get %s %s -o yaml", strings.ToLower(n.Kind), n.Name)
+}
+
+// program turns a command into one that the cluster's program knows: oc on OpenShift, kubectl elsewhere.
 func (w *world) program(command string) string {
-	if rest, ok := strings.CutPrefix(command, "kubectl "); ok && w.openshift() {
+	rest, is := strings.CutPrefix(command, "kubectl ")
+	switch {
+	case is && w.openshift() && (strings.HasPrefix(rest, "certificate ") || strings.HasPrefix(rest, "top ")):
+		return strings.Replace(command, "kubectl", "oc adm", 1)
+	case is && w.openshift():
 		return "oc " + rest
 	}
 	return command

@@ -27,6 +27,9 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 		if f != nil {
 			x.is(f, "pod "+name+" has no node: ")
 			x.Alike = workload(p)
+			if volumeFailure(f) && b.volumesWait(p) {
+				x.State = Waiting
+			}
 			b.add(x)
 			return
 		}
@@ -44,6 +47,9 @@ func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
 	id := ID("Pod", p.Namespace, p.Name)
 	if to, ok := b.places().First(p, b.takes); ok {
 		x.State, x.Reason, x.Says = Going, PodScheduling, says+" yet, and fits on node "+to.Name
+		if b.age(x.Since) > startTime {
+			x.State, x.Reason, x.Says = Faulty, PodUnscheduled, says+", although it fits on node "+to.Name
+		}
 		b.add(x)
 		return
 	}
@@ -76,7 +82,7 @@ func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
 			why = append(why, "node "+only[f]+": "+well.Evaluate(p, only[f])[0].Message)
 			continue
 		}
-		why = append(why, fmt.Sprintf("%d nodes %s", counts[f], unfit(f)))
+		why = append(why, fmt.Sprintf("%d nodes %s%s", counts[f], unfit(f), b.example(well, p, f, only[f])))
 	}
 	x.State, x.Reason, x.Alike = Faulty, PodNoRoom, workload(p)
 	if len(filters) > 0 {
@@ -132,6 +138,21 @@ func (b *builder) shutBy(node string) string {
 		return id + "#" + outOfService
 	}
 	return b.cordon(b.node(node))
+}
+
+// example says, in parentheses, what a filter finds on one of several nodes that it rejects.
+func (b *builder) example(well *placement.Cluster, p *fairlead.Pod, f placement.Filter, node string) string {
+	switch f {
+	case placement.NodeResources, placement.TaintToleration, placement.NodeAffinity, placement.NodePorts:
+	default:
+		return ""
+	}
+	for _, m := range well.Evaluate(p, node) {
+		if m.Filter == f {
+			return " (" + node + ": " + m.Message + ")"
+		}
+	}
+	return ""
 }
 
 // placeless are the reasons that noPlace returns.

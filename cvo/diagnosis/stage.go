@@ -72,7 +72,7 @@ func (b *builder) poolStage(r *cvo.PoolReport) Stage {
 		s.Done = -1
 		return s
 	}
-	down, cordoned := 0, 0
+	down, closed, cordoned := 0, 0, 0
 	var maximum int
 	for i := range b.report.Nodes {
 		if b.report.Nodes[i].Pool != r.Name {
@@ -81,6 +81,8 @@ func (b *builder) poolStage(r *cvo.PoolReport) Stage {
 		n := b.node(b.report.Nodes[i].Name)
 		switch {
 		case n == nil:
+		case b.down[n.Name] && b.reports(n.Name):
+			closed++
 		case b.down[n.Name]:
 			down++
 		case n.Spec.Unschedulable && !b.draining[n.Name] && !updating(n):
@@ -95,7 +97,7 @@ func (b *builder) poolStage(r *cvo.PoolReport) Stage {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{down, "down"}, {r.Draining, "draining"}, {r.Degraded, "degraded"}, {cordoned, "cordoned"}, {r.Unknown, "of an unknown release"}} {
+	}{{down, "down"}, {closed, "taking no pods"}, {r.Draining, "draining"}, {r.Degraded, "degraded"}, {cordoned, "cordoned"}, {r.Unknown, "of an unknown release"}} {
 		if n.n > 0 {
 			s.Says = append(s.Says, fmt.Sprintf("%d %s", n.n, n.what))
 		}
@@ -103,7 +105,7 @@ func (b *builder) poolStage(r *cvo.PoolReport) Stage {
 	if r.State == "paused" {
 		s.Says = append(s.Says, "paused")
 	}
-	if away := down + r.Draining + cordoned; away > 0 && maximum > 0 && r.Updated < r.Total {
+	if away := down + closed + r.Draining + cordoned; away > 0 && maximum > 0 && r.Updated < r.Total {
 		s.Says = append(s.Says, fmt.Sprintf("%d of %d may be down", maximum, r.Total))
 	}
 	return s
@@ -116,11 +118,15 @@ func (b *builder) nodeStage() Stage {
 		return s
 	}
 	s.Done, s.Total = 0, len(b.nodes)
-	cordoned := 0
+	closed, cordoned := 0, 0
 	for i := range b.nodes {
 		n := &b.nodes[i]
-		if !b.down[n.Name] {
+		switch {
+		case !b.down[n.Name]:
 			s.Done++
+		case b.reports(n.Name):
+			s.Done++
+			closed++
 		}
 		if n.Spec.Unschedulable {
 			cordoned++
@@ -128,6 +134,9 @@ func (b *builder) nodeStage() Stage {
 	}
 	if down := s.Total - s.Done; down > 0 {
 		s.Says = append(s.Says, fmt.Sprintf("%d down", down))
+	}
+	if closed > 0 {
+		s.Says = append(s.Says, fmt.Sprintf("%d taking no pods", closed))
 	}
 	if cordoned > 0 {
 		s.Says = append(s.Says, fmt.Sprintf("%d cordoned", cordoned))

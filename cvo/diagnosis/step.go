@@ -125,9 +125,18 @@ func freed(before *Graph, causes []Cause, after *Graph) []string {
 func (w *world) try(first, graph *Graph, id string, r *remedy) (*world, *Graph, bool) {
 	after := w.copied()
 	if r.play == nil {
-		after.solved = append(slices.Clone(w.solved), id)
+		of := *graph.Node(id)
+		gone := func(n *Node) bool { // what helps one helps all of the same workload, image or service
+			return n.ID == id || of.Alike != "" && n.Alike == of.Alike && n.Kind == of.Kind && n.Reason == of.Reason && n.State == of.State
+		}
+		after.solved = slices.Clone(w.solved)
+		for i := range graph.Nodes {
+			if gone(&graph.Nodes[i]) {
+				after.solved = append(after.solved, graph.Nodes[i].ID)
+			}
+		}
 		g := &Graph{Nodes: slices.Clone(graph.Nodes), Edges: slices.Clone(graph.Edges)}
-		g.without(first, func(n *Node) bool { return n.ID == id })
+		g.without(first, gone)
 		g.Normal()
 		return after, g, true
 	}

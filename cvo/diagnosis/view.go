@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -41,6 +42,14 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 	scales(w, "ReplicationController", s.Controllers.Items)
 	w.partly = s.UpdateDump().Partly
 	w.unseen = s.Partly("Pod", "PodDisruptionBudget", "Machine")
+	w.storage = storage{claims: s.Claims.Items, claimed: s.Claims.Scope.Whole(), classes: s.StorageClasses.Known(), attachments: s.Attachments.Items, events: map[string][]string{}}
+	if l := s.Others["CertificateSigningRequest.certificates.k8s.io"]; l != nil {
+		for i := range l.Items {
+			if len(l.Items[i].Status.Conditions) == 0 {
+				w.csrs = append(w.csrs, l.Items[i])
+			}
+		}
+	}
 	w.notice(s)
 	w.listen(s)
 	return w
@@ -57,19 +66,25 @@ func scales(w *world, kind string, list []snapshot.Workload) {
 	}
 }
 
-// notice keeps recent events about pods.
+// notice keeps recent events about pods and claims.
 func (w *world) notice(s *snapshot.Snapshot) {
 	order := make([]*snapshot.Event, 0, len(s.Events.Items))
 	for i := range s.Events.Items {
 		e := &s.Events.Items[i]
-		if e.Type == "Warning" && e.Object().Kind == "Pod" && w.now.Sub(e.Last()) < recent {
+		pod := e.Type == "Warning" && e.Object().Kind == "Pod"
+		claim := e.Object().Kind == "PersistentVolumeClaim" && (e.Reason == "ProvisioningFailed" || e.Reason == "FailedBinding")
+		if (pod || claim) && w.now.Sub(e.Last()) < recent {
 			order = append(order, e)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *snapshot.Event) int { return b.Last().Compare(a.Last()) })
 	for _, e := range order {
-		pod := e.Object().Namespace + "/" + e.Object().Name
-		w.events[pod] = append(w.events[pod], cmp.Or(e.Message, e.Note))
+		of := e.Object().Namespace + "/" + e.Object().Name
+		if e.Object().Kind == "Pod" {
+			w.events[of] = append(w.events[of], cmp.Or(e.Message, e.Note))
+		} else {
+			w.storage.events[of] = append(w.storage.events[of], cmp.Or(e.Message, e.Note))
+		}
 	}
 }
 
@@ -80,10 +95,23 @@ func (w *world) listen(s *snapshot.Snapshot) {
 	}
 	for i := range s.Namespaces.Items {
 		n := &s.Namespaces.Items[i]
+		var one fairlead.Condition // what holds its objects, and which they are
 		for _, c := range n.Status.Conditions {
-			if n.DeletionTimestamp != nil && c.Status == fairlead.ConditionTrue {
+			switch {
+			case n.DeletionTimestamp == nil || c.Status != fairlead.ConditionTrue:
+			case c.Type == "NamespaceFinalizersRemaining":
+				c.Message = strings.TrimSpace(c.Message + "\n" + one.Message)
+				one = c
+			case c.Type == "NamespaceContentRemaining" && one.Type != "":
+				one.Message += "\n" + c.Message
+			case c.Type == "NamespaceContentRemaining":
+				one = c
+			default:
 				say("Namespace", &n.ObjectMeta, c)
 			}
+		}
+		if one.Type != "" {
+			say("Namespace", &n.ObjectMeta, one)
 		}
 	}
 	for i := range s.APIServices.Items {

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
@@ -32,6 +33,8 @@ type world struct {
 	machines   []lifecycle.Machine
 	checks     []fleet.HealthCheck
 	events     map[string][]string // by pod that is not well, what was noticed about it, the last first
+	storage    storage             // what is known of volumes
+	csrs       []snapshot.Object   // requests for certificates that nobody has decided
 	more       []Other             // what other engines explain
 	solved     []string            // IDs of nodes of the graph that are supposed to be gone
 	partly     []cvo.Gap           // of operators, pools, configs and nodes: what is missing of them

@@ -15,6 +15,8 @@ type Object struct {
 	Spec struct {
 		Finalizers []string `json:"finalizers,omitempty"` // of a Namespace
 		Paused     bool     `json:"paused,omitempty"`     // of a Cluster of the Cluster API
+		Username   string   `json:"username,omitempty"`   // of a CertificateSigningRequest: who made it
+		SignerName string   `json:"signerName,omitempty"` // of a CertificateSigningRequest: who is to sign it
 	} `json:"spec"` // what is read of the desired state
 	Status struct {
 		Phase      string               `json:"phase,omitempty"`      // if it has one, as text

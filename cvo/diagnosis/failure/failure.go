@@ -45,6 +45,7 @@ type Failure struct {
 	// Command repairs it, or shows what to repair; it runs as printed. Programs are kubectl,
 	// or oc where only oc can do it.
 	Command string `json:"command"`
+	Plain   string `json:"plain,omitempty"`  // what to run instead of Command where there is no oc; empty if nothing
 	Danger  bool   `json:"danger,omitempty"` // data may be lost
 }
 
@@ -68,7 +69,12 @@ const mostText = 64 << 10
 //  4. Reasons that say little, such as ImagePullBackOff, count last.
 //
 // Of a message, the first 64 KiB count.
-func Recognise(s *Sign) *Failure {
+func Recognise(s *Sign) *Failure { return recognise(s, func(*row) bool { return true }) }
+
+// RecogniseOwn is Recognise without the failures that are only symptoms of another object's.
+func RecogniseOwn(s *Sign) *Failure { return recognise(s, func(r *row) bool { return !r.link }) }
+
+func recognise(s *Sign, may func(*row) bool) *Failure {
 	text := s.Message
 	if len(text) > mostText {
 		text = text[:mostText]
@@ -81,7 +87,7 @@ func Recognise(s *Sign) *Failure {
 		func(r *row) bool { return r.because(s.Reason) },
 	} {
 		rows := table()
-		if k := slices.IndexFunc(rows, func(r row) bool { return r.applies(s) && test(&r) }); k >= 0 {
+		if k := slices.IndexFunc(rows, func(r row) bool { return may(&r) && r.applies(s) && test(&r) }); k >= 0 {
 			return rows[k].failure(s, text)
 		}
 	}
@@ -117,6 +123,7 @@ type row struct {
 	do      string
 	// commands are templates; the first one whose placeholders are all known is taken.
 	commands []string
+	plain    string // a template of a command without oc
 	danger   bool
 }
 
@@ -174,6 +181,9 @@ func (r *row) failure(s *Sign, text string) *Failure {
 			f.Command = command(c, known)
 			break
 		}
+	}
+	if complete(r.plain, known) {
+		f.Plain = command(r.plain, known)
 	}
 	return f
 }

@@ -36,12 +36,13 @@ func apiRows() []row {
 	}, {
 		code: "NamespaceFinalizers", source: "kubernetes/kubernetes pkg/controller/namespace/deletion/status_condition_utils.go",
 		kinds: list("Namespace"), types: list("NamespaceFinalizersRemaining"), reasons: list("SomeFinalizersRemain"), text: re(`finalizers remaining: (?P<finalizer>\S+) in`),
-		says: "namespace {name} cannot be deleted: the finalizer[ {finalizer}] holds objects in it", do: "bring back the controller of this finalizer; remove the finalizer only if that controller is gone for good",
-		commands: list("kubectl get namespace {name} -o yaml"),
+		also: res(`remaining: (?P<resource>[a-z0-9][-.a-z0-9]*) has (?P<count>\d+) resource`),
+		says: "namespace {name} cannot be deleted: finalizer {finalizer} holds objects in it[: {count} {resource}]", do: "bring back the controller of this finalizer; remove the finalizer only if that controller is gone for good",
+		commands: list("kubectl -n {name} get {resource}", "kubectl get namespace {name} -o yaml"),
 	}, {
 		code: "NamespaceContentRemains", source: "kubernetes/kubernetes pkg/controller/namespace/deletion/status_condition_utils.go",
-		kinds: list("Namespace"), types: list("NamespaceContentRemaining"), reasons: list("SomeResourcesRemain"), text: re(`remaining: (?P<kinds>.+)`), says: "namespace {name} is being deleted, and objects in it remain[: {kinds}]", do: "see what holds them",
-		commands: list("kubectl get namespace {name} -o yaml"),
+		kinds: list("Namespace"), types: list("NamespaceContentRemaining"), reasons: list("SomeResourcesRemain"), text: re(`remaining: (?P<kinds>(?P<resource>[a-z0-9][-.a-z0-9]*) .+)`), says: "namespace {name} is being deleted, and objects in it remain[: {kinds}]", do: "see what holds them",
+		commands: list("kubectl -n {name} get {resource} -o yaml", "kubectl get namespace {name} -o yaml"),
 	}, {
 		code: "NamespaceDiscovery", source: "kubernetes/kubernetes pkg/controller/namespace/deletion",
 		kinds: list("Namespace"), types: list("NamespaceDeletionDiscoveryFailure"), reasons: list("DiscoveryFailed"), text: re(`(?P<api>[a-z0-9.-]+/v\d\w*): `), says: "namespace {name} cannot be deleted while an API[, {api},] does not answer", do: "repair or delete its APIService",

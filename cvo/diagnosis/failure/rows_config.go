@@ -17,7 +17,7 @@ func configRows() []row {
 		says: "the node[ {node}] runs another operating system image than its configuration", do: "rebase it to the expected image, and restart it", commands: list("oc debug node/{node} -- chroot /host rpm-ostree status", "oc debug node/{name} -- chroot /host rpm-ostree status"),
 	}, {
 		code: "ConfigDrift", source: "openshift/machine-config-operator pkg/daemon/on_disk_validation.go, config_drift_monitor.go",
-		text: re(`content mismatch for file \\?"?(?P<file>/[^"\\\s]+)|mode mismatch for file: \\?"?(?P<file2>/[^"\\\s]+)|unexpected on-disk state|content for unit \S+ differs`), also: reporting, of: node,
+		text: re(`unexpected on-disk state|(?:content|mode) mismatch for file|content for unit \S+ differs`), also: append(res(`mismatch for file:? \\?"?(?P<file>/[^"\\\s]+)`), reporting...), of: node,
 		says: "a file on the node[ {node}] differs from its configuration[: {file}]", do: "write back what the configuration says; a forced rewrite ends with a restart",
 		commands: list("oc debug node/{node} -- touch /host/run/machine-config-daemon-force", "oc debug node/{name} -- touch /host/run/machine-config-daemon-force"),
 	}, {
@@ -32,8 +32,8 @@ func configRows() []row {
 		commands: list(`oc -n openshift-machine-config-operator logs deployment/machine-config-controller -c machine-config-controller --tail=200 | grep -i -e drain -e evict`),
 	}, {
 		code: "ControllerVersionMismatch", source: "openshift/machine-config-operator pkg/operator/status.go, sync.go",
-		text: re(`controller version mismatch for (?P<config>rendered-\S+)`), also: res(`pool (?P<pool>\S+) has not progressed`, `rendered-(?P<pool>.+)-[0-9a-f]{8,}`), of: Object{Kind: "MachineConfigPool", Name: "{pool}"}, link: true,
-		says: "the configuration of pool[ {pool}] is still of the old release", do: "see whether the machine-config-controller renders it", commands: list("oc -n openshift-machine-config-operator logs deployment/machine-config-controller -c machine-config-controller --tail=50"),
+		text: re(`controller version mismatch for (?P<config>rendered-\S+)`), also: res(`pool (?P<pool>\S+) has not progressed`, `rendered-(?P<pool>.+)-[0-9a-f]{8,}`), of: Object{"Deployment", "openshift-machine-config-operator", "machine-config-controller"},
+		says: "machine-config-controller has not rendered the configuration of pool[ {pool}] for the new release", do: "see in its log why not", commands: list("oc -n openshift-machine-config-operator logs deployment/machine-config-controller -c machine-config-controller --tail=50"),
 	}, {
 		code: "PoolNotReady", source: "openshift/machine-config-operator pkg/operator/sync.go",
 		kinds: list("ClusterOperator"), text: re(`(?:error required (?:machineconfig)?pool |required MachineConfigPool |pool )(?P<pool>[-a-z0-9]+)(?: is not ready| has not progressed|.{0,80}not ready, retrying)`), of: Object{Kind: "MachineConfigPool", Name: "{pool}"}, link: true,

@@ -19,7 +19,7 @@ func nodeRows() []row {
 		kinds: list("Node"), text: re(`PLEG is not healthy`), says: "the kubelet does not get answers from the container runtime in time", do: "look at the node's load and disk, then restart the container runtime", commands: describe,
 	}, {
 		code: "DiskPressure", source: "kubernetes/kubernetes pkg/kubelet/nodestatus/setters.go",
-		kinds: list("Node"), types: list("DiskPressure"), reasons: list("KubeletHasDiskPressure"), says: "the node has too little free disk space and evicts pods", do: "free space: images, logs, local volumes", commands: list("oc debug node/{name} -- chroot /host df -h"),
+		kinds: list("Node"), types: list("DiskPressure"), reasons: list("KubeletHasDiskPressure"), says: "the node has too little free disk space and evicts pods", do: "free space: images, logs, local volumes", commands: list("oc debug node/{name} -- chroot /host df -h"), plain: "kubectl debug node/{name} -it --image=busybox --profile=sysadmin -- df -h /host",
 	}, {
 		code: "MemoryPressure", source: "kubernetes/kubernetes pkg/kubelet/nodestatus/setters.go",
 		kinds: list("Node"), types: list("MemoryPressure"), reasons: list("KubeletHasInsufficientMemory"), says: "the node has too little free memory and evicts pods", do: "find what uses it", commands: list("kubectl top pods -A --sort-by=memory"),
@@ -37,6 +37,10 @@ func nodeRows() []row {
 		kinds: list("Machine"), text: re(`InsufficientInstanceCapacity|insufficient capacity|ZonalAllocationFailed|AllocationFailed|STOCKOUT|ZONE_RESOURCE_POOL_EXHAUSTED|not enough hosts available|no valid host was found`),
 		says: "the cloud has no capacity for this machine at present", do: "use another zone or instance type", commands: list("kubectl -n {namespace} describe machine {name}"),
 	}, {
+		code: "CloudPermission", source: "public reports of kubernetes-sigs/cluster-api-provider-aws and openshift/machine-api-operator",
+		kinds: list("Machine", "Service", co), text: re(`UnauthorizedOperation|not authorized to perform(?: this operation)?:? ?(?P<action>[\w:]+)?|AuthorizationFailed|does not have (?:authorization|permission) to perform|AuthFailure|insufficient permissions`),
+		says: "the cloud account may not do this[: {action}]", do: "grant that permission to the credentials of the controller", commands: list("kubectl -n {namespace} describe {kind} {name}", "kubectl describe {kind} {name}"),
+	}, {
 		code: "CloudQuota", source: "public reports of openshift/machine-api-operator and kubernetes-sigs/cluster-api",
 		kinds: list("Machine", "Service", co), text: re(`quota.?exceeded|exceed(?:s|ed|ing)? (?:the )?(?:approved )?[^.]{0,60}quota|VcpuLimitExceeded|InstanceLimitExceeded|LimitExceeded`),
 		says: "the cloud account's quota is used up", do: "raise the quota, or free resources", commands: list("kubectl -n {namespace} describe {kind} {name}", "kubectl describe {kind} {name}"),
@@ -46,6 +50,6 @@ func nodeRows() []row {
 	}, {
 		code: "NoSpaceLeft", source: "public reports of okd and machine-config-operator",
 		text: re(`no space left on device`), also: res(`node (?P<node>\S+) is reporting: "`), of: Object{Kind: "Node", Name: "{node}"}, says: "a disk of the node[ {node}] is full", do: "free space: images, logs, old deployments",
-		commands: list("oc debug node/{node} -- chroot /host df -h", "oc debug node/{name} -- chroot /host df -h"),
+		commands: list("oc debug node/{node} -- chroot /host df -h", "oc debug node/{name} -- chroot /host df -h"), plain: "kubectl debug node/{node} -it --image=busybox --profile=sysadmin -- df -h /host",
 	}}
 }

@@ -4,7 +4,23 @@ package failure
 func podRows() []row {
 	describe := list("kubectl -n {namespace} describe pod {name}")
 	previous := list("kubectl -n {namespace} logs {name} --all-containers --previous --tail=50")
+	logs := list("kubectl -n {namespace} logs {name} --all-containers --tail=50")
 	return []row{{
+		code: "WrongArchitecture", source: "containerd and cri-o: OCI runtime errors; public reports of clusters with several architectures", kinds: list("Pod"), text: re(`exec format error|exec user process caused:? .*exec format`),
+		says: "the image is for another architecture than the node", do: "use an image for the node's architecture, or select nodes by kubernetes.io/arch", commands: list("kubectl get nodes -L kubernetes.io/arch"),
+	}, {
+		code: "CommandMissing", source: "opencontainers/runc; public reports of kubernetes", kinds: list("Pod"), text: re(`exec: "?(?P<file>[^":\n]+)"?: (?:executable file not found in \$PATH|stat [^:]+: no such file or directory|permission denied)`),
+		says: "the container's command[ {file}] does not exist in its image, or may not be executed", do: "correct command and args", commands: describe,
+	}, {
+		code: "LivenessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`(?P<probe>liveness|startup) probe (?:failed|errored)`),
+		says: "its {probe} probe fails, so the kubelet kills the container again and again", do: "see why it does not answer; if it only starts slowly, give it a startupProbe", commands: list("kubectl -n {namespace} logs {name} --all-containers --previous --tail=50"),
+	}, {
+		code: "ReadinessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`readiness probe (?:failed|errored)(?:: (?P<why>[^\n]{1,140}))?`),
+		says: "its readiness probe fails[: {why}]", do: "see in its log why it is not ready", commands: logs,
+	}, {
+		code: "AddressesExhausted", source: "containernetworking/plugins host-local; amazon-vpc-cni-k8s; public reports", kinds: list("Pod"), text: re(`no (?:more )?(?:IP )?addresses available|failed to (?:allocate|assign) (?:an |for )?(?:IP|range)[^\n]*|InsufficientFreeAddressesInSubnet|ip(?:am)? .*exhausted`),
+		says: "the node's network has no free IP address for the pod", do: "enlarge the pod network or the subnet, or remove addresses that ended pods left behind", commands: list("kubectl get pods -A -o wide", "kubectl -n {namespace} describe pod {name}"),
+	}, {
 		code: "OutOfMemory", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime", kinds: list("Pod"), reasons: list("OOMKilled"),
 		says: "a container is killed because it exceeds its memory limit", do: "raise the limit, or find the leak", commands: describe,
 	}, {
