@@ -46,7 +46,7 @@ func (t *tract) settle(w *world, look func(*fairlead.Node) *fairlead.Node) *plac
 		look = func(n *fairlead.Node) *fairlead.Node { return n }
 	}
 	if t.cluster == nil {
-		t.cluster = placement.New(&placement.Options{Namespaces: w.namespaces, RoomUntold: true})
+		t.cluster = placement.New(&placement.Options{Namespaces: w.namespaces, RoomUntold: true, Storage: w.storage.known})
 	}
 	if !same(t.nodes, w.nodes) {
 		t.setNodes(w, look)

@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -30,6 +29,9 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 			if volumeFailure(f) && b.volumesWait(p) {
 				x.State = Waiting
 			}
+			if f.Code == "VolumeElsewhere" && b.nodes != nil {
+				b.volumePlace(p, &x)
+			}
 			b.add(x)
 			return
 		}
@@ -40,6 +42,16 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 		return
 	}
 	b.nowhere(p, x, "pod "+name+" has no node")
+}
+
+// volumePlace says where the volume of a pod can be used.
+func (b *builder) volumePlace(p *fairlead.Pod, x *Node) {
+	for _, r := range b.wellPlaces().Where(p, nil).Rejections {
+		if r.Filter == placement.VolumeBinding || r.Filter == placement.VolumeZone {
+			x.Says = "pod " + p.ObjectMeta.String() + " has no node: " + r.Message
+			return
+		}
+	}
 }
 
 // nowhere adds a pod that needs a node, and what keeps it from one; says begins its sentence.
@@ -65,24 +77,15 @@ func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
 		b.add(x)
 		return
 	}
-	counts, only := map[placement.Filter]int{}, map[placement.Filter]string{}
-	well := b.wellPlaces()
-	for _, node := range b.index.nodes {
-		if f := well.Rejects(p, node); f != "" {
-			counts[f]++
-			only[f] = node
-		}
-	}
-	filters := slices.SortedFunc(maps.Keys(counts), func(x, y placement.Filter) int {
-		return cmp.Or(cmp.Compare(counts[y], counts[x]), strings.Compare(string(x), string(y)))
-	})
+	var filters []placement.Filter
 	var why []string
-	for _, f := range filters {
-		if counts[f] == 1 {
-			why = append(why, "node "+only[f]+": "+well.Evaluate(p, only[f])[0].Message)
+	for _, r := range b.wellPlaces().Where(p, nil).Rejections {
+		filters = append(filters, r.Filter)
+		if r.Nodes == 1 {
+			why = append(why, "node "+r.Node+": "+r.Message)
 			continue
 		}
-		why = append(why, fmt.Sprintf("%d nodes %s%s", counts[f], unfit(f), b.example(well, p, f, only[f])))
+		why = append(why, fmt.Sprintf("%d nodes %s%s", r.Nodes, unfit(r.Filter), example(&r)))
 	}
 	x.State, x.Reason, x.Alike = Faulty, PodNoRoom, workload(p)
 	if len(filters) > 0 {
@@ -140,19 +143,13 @@ func (b *builder) shutBy(node string) string {
 	return b.cordon(b.node(node))
 }
 
-// example says, in parentheses, what a filter finds on one of several nodes that it rejects.
-func (b *builder) example(well *placement.Cluster, p *fairlead.Pod, f placement.Filter, node string) string {
-	switch f {
-	case placement.NodeResources, placement.TaintToleration, placement.NodeAffinity, placement.NodePorts:
-	default:
+// example says, in parentheses, what a filter finds on the first of several nodes that it rejects.
+func example(r *placement.Rejection) string {
+	switch r.Filter {
+	case placement.TopologySpread, placement.InterPodAffinity, placement.NodeUnschedulable:
 		return ""
 	}
-	for _, m := range well.Evaluate(p, node) {
-		if m.Filter == f {
-			return " (" + node + ": " + m.Message + ")"
-		}
-	}
-	return ""
+	return " (" + r.Node + ": " + r.Message + ")"
 }
 
 // placeless are the reasons that noPlace returns.

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // storage is what is known of volumes. A nil list is not known.
@@ -19,6 +20,7 @@ type storage struct {
 	claimed     bool // claims are all
 	classes     []snapshot.StorageClass
 	attachments []lifecycle.VolumeAttachment
+	known       *placement.Storage  // the same, as it decides where pods can run
 	events      map[string][]string // by claim, what was noticed about it, the last first
 }
 

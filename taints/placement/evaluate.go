@@ -99,41 +99,6 @@ func (c *Cluster) Fits(p *fairlead.Pod, name string) bool {
 	return c.fits(k, n) && c.spares(p, k, n)
 }
 
-// Rejects returns the first filter that rejects a node for a pod like this one, as
-// Evaluate does; "" if the pod fits. It costs no more than Fits.
-func (c *Cluster) Rejects(p *fairlead.Pod, name string) Filter {
-	at, ok := c.byName[name]
-	if !ok {
-		return Invalid
-	}
-	k, n := c.classOf(p), c.nodes[at]
-	numbers := c.options.ComparisonOperators
-	switch {
-	case k.err != nil:
-		return Invalid
-	case c.suits(k, n):
-	case closed(k.spec, n.Node, numbers):
-		return NodeUnschedulable
-	case untolerated(k.spec.Tolerations, n.Spec.Taints, numbers) != nil:
-		return TaintToleration
-	default:
-		return NodeAffinity
-	}
-	if n.taken(k) != nil {
-		return NodePorts
-	}
-	if !n.holds(k) {
-		return NodeResources
-	}
-	if c.update(k); k.uneven(n) >= 0 {
-		return TopologySpread
-	}
-	if judged, _ := c.company(k, n); judged != suitable {
-		return InterPodAffinity
-	}
-	return ""
-}
-
 // First returns the first node, in the order of addition, on which a pod like this
 // one fits and which may accepts, and false if there is none. A nil may accepts
 // all. First skips nodes at the beginning that were full for such pods last time
