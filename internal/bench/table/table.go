@@ -18,13 +18,18 @@ import (
 type Results struct {
 	names  []string                        // in the order of the output
 	values map[string]map[string][]float64 // by name and unit: one for each run
+	of     map[string]string               // by name: the package, below the module
 }
 
 // Read reads the output of "go test -bench". Lines that are not results are skipped.
 func Read(r io.Reader) (*Results, error) {
-	all := &Results{values: make(map[string]map[string][]float64)}
+	all := &Results{values: make(map[string]map[string][]float64), of: make(map[string]string)}
 	lines := bufio.NewScanner(r)
+	pkg := ""
 	for lines.Scan() {
+		if path, ok := strings.CutPrefix(lines.Text(), "pkg: "); ok {
+			pkg = strings.TrimPrefix(path, "github.com/fairlead/fairlead/")
+		}
 		words := strings.Fields(lines.Text())
 		if len(words) < 4 || !strings.HasPrefix(words[0], "Benchmark") {
 			continue
@@ -38,6 +43,7 @@ func Read(r io.Reader) (*Results, error) {
 		if all.values[name] == nil {
 			all.values[name] = make(map[string][]float64)
 			all.names = append(all.names, name)
+			all.of[name] = pkg
 		}
 		for i := 2; i+1 < len(words); i += 2 {
 			v, err := strconv.ParseFloat(words[i], 64)
@@ -101,6 +107,31 @@ func (r *Results) Table(benchmark string) string {
 			row = append(row, ratio)
 		}
 		cost.Row(&out, row...)
+	}
+	return out.String()
+}
+
+// Headline returns a table of the figures that every engine has: a row for each
+// result of BenchmarkHeadline, by package, with its size in its name.
+func (r *Results) Headline() string {
+	var names []string
+	for _, name := range r.names {
+		if strings.HasPrefix(name, "Headline/") {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.of[a], r.of[b]) })
+	var out strings.Builder
+	cost.Head(&out, "package", "what, and how much of it", "time", "memory")
+	for _, name := range names {
+		t, _ := r.value(name, "ns/op")
+		bytes, _ := r.value(name, "B/op")
+		allocs, _ := r.value(name, "allocs/op")
+		what := strings.ReplaceAll(strings.TrimPrefix(name, "Headline/"), "/", ", ")
+		cost.Row(&out, r.of[name], what, cost.Duration(time.Duration(t)), fmt.Sprintf("%s, %.0f allocs", cost.Size(uint64(bytes)), allocs))
 	}
 	return out.String()
 }
@@ -179,7 +210,7 @@ func times(x float64) string {
 
 // Update replaces, in a document, the text between the lines "<!-- table NAME -->" and
 // "<!-- end of table -->", for every name with results. Instead of a name, "short NAME,
-// NAME" gives a line for each.
+// NAME" gives a line for each, and "Headline" the table of that name.
 func (r *Results) Update(doc string) (string, error) {
 	const begin, end = "<!-- table ", "<!-- end of table -->"
 	var out strings.Builder
@@ -199,11 +230,19 @@ func (r *Results) Update(doc string) (string, error) {
 			for name := range strings.SplitSeq(names, ", ") {
 				text += r.Short(name)
 			}
-		} else if text = r.Table(name); text != "" {
+		} else if text = r.named(name); text != "" {
 			text = "\n" + text + "\n"
 		}
 		old = cmp.Or(text, old)
 		fmt.Fprintf(&out, "%s%s -->\n%s%s", begin, name, old, end)
 		doc = rest
 	}
+}
+
+// named returns the table of a name.
+func (r *Results) named(name string) string {
+	if name == "Headline" {
+		return r.Headline()
+	}
+	return r.Table(name)
 }

@@ -59,3 +59,28 @@ after
 		t.Error("a number that is none")
 	}
 }
+
+func TestHeadline(t *testing.T) {
+	results, err := table.Read(strings.NewReader(`pkg: github.com/fairlead/fairlead/taints
+BenchmarkHeadline/filter/nodes=5000-2   100   2000 ns/op   0 B/op  0 allocs/op
+pkg: github.com/fairlead/fairlead/catalog
+BenchmarkHeadline/validate/packages=600-2   1   3000000 ns/op   2048 B/op  7 allocs/op
+BenchmarkOther/a/b-2   1   3000000 ns/op
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := results.Update("<!-- table Headline -->\n<!-- end of table -->\n")
+	want := `<!-- table Headline -->
+
+| package | what, and how much of it | time | memory |
+|---|---|---|---|
+| catalog | validate, packages=600 | 3 ms | 2.05 kB, 7 allocs |
+| taints | filter, nodes=5000 | 2 us | 0 kB, 0 allocs |
+
+<!-- end of table -->
+`
+	if err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
