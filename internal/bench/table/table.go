@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,26 +113,26 @@ func (r *Results) Table(benchmark string) string {
 }
 
 // Headline returns a table of the figures that every engine has: a row for each
-// result of BenchmarkHeadline, by package, with its size in its name.
+// group of packages, with the results of its BenchmarkHeadline, whose names say the sizes.
 func (r *Results) Headline() string {
-	var names []string
+	cells := make(map[string][]string)
 	for _, name := range r.names {
-		if strings.HasPrefix(name, "Headline/") {
-			names = append(names, name)
+		what, ok := strings.CutPrefix(name, "Headline/")
+		if !ok {
+			continue
 		}
-	}
-	if names == nil {
-		return ""
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.of[a], r.of[b]) })
-	var out strings.Builder
-	cost.Head(&out, "package", "what, and how much of it", "time", "memory")
-	for _, name := range names {
 		t, _ := r.value(name, "ns/op")
 		bytes, _ := r.value(name, "B/op")
-		allocs, _ := r.value(name, "allocs/op")
-		what := strings.ReplaceAll(strings.TrimPrefix(name, "Headline/"), "/", ", ")
-		cost.Row(&out, r.of[name], what, cost.Duration(time.Duration(t)), fmt.Sprintf("%s, %.0f allocs", cost.Size(uint64(bytes)), allocs))
+		group, _, _ := strings.Cut(r.of[name], "/")
+		cells[group] = append(cells[group], fmt.Sprintf("%s: %s, %s", strings.ReplaceAll(what, "/", " "), cost.Duration(time.Duration(t)), cost.Size(uint64(bytes))))
+	}
+	if len(cells) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	cost.Head(&out, "packages", "time and memory allocated, by what is done and how much of it")
+	for _, pkg := range slices.Sorted(maps.Keys(cells)) {
+		cost.Row(&out, pkg, strings.Join(cells[pkg], "<br>"))
 	}
 	return out.String()
 }

@@ -73,10 +73,10 @@ BenchmarkOther/a/b-2   1   3000000 ns/op
 	got, err := results.Update("<!-- table Headline -->\n<!-- end of table -->\n")
 	want := `<!-- table Headline -->
 
-| package | what, and how much of it | time | memory |
-|---|---|---|---|
-| catalog | validate, packages=600 | 3 ms | 2.05 kB, 7 allocs |
-| taints | filter, nodes=5000 | 2 us | 0 kB, 0 allocs |
+| packages | time and memory allocated, by what is done and how much of it |
+|---|---|
+| catalog | validate packages=600: 3 ms, 2.05 kB |
+| taints | filter nodes=5000: 2 us, 0 kB |
 
 <!-- end of table -->
 `
