@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead/fairlead"
@@ -77,7 +78,7 @@ func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 		a.Choices = append(a.Choices, a.choice(cv, c))
 	}
 	slices.SortStableFunc(a.Choices, func(x, y Choice) int { return newest(x.Release, y.Release) })
-	a.take()
+	a.take(cv)
 	return a
 }
 
@@ -130,7 +131,7 @@ func (a *Advice) choice(cv *ClusterVersion, c Choice) Choice {
 }
 
 // take picks the newest update without known issues.
-func (a *Advice) take() {
+func (a *Advice) take(cv *ClusterVersion) {
 	older, refused, risky, unknown := 0, 0, 0, 0
 	for i := range a.Choices {
 		c := &a.Choices[i]
@@ -163,8 +164,10 @@ func (a *Advice) take() {
 	switch {
 	case a.Unknown:
 		a.Why = "the updates from " + a.Current + " are unknown: availableUpdates is null, and the ClusterVersion does not say that the update service answered"
+	case a.Channel == "":
+		a.Why, a.Unknown = "the updates from "+a.Current+" are unknown: no channel is set", true
 	case len(a.Choices) == 0:
-		a.Why = "there is no update from " + a.Current + " in channel " + cmp.Or(a.Channel, "none")
+		a.Why = "there is no update from " + a.Current + " in channel " + a.Channel + otherChannels(cv)
 	case a.Take == "":
 		a.Why = "nothing can be recommended" + rest
 	default:
@@ -225,6 +228,51 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 		order := []Severity{SeverityError, SeverityWarning, SeverityInfo}
 		return cmp.Or(cmp.Compare(slices.Index(order, x.Severity), slices.Index(order, y.Severity)), strings.Compare(x.Subject, y.Subject), strings.Compare(x.Message, y.Message))
 	})
+}
+
+// otherChannels names the channels of later minor versions that have the running release.
+func otherChannels(cv *ClusterVersion) string {
+	minor, is := channelMinor(cv.Spec.Channel)
+	var later []string
+	for _, name := range cv.Status.Desired.Channels {
+		if m, ok := channelMinor(name); ok && is && m > minor {
+			later = append(later, name)
+		}
+	}
+	if len(later) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(later, func(a, b string) int { return cmp.Compare(rankChannel(a), rankChannel(b)) })
+	return "; those of a later minor version are in " + words.List(later, "and", 3) + ": " + shell.Command("oc adm upgrade channel %s", later[0])
+}
+
+// channelMinor returns the minor version of a channel such as stable-4.19, as 19; ok is false for
+// channels of other shapes.
+func channelMinor(channel string) (minor int, ok bool) {
+	_, text, found := strings.Cut(channel, "-4.")
+	if !found {
+		return 0, false
+	}
+	minor, err := strconv.Atoi(text)
+	return minor, err == nil
+}
+
+// ChannelHelp says which channel, or what else, makes the updates to a minor version such as
+// 4.19 known to a cluster; empty if its channel is right and its list of updates current.
+func ChannelHelp(cv *ClusterVersion, minor string) string {
+	if c := fairlead.FindCondition(cv.Status.Conditions, "RetrievedUpdates"); c != nil && c.Status != True {
+		return "the list of updates could not be retrieved (" + c.Reason + "); " + noUpdates(cv, c)
+	}
+	kind, has, found := strings.Cut(cv.Spec.Channel, "-4.")
+	at, err := strconv.Atoi(has)
+	want, ok := channelMinor("x-" + minor)
+	if !found || err != nil || !ok || want <= at {
+		return ""
+	}
+	if kind == "eus" && want%2 == 1 {
+		kind = "stable"
+	}
+	return "its channel " + cv.Spec.Channel + " has no releases of " + minor + ": " + shell.Command("oc adm upgrade channel %s", kind+"-"+minor)
 }
 
 // noUpdates is what helps against a list of updates that could not be retrieved.

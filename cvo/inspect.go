@@ -3,6 +3,7 @@ package cvo
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/durations"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // Dump is what a dump of a cluster holds, for Inspect. Any part may be missing: a
@@ -323,7 +325,11 @@ func (i *inspection) conditions() {
 		case c.Type == "Failing" && c.Status == Unknown:
 			f.Message, f.Next = "the update is slower than usual: "+f.Message, "check the operators that it waits for; nothing has failed"
 		case c.Type == "Failing" && c.Status != False:
-			f.Message, f.Next = "the cluster version fails: "+f.Message, "fix the reported cause; the update then continues by itself"
+			f.Message, f.Next = "the cluster version fails: "+f.Message, "fix the reported cause"
+			if h := i.d.Version.Status.History; len(h) > 0 && h[0].State == "Partial" {
+				f.Next += "; the update then continues by itself"
+			}
+			f.Command = failingCommand(c.Message)
 		case c.Type == "RetrievedUpdates" && c.Status != True:
 			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, noUpdates(i.d.Version, &c)
 		default:
@@ -331,6 +337,18 @@ func (i *inspection) conditions() {
 		}
 		i.find(f)
 	}
+}
+
+// failingObject finds the object that a failing update names.
+var failingObject = regexp.MustCompile(`Could not update (deployment|daemonset|job|configmap|secret|service|role|rolebinding|serviceaccount) "([^"/\s]+)/([^"/\s]+)"`)
+
+// failingCommand shows what a failing update names, or is empty.
+func failingCommand(message string) string {
+	m := failingObject.FindStringSubmatch(message)
+	if m == nil {
+		return ""
+	}
+	return shell.Command("oc -n %s describe %s %s", m[2], m[1], m[3])
 }
 
 // refused reports a requested update that the cluster does not begin.

@@ -104,6 +104,8 @@ func (r *Refused) Help(cv *ClusterVersion, gates *AdminGates) (next, command str
 	const withdraw = "oc adm upgrade --clear"
 	has := func(reason string) bool { return slices.Contains(r.Reasons, reason) }
 	switch {
+	case r.Signature && strings.Contains(r.Message, "against keyrings") && strings.Contains(r.Name(), "okd"):
+		return "the release is signed with a key that the running release does not trust, as between streams of OKD: if you trust the image, request it by its digest with --force, or withdraw the request: " + withdraw, withdraw
 	case r.Signature:
 		next = "make its signature available in a ConfigMap of openshift-config-managed, as a disconnected cluster needs, or withdraw the request: " + withdraw
 		if d := r.Digest(); d != "" {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/solver"
 )
@@ -136,6 +137,14 @@ func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
 	return nil, first, nil
 }
 
+// channelHelp says what makes updates known.
+func (in *input) channelHelp() string {
+	if help := cvo.ChannelHelp(in.Situation.Cluster, in.Goal.Minor); help != "" {
+		return help
+	}
+	return "provide the update graph of the channel"
+}
+
 // noTarget says why there is no target: no known update leads to one.
 func (in *input) noTarget() *fact {
 	wanted := "a newer release"
@@ -155,9 +164,9 @@ func (in *input) noTarget() *fact {
 			}, costLeave}},
 		}
 	case len(moves) == 0:
-		return &fact{reason: FactNoUpdates, text: "no updates are known: the ClusterVersion lists none, and no update graph was given; provide the update graph of the channel"}
+		return &fact{reason: FactNoUpdates, text: "no updates are known: the ClusterVersion lists none, and no update graph was given; " + in.channelHelp()}
 	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start && m.From != next }):
-		return &fact{reason: FactNoPath, subject: in.Goal.Minor, text: "no known update leads to " + wanted + ": the ClusterVersion lists only the next hop; provide the update graph of the channel"}
+		return &fact{reason: FactNoPath, subject: in.Goal.Minor, text: "no known update leads to " + wanted + ": the ClusterVersion lists only the next hop; " + in.channelHelp()}
 	default:
 		return &fact{reason: FactNoPath, subject: in.Goal.Minor, text: "the update graph has no path to " + wanted + "; choose another release or channel"}
 	}

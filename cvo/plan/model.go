@@ -181,6 +181,9 @@ func newModel(in *input, target string) (*model, []*fact) {
 		}
 		return nil, []*fact{{reason: FactOtherDirection, subject: m.target, text: fmt.Sprintf("the cluster runs %s, and %s %s", m.start, m.target, why)}}
 	}
+	if m.start != m.target && semverx.Tolerant(m.target).Compare(semverx.Tolerant(m.start)) < 0 {
+		return nil, []*fact{m.backwards()}
+	}
 	for x := first; x.compare(last) <= 0; x.minor++ {
 		m.stages = append(m.stages, x)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -14,7 +15,11 @@ import (
 func (m *model) readMoves() []*fact {
 	s := m.Situation
 	if s.Moves == nil {
-		return []*fact{{reason: FactUpdatesUnknown, text: "the available updates are unknown; get them with: oc get clusterversion version -o yaml, or from the update service"}}
+		text := "get them with: oc get clusterversion version -o yaml, or from the update service"
+		if help := cvo.ChannelHelp(s.Cluster, ""); help != "" {
+			text = help
+		}
+		return []*fact{{reason: FactUpdatesUnknown, text: "the available updates are unknown; " + text}}
 	}
 	applies := map[string]Risk{}
 	for _, r := range s.Risks {
@@ -90,14 +95,28 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 	m.moves = append(m.moves, e)
 }
 
+// backwards says why an older patch release is no goal.
+func (m *model) backwards() *fact {
+	text := fmt.Sprintf("the cluster runs %s, and %s is older: OpenShift does not downgrade clusters", m.start, m.target)
+	if refused := cvo.Preconditions(m.Situation.Cluster, cvo.Release{Version: m.target}); !slices.ContainsFunc(refused, func(p cvo.Precondition) bool { return p.Name == cvo.CheckRollback }) {
+		text += "; as it is the previous release, the operator would accept OC_ENABLE_CMD_UPGRADE_ROLLBACK=true oc adm upgrade rollback, which is meant for tests: a newer patch release is the way"
+	}
+	return &fact{reason: FactOtherDirection, subject: m.target, text: text}
+}
+
 // noPath says why the graph has no path to the target, with the nearest
 // reachable release.
 func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fact {
 	f := &fact{reason: FactNoPath, subject: m.target, text: fmt.Sprintf("there is no update path from %s to %s", m.start, m.target)}
 	if in[m.target] == nil {
-		f.text = fmt.Sprintf("no release can be updated to %s", m.target)
+		f.text = fmt.Sprintf("no known release can be updated to %s", m.target)
 	} else if out[m.start] == nil {
 		f.text = fmt.Sprintf("no updates are available from %s, the current release", m.start)
+	}
+	if minor, ok := parseMinor(m.target); ok {
+		if help := cvo.ChannelHelp(m.Situation.Cluster, minor.String()); help != "" {
+			f.text += "; " + help
+		}
 	}
 	var best release
 	for name := range forward {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/examples/internal/reading"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func recommendCommand() *args.Command {
@@ -159,6 +161,9 @@ func printAdvice(w io.Writer, a *cvo.Advice, all bool) {
 		for _, r := range c.Risks {
 			page.Fold(w, "      "+r.Name+": ", strings.TrimSpace(r.Message+" "+r.URL))
 		}
+		if why := unevaluated(c); why != "" {
+			page.Fold(w, "      why unknown: ", why)
+		}
 	}
 	rest()
 }
@@ -188,6 +193,20 @@ func verdict(c *cvo.Choice) string {
 		return "unknown whether its risks apply: " + strings.Join(c.Reasons, ", ")
 	}
 	return "not recommended: " + strings.Join(c.Reasons, ", ")
+}
+
+// evaluation finds why a risk could not be evaluated in the message of a condition.
+var evaluation = regexp.MustCompile(`(?s)Could not evaluate exposure to update risk \S+ \((.*?)\)\s*(?:\n|$)`)
+
+// unevaluated says why it is unknown whether the risks of an update apply, or is empty.
+func unevaluated(c *cvo.Choice) string {
+	if c.Recommended != cvo.Unknown || c.Blocked {
+		return ""
+	}
+	if m := evaluation.FindStringSubmatch(c.Message); m != nil {
+		return words.VisibleLine(words.Shorten(strings.Join(strings.Fields(m[1]), " "), 300))
+	}
+	return ""
 }
 
 // recommendTo reports on one update. An update is a finding if anything argues
