@@ -1,0 +1,435 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// play is one run of CheckEngine.
+type play[S, W any, A Action] struct {
+	chooser
+	engine  Engine[S, W, A]
+	options *TrialOptions
+	clock   ManualClock
+	store   MemStore
+	trial   Trial[W, A]
+	two     [2]*process[S, W, A]
+	due     map[string]time.Time // when each object is reconciled next; absent for an event only
+	worlds  map[string][]seen[W] // as they were observed
+	sent    []request[A]         // actions that took effect
+	late    []request[A]         // actions that will
+	healed  bool
+	nested  bool  // a pass is made within another
+	broken  error // the first rule that was broken
+	notes   []string
+	last    step[S, W] // that was decided last
+}
+
+// process is a process that runs the engine.
+type process[S, W any, A Action] struct {
+	name   string
+	runner *Runner[S, W, A]
+	dead   bool           // all its calls fail
+	seen   map[string]int // the latest world that it has observed, by object
+}
+
+// seen is a world, and when it was so.
+type seen[W any] struct {
+	world W
+	at    time.Time
+}
+
+// request is an action for an object.
+type request[A Action] struct {
+	name   string
+	action A
+	at     time.Time // when it was requested
+}
+
+// step is a decision that can be made again.
+type step[S, W any] struct {
+	state S
+	world W
+}
+
+func newPlay[S, W any, A Action](engine Engine[S, W, A], open func(*rand.Rand, *ManualClock) Trial[W, A], o *TrialOptions, t tape) *play[S, W, A] {
+	p := &play[S, W, A]{chooser: newChooser(t), engine: engine, options: o, due: map[string]time.Time{}, worlds: map[string][]seen[W]{}}
+	p.clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	p.trial = open(rand.New(rand.NewPCG(t.seed, 2)), &p.clock)
+	decide := engine.Step
+	p.engine.Step = func(state S, world W, now time.Time) Decision[S, A] { return p.judge(decide, state, world, now) }
+	p.happened()
+	return p
+}
+
+func (p *play[S, W, A]) note(format string, args ...any) {
+	p.notes = append(p.notes, p.clock.Now().Format("15:04:05 ")+fmt.Sprintf(format, args...))
+}
+
+// history returns the notes, the last twenty at most; equal ones in a row are one.
+func (p *play[S, W, A]) history() []string {
+	const most = 20
+	var all []string
+	for i := 0; i < len(p.notes); {
+		n := 1
+		for i+n < len(p.notes) && p.notes[i+n] == p.notes[i] {
+			n++
+		}
+		if all = append(all, p.notes[i]); n > 1 {
+			all[len(all)-1] += fmt.Sprintf(" (%d times)", n)
+		}
+		i += n
+	}
+	if n := len(all); n > most {
+		return append([]string{fmt.Sprintf("(%d lines before)", n-most+1)}, all[n-most+1:]...)
+	}
+	return all
+}
+
+func (p *play[S, W, A]) breaks(format string, args ...any) {
+	if p.broken == nil {
+		p.broken = fmt.Errorf(format, args...)
+	}
+}
+
+// run makes the run, up to the first rule that is broken.
+func (p *play[S, W, A]) run(ctx context.Context) {
+	p.start(0)
+	p.start(1)
+	if p.tape.long {
+		p.endure(ctx)
+		return
+	}
+	moves := p.options.Moves
+	if !p.tape.random {
+		moves = min(moves, max(fewMoves, p.lastPick().move+1))
+	}
+	for i := 0; i < moves && p.broken == nil; i++ {
+		p.at = point{i, 0}
+		p.move(ctx)
+		for k, one := range p.two {
+			if one.dead {
+				p.start(k)
+			}
+		}
+		p.look("between passes")
+	}
+	p.healed = true
+	for len(p.late) > 0 {
+		p.deliver(ctx)
+	}
+	for _, name := range p.options.Names {
+		p.settle(ctx, name)
+	}
+}
+
+// fewMoves is how many moves a run has in which what goes wrong is picked, if that is
+// enough for all of it.
+const fewMoves = 15
+
+// start starts a process that knows nothing but the store.
+func (p *play[S, W, A]) start(k int) {
+	one := &process[S, W, A]{name: fmt.Sprint("process ", k+1), seen: map[string]int{}}
+	engine := p.engine
+	engine.Backend = &playBackend[S, W, A]{p, one}
+	r, err := NewRunner(engine, &RunnerOptions{Store: &playStore[S, W, A]{&p.store, p, one}, Clock: &p.clock})
+	if err != nil {
+		p.breaks("%w", err)
+	}
+	one.runner = r
+	p.two[k] = one
+}
+
+// happened says that every object is to be looked at.
+func (p *play[S, W, A]) happened() {
+	for _, name := range p.options.Names {
+		p.due[name] = p.clock.Now()
+	}
+}
+
+// next returns the object that is due first.
+func (p *play[S, W, A]) next() (first string, known bool) {
+	for _, name := range p.options.Names {
+		at, is := p.due[name]
+		if is && (!known || at.Before(p.due[first])) {
+			first, known = name, true
+		}
+	}
+	return first, known
+}
+
+// any returns an object.
+func (p *play[S, W, A]) any() string {
+	if len(p.options.Names) == 1 {
+		return p.options.Names[0]
+	}
+	weights := make([]int, len(p.options.Names))
+	for i := range weights {
+		weights[i] = 1
+	}
+	return p.options.Names[p.choose(weights...)]
+}
+
+// move makes the next pass that is due, or something else.
+func (p *play[S, W, A]) move(ctx context.Context) {
+	switch p.choose(8, 9, 3, 4, 4, 1, 1, 3) {
+	case 1:
+		p.change()
+	case 2:
+		p.pass(ctx, p.two[1], p.any())
+	case 3:
+		p.pass(ctx, p.two[0], p.any())
+	case 4:
+		p.sleep(ctx, p.clock.Now().Add(time.Duration(p.amount(5000))*time.Millisecond))
+	case 5:
+		p.sleep(ctx, p.clock.Now().Add(time.Duration(p.amount(3600))*time.Second))
+	case 6:
+		back := time.Duration(1+p.amount(24*3600)) * time.Second
+		p.note("the clock is set back by %v", back)
+		p.sleep(ctx, p.clock.Now().Add(-back))
+		p.happened() // a sleeper notices
+	case 7:
+		p.deliver(ctx)
+	default:
+		p.turn(ctx)
+	}
+}
+
+// turn makes the pass that is due next. A deadline that is far away comes only while
+// nothing is left to do: nobody leaves a world as it is for so long.
+func (p *play[S, W, A]) turn(ctx context.Context) {
+	name, known := p.next()
+	if !known {
+		return
+	}
+	if at := p.due[name]; at.After(p.clock.Now()) {
+		if at.Sub(p.clock.Now()) > time.Hour {
+			for _, any := range p.options.Names {
+				if p.trial.Settled(any) != nil {
+					return
+				}
+			}
+		}
+		p.sleep(ctx, at)
+	}
+	p.pass(ctx, p.two[0], name)
+}
+
+// sleep sets the clock. What takes effect late has done so by then.
+func (p *play[S, W, A]) sleep(ctx context.Context, until time.Time) {
+	for len(p.late) > 0 && (until.Sub(p.late[0].at) > p.options.Late || until.Before(p.clock.Now())) {
+		p.deliver(ctx)
+	}
+	p.clock.Set(until)
+}
+
+// change lets the world change.
+func (p *play[S, W, A]) change() {
+	p.trial.Change()
+	p.happened()
+	p.note("the world may have changed")
+}
+
+// deliver lets an action take effect that was given up, or again one of the last.
+func (p *play[S, W, A]) deliver(ctx context.Context) {
+	var r request[A]
+	switch n := len(p.sent); {
+	case len(p.late) > 0:
+		r, p.late = p.late[0], p.late[1:]
+		p.note("%s: takes effect late: %s", r.name, r.action)
+		p.sent = append(p.sent, r)
+	case n > 0:
+		if r = p.sent[max(0, n-1-p.amount(3))]; p.clock.Now().Sub(r.at).Abs() > p.options.Late {
+			return
+		}
+		p.note("%s: takes effect again: %s", r.name, r.action)
+	default:
+		return
+	}
+	_ = p.trial.Apply(ctx, r.name, r.action) // nobody waits for the answer
+	p.happened()
+	p.look("after " + r.action.String())
+}
+
+// look checks that the trial is not in a forbidden state.
+func (p *play[S, W, A]) look(when string) {
+	if p.broken == nil {
+		if err := p.trial.Check(); err != nil {
+			p.breaks("%s: %w", when, err)
+		}
+	}
+}
+
+// pass makes a pass, and says when the object is due again.
+func (p *play[S, W, A]) pass(ctx context.Context, one *process[S, W, A], name string) (d Decision[S, A]) {
+	if p.broken != nil {
+		return d
+	}
+	delete(p.due, name)
+	d, err := one.runner.Reconcile(ctx, name)
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		p.breaks("%w\n%s", err, panicked.Stack)
+	}
+	next := d.Wake
+	if err != nil {
+		if !errors.Is(err, errInjected) {
+			p.note("%s: %s: %v", one.name, name, err)
+		}
+		next = p.clock.Now().Add(time.Second)
+	}
+	if at, is := p.due[name]; !next.IsZero() && (!is || next.Before(at)) {
+		p.due[name] = next
+	}
+	return d
+}
+
+// within makes a pass of the other process, or over another object, within a pass.
+func (p *play[S, W, A]) within(ctx context.Context, one *process[S, W, A], name string) {
+	if p.nested || p.healed {
+		return
+	}
+	p.nested = true
+	defer func() { p.nested = false }()
+	for _, other := range p.two {
+		if other != one && !other.dead {
+			p.note("meanwhile %s reconciles %s", other.name, name)
+			p.pass(ctx, other, name)
+		}
+	}
+	for _, other := range p.options.Names {
+		if other != name && !one.dead {
+			p.pass(ctx, one, other)
+			return
+		}
+	}
+}
+
+// settle makes passes, each at the time that the one before asked for, until
+// nothing is left to do.
+func (p *play[S, W, A]) settle(ctx context.Context, name string) {
+	const most = 1000
+	var d Decision[S, A]
+	for range most {
+		if d = p.pass(ctx, p.two[0], name); p.broken != nil {
+			return
+		}
+		if p.look("when there are no more faults"); p.trial.Settled(name) == nil || d.Wake.IsZero() {
+			break
+		}
+		if d.Wake.After(p.clock.Now()) {
+			p.clock.Set(d.Wake)
+		}
+	}
+	p.asleep(&d)
+	switch err := p.trial.Settled(name); {
+	case err == nil:
+		p.rest(ctx, name)
+	case len(d.Blocked) == 0 || len(d.Actions) > 0: // else a Block says why not
+		p.breaks("%s does not settle: %w; the last decision has %d actions, %d blocks, and wakes at %s", name, err, len(d.Actions), len(d.Blocked), d.Wake.Format(time.RFC3339))
+	}
+}
+
+// asleep checks that an engine that sleeps until an event would not act before.
+func (p *play[S, W, A]) asleep(d *Decision[S, A]) {
+	if !d.Wake.IsZero() || len(d.Actions) > 0 || p.broken != nil {
+		return
+	}
+	for _, after := range []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour} {
+		later := p.engine.Step(p.last.state, p.last.world, p.clock.Now().Add(after))
+		if len(later.Actions) > 0 {
+			p.breaks("it sleeps until an event, and after %v would %s: Wake is forgotten", after, later.Actions[0])
+			return
+		}
+	}
+}
+
+// rest checks that the state does not grow while nothing happens.
+func (p *play[S, W, A]) rest(ctx context.Context, name string) {
+	sizes := make([]int, 0, 3)
+	for i := range 24 {
+		p.clock.Advance(10 * time.Minute)
+		p.pass(ctx, p.two[0], name)
+		if i%8 == 7 {
+			sizes = append(sizes, p.stored())
+		}
+	}
+	if sizes[1]-sizes[0] >= 8 && sizes[2]-sizes[1] >= 8 {
+		p.breaks("the state of %s grows with each pass: %d bytes after 8, %d after 16, %d after 24", name, sizes[0], sizes[1], sizes[2])
+	}
+}
+
+// endure lets the world change for a long time, and checks that states do not grow with
+// each change.
+func (p *play[S, W, A]) endure(ctx context.Context) {
+	p.healed = true
+	var sizes [5]int
+	for i := range 800 {
+		p.trial.Change()
+		p.happened()
+		for range min(len(p.options.Names), 3) * 3 {
+			p.turn(ctx)
+		}
+		if i%200 == 199 {
+			sizes[i/200+1] = p.stored()
+		}
+	}
+	p.look("after 800 changes")
+	if sizes[4] > 4096 && sizes[4]-sizes[3] > (sizes[2]-sizes[1])/2 && sizes[3] > sizes[2] && sizes[2] > sizes[1] {
+		p.breaks("states grow with each change of the world: %d, %d, %d and %d bytes after 200, 400, 600 and 800", sizes[1], sizes[2], sizes[3], sizes[4])
+	}
+}
+
+// stored returns the size of all states.
+func (p *play[S, W, A]) stored() (size int) {
+	for rec := range p.store.List(context.Background(), "") {
+		size += len(rec.Value)
+	}
+	return size
+}
+
+// judge makes a decision twice, and checks the rules of Step.
+func (p *play[S, W, A]) judge(decide func(S, W, time.Time) Decision[S, A], state S, world W, now time.Time) Decision[S, A] {
+	before := p.encode("the arguments of Step", []any{state, world})
+	d := decide(state, world, now)
+	first := p.encode("a decision", d)
+	if after := p.encode("the arguments of Step", []any{state, world}); after != before {
+		p.breaks("Step changes its arguments:\n%s\nbecame\n%s", before, after)
+	}
+	if second := p.encode("a decision", decide(state, world, now)); second != first {
+		p.breaks("Step is not pure: equal arguments gave\n%s\nand\n%s", first, second)
+	}
+	text := p.encode("a state", d.State)
+	if len(text) > p.options.MaxState {
+		p.breaks("a state has %d bytes, and may have %d", len(text), p.options.MaxState)
+	}
+	p.last = step[S, W]{d.State, world}
+	if _, ok := any(state).(interface{ Kinds() []A }); ok {
+		var back Decision[S, A]
+		p.decode(first, &back, "a decision")
+	} else {
+		var saved S
+		p.decode(text, &saved, "a state")
+	}
+	return d
+}
+
+func (p *play[S, W, A]) encode(what string, v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		p.breaks("%s cannot be written as JSON: %w", what, err)
+	}
+	return string(data)
+}
+
+func (p *play[S, W, A]) decode(text string, into any, what string) {
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		p.breaks("%s cannot be read from its JSON: %w\n%s", what, err, text)
+	} else if again := p.encode(what, into); again != text {
+		p.breaks("%s does not survive JSON:\n%s\ncame back as\n%s", what, text, again)
+	}
+}
