@@ -1,9 +1,14 @@
 package catalog
 
+import "slices"
+
 // Heads returns the entries that no other entry replaces or skips, as they are
 // written. A valid channel has exactly one. Version ranges do not count, and an
 // entry that replaces itself is not a head.
-func (ch *Channel) Heads() []string { return Heads(ch.Entries()) }
+func (ch *Channel) Heads() []string {
+	ch.headed.Do(func() { ch.heads = Heads(ch.Entries()) })
+	return slices.Clone(ch.heads)
+}
 
 // Heads returns the names of the entries of a channel, or of a part of one,
 // that no other entry replaces or skips, in the order given and each once.

@@ -1,6 +1,9 @@
 package catalog
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Channel is an olm.channel document: a line of updates of a package.
 type Channel struct {
@@ -9,6 +12,8 @@ type Channel struct {
 	changed []Entry  // instead of those of doc, see WithEntries
 	origin  *Channel // the channel that this one stands for, see WithEntries
 	lazy    lazyGraphs
+	headed  sync.Once // heads are known
+	heads   []string
 }
 
 // Entry is a bundle's entry in a channel: its name, and what it updates from.

@@ -70,16 +70,18 @@ func (r *helper) fixes(ctx context.Context) (fixes []Fix, err error) {
 		}
 		for ch := range listed.Channels() {
 			var names []string
+			v0 := map[string]bool{}
 			for _, s := range p.Stranded {
 				if s.Channel == ch.Name() {
 					names = append(names, s.Bundle)
+					v0[s.Bundle] = slices.Contains(s.Rules, catalog.OLMv0)
 				}
 			}
 			if len(names) == 0 {
 				continue
 			}
 			was, _ := old.Channel(ch.Name())
-			s := &search{was: was, ch: ch, stranded: names}
+			s := &search{was: was, ch: ch, stranded: names, v0: v0}
 			list, err := s.best(ctx)
 			if err != nil {
 				return nil, err
@@ -132,12 +134,17 @@ func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.
 	}
 	for _, p := range r.Diff.Packages {
 		old, _ := r.before.Package(p.Name)
+		q, _ := edited.Package(p.Name)
+		requiring, err := requires(q)
+		if err != nil {
+			return nil, 0, err
+		}
 		for _, s := range p.Stranded {
 			if still[[3]string{p.Name, s.Channel, s.Bundle}] {
 				continue
 			}
 			helped++
-			if r.resolver.resolver == nil || !slices.Contains(s.Rules, catalog.OLMv0) {
+			if r.resolver.resolver == nil || !requiring || !slices.Contains(s.Rules, catalog.OLMv0) {
 				continue
 			}
 			r.Resolved++

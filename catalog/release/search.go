@@ -19,8 +19,9 @@ const (
 // search looks for the edits of a channel that help its stranded users.
 type search struct {
 	was, ch  *catalog.Channel
-	stranded []string // bundles that users have
-	work     int      // done so far
+	stranded []string        // bundles that users have
+	v0       map[string]bool // those of them that are stranded by the rules of v0
+	work     int             // done so far
 }
 
 // best returns the edits, one for each entry: entries get back what they lost, or the head
@@ -107,10 +108,12 @@ func (s *search) skipped() (list []Fix) {
 	if !ok {
 		return nil
 	}
+	done := make(map[string]bool, len(s.stranded))
 	for _, name := range slices.Concat(others, s.stranded) {
-		if slices.ContainsFunc(list, func(f Fix) bool { return f.Skips[0] == name }) {
+		if done[name] {
 			continue
 		}
+		done[name] = true
 		list = append(list, Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: head, Skips: []string{name}})
 	}
 	return list
@@ -183,7 +186,8 @@ func (s *search) smallest(ctx context.Context, changes []Fix) ([]Fix, int, error
 }
 
 // needed returns the changes that help a user whom nothing else helps, and the others: those
-// by which an entry skips what a user has, and no other entry of the changed channel accepts.
+// by which an entry skips what a user has, and no other entry of the changed channel accepts,
+// or by the rules of v0 only such as are skipped for the same reason.
 func (s *search) needed(changes []Fix) (needed, others []Fix) {
 	users := set(s.stranded)
 	var installed []catalog.Installed
@@ -198,10 +202,13 @@ func (s *search) needed(changes []Fix) (needed, others []Fix) {
 			twice[name]++
 		}
 	}
-	only := func(f Fix) bool {
-		if f.Replaces != "" || f.SkipRange != "" || len(f.Skips) != 1 || !users[f.Skips[0]] || twice[f.Skips[0]] > 1 {
-			return false
+	byName := map[string]Fix{} // those that can be told to be needed
+	for _, f := range changes {
+		if f.Replaces == "" && f.SkipRange == "" && len(f.Skips) == 1 && users[f.Skips[0]] && twice[f.Skips[0]] == 1 {
+			byName[f.Skips[0]] = f
 		}
+	}
+	only := func(f Fix) bool {
 		for _, g := range graphs {
 			for edge := range g.Successors(f.Skips[0]) {
 				if edge.To != f.Entry || edge.Kind != catalog.EdgeSkips {
@@ -211,14 +218,56 @@ func (s *search) needed(changes []Fix) (needed, others []Fix) {
 		}
 		return true
 	}
+	sure := map[string]bool{}
+	var news []string
+	_, heads, _ := s.head() // other ones, of which a channel must have none
 	for _, f := range changes {
-		if only(f) {
+		name := skipOf(f)
+		if _, ok := byName[name]; ok && only(f) || name != "" && twice[name] == 1 && slices.Contains(heads, name) {
+			sure[name] = true
+			news = append(news, name)
+		}
+	}
+	s.follow(graphs[0], byName, sure, news)
+	for _, f := range changes {
+		if sure[skipOf(f)] {
 			needed = append(needed, f)
 		} else {
 			others = append(others, f)
 		}
 	}
 	return needed, others
+}
+
+// skipOf is the only name that a fix skips, or "".
+func skipOf(f Fix) string {
+	if len(f.Skips) != 1 {
+		return ""
+	}
+	return f.Skips[0]
+}
+
+// follow adds to the names that are skipped for sure those from which v0 has no other way: it
+// does not install what is skipped, so that a way through it does not count.
+func (s *search) follow(g *catalog.Graph, byName map[string]Fix, sure map[string]bool, news []string) {
+	for len(news) > 0 {
+		name := news[len(news)-1]
+		news = news[:len(news)-1]
+		for edge := range g.Predecessors(name) {
+			f, ok := byName[edge.From]
+			if !ok || sure[edge.From] || !s.v0[edge.From] {
+				continue
+			}
+			another := false
+			for way := range g.Successors(edge.From) {
+				another = another || !sure[way.To] && (way.To != f.Entry || way.Kind != catalog.EdgeSkips)
+			}
+			if !another {
+				sure[edge.From] = true
+				news = append(news, edge.From)
+			}
+		}
+	}
 }
 
 // left counts the users who are stranded after changes.
