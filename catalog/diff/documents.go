@@ -32,7 +32,7 @@ func Fields(a, b *catalog.Document) ([]string, error) {
 		}
 	}
 	for name, value := range old {
-		if other, ok := now[name]; !ok || !bytes.Equal(value, other) {
+		if other, ok := now[name]; !ok || !sameField(value, other) {
 			names = append(names, name)
 		}
 	}
@@ -40,18 +40,22 @@ func Fields(a, b *catalog.Document) ([]string, error) {
 	return names, nil
 }
 
-// valuesOf returns the fields of a document, each in a canonical form.
-func valuesOf(text []byte) map[string][]byte {
-	values := map[string][]byte{}
+// valuesOf returns the fields of a document.
+func valuesOf(text []byte) map[string]*doc.Value {
+	values := map[string]*doc.Value{}
 	tree := doc.Tree(text)
 	for i := range tree.Members {
-		m := &tree.Members[i]
-		values[m.Key] = doc.AppendCanonical(nil, m, doc.NumbersAsWritten)
-		if isSet(m.Key) && m.Kind == '[' {
-			values[m.Key] = appendSet(nil, m)
-		}
+		values[tree.Members[i].Key] = &tree.Members[i]
 	}
 	return values
+}
+
+// sameField compares two values of a field.
+func sameField(a, b *doc.Value) bool {
+	if !isSet(a.Key) || a.Kind != '[' || b.Kind != '[' {
+		return bytes.Equal(doc.AppendCanonical(nil, a, doc.NumbersAsWritten), doc.AppendCanonical(nil, b, doc.NumbersAsWritten))
+	}
+	return len(a.Members) == len(b.Members) && bytes.Equal(appendSet(nil, a), appendSet(nil, b))
 }
 
 // isSet reports whether the order of a field's elements does not matter.
