@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -173,4 +174,30 @@ func catalogAgain(t testing.TB, c *catalog.Catalog) *catalog.Catalog {
 		documents = append(documents, d)
 	}
 	return catalog.New(documents)
+}
+
+// TestCollapsedText: a package with more updates than viewers draw is written with fewer
+// boxes, and one that they draw as it is.
+func TestCollapsedText(t *testing.T) {
+	entries := chained(900)
+	for i := range entries {
+		for k := range i {
+			entries[i].Skips = append(entries[i].Skips, entries[k].Name)
+		}
+	}
+	for _, c := range []struct {
+		entries []catalog.Entry
+		most    int
+	}{{chained(40), 40}, {entries, 500}, {chained(2_000), 500}} {
+		p, _ := openText(t, hardText(c.entries)).Package("p")
+		var mermaid, dot strings.Builder
+		if err := errors.Join(draw.Mermaid(&mermaid, p, nil), draw.DOT(&dot, p, nil)); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{mermaid.String(), dot.String()} {
+			if n := strings.Count(text, "->") + strings.Count(text, "-->") + strings.Count(text, "-.->"); n > 2*c.most || n == 0 || len(text) > 100_000 {
+				t.Errorf("%d entries: %d arrows in %d characters", len(c.entries), n, len(text))
+			}
+		}
+	}
 }

@@ -25,9 +25,10 @@ type runs struct {
 // together, others alone.
 func (v *packageView) runs() *runs {
 	var groups [][]int
+	lanes := v.indexed()
 	for c := range v.columns {
 		last := len(groups) - 1
-		if last >= 0 && v.joined(c-1, c) {
+		if last >= 0 && joined(lanes, c-1, c) {
 			groups[last] = append(groups[last], c)
 		} else {
 			groups = append(groups, []int{c})
@@ -83,13 +84,38 @@ func (r *runs) join(most int) {
 	}
 }
 
+// indexedLane is a lane whose nodes are found by their columns, and edges by where they
+// begin.
+type indexedLane struct {
+	*laneView
+	byColumn []int   // the node of each column, or -1
+	starts   [][]int // of each node: the edges that begin there, in their order
+}
+
+func (v *packageView) indexed() []indexedLane {
+	lanes := make([]indexedLane, len(v.lanes))
+	for i := range v.lanes {
+		lane := indexedLane{laneView: &v.lanes[i], byColumn: slices.Repeat([]int{-1}, len(v.columns)), starts: make([][]int, len(v.lanes[i].nodes))}
+		for n := range lane.nodes {
+			lane.byColumn[lane.nodes[n].column] = n
+		}
+		for e := range lane.edges {
+			for _, from := range lane.edges[e].from {
+				lane.starts[from] = append(lane.starts[from], e)
+			}
+		}
+		lanes[i] = lane
+	}
+	return lanes
+}
+
 // joined reports whether two neighbouring columns can be drawn as one: they are
 // in the same lanes, neither is a head, in each lane the second updates the
 // first, and whatever else updates one of them updates both.
-func (v *packageView) joined(a, b int) bool {
-	for i := range v.lanes {
-		lane := &v.lanes[i]
-		x, y := lane.at(a), lane.at(b)
+func joined(lanes []indexedLane, a, b int) bool {
+	for i := range lanes {
+		lane := &lanes[i]
+		x, y := lane.byColumn[a], lane.byColumn[b]
 		if (x < 0) != (y < 0) {
 			return false
 		}
@@ -100,27 +126,45 @@ func (v *packageView) joined(a, b int) bool {
 		if m.head || n.head || m.skipped != n.skipped || m.deprecated != n.deprecated {
 			return false
 		}
-		follows := false
-		for _, e := range lane.edges {
-			first, second := slices.Contains(e.from, x), slices.Contains(e.from, y)
-			switch {
-			case e.to == y && first && e.kind == catalog.EdgeReplaces:
-				follows = true
-			case e.to == x || e.to == y:
-			case first != second && (e.kind != catalog.EdgeReplaces || first):
-				return false
-			}
-		}
-		if !follows && !m.skipped {
+		if follows, ok := lane.alike(x, y); !ok || !follows && !m.skipped {
 			return false
 		}
 	}
 	return true
 }
 
-// at returns the index of the lane's node in a column, or -1.
-func (lane *laneView) at(column int) int {
-	return slices.IndexFunc(lane.nodes, func(n nodeView) bool { return n.column == column })
+// alike reports whether what updates one of two nodes updates both, but for an update
+// between them and one by which something else replaces the second; follows, whether the
+// second replaces the first.
+func (lane *indexedLane) alike(x, y int) (follows, ok bool) {
+	ok = true
+	see := func(at int, first bool) {
+		e := &lane.edges[at]
+		switch {
+		case first && e.to == y && e.kind == catalog.EdgeReplaces:
+			follows = true
+		case e.to == x || e.to == y:
+		case e.kind != catalog.EdgeReplaces || first:
+			ok = false
+		}
+	}
+	a, b := lane.starts[x], lane.starts[y]
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			see(a[0], true)
+			a = a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			see(b[0], false)
+			b = b[1:]
+		default: // both
+			if e := &lane.edges[a[0]]; e.to == y && e.kind == catalog.EdgeReplaces {
+				follows = true
+			}
+			a, b = a[1:], b[1:]
+		}
+	}
+	return follows, ok
 }
 
 // grouped returns the view with one column for each group of columns.
@@ -180,6 +224,7 @@ func (lane *laneView) grouped(to []int) laneView {
 		}
 	}
 	seen := map[string]int{}
+	var texts [][]string // of each edge
 	for _, e := range lane.edges {
 		edge := edgeView{kind: e.kind, to: index[e.to], describe: e.describe}
 		for _, i := range e.from {
@@ -200,16 +245,16 @@ func (lane *laneView) grouped(to []int) laneView {
 					old.from = append(old.from, f)
 				}
 			}
-			small.edges[at].describe += "; " + edge.describe
+			texts[at] = append(texts[at], edge.describe)
 			continue
 		}
 		seen[key] = len(small.edges)
-		small.edges = append(small.edges, edge)
+		small.edges, texts = append(small.edges, edge), append(texts, []string{edge.describe})
 	}
 	for i := range small.edges {
 		e := &small.edges[i]
 		slices.Sort(e.from)
-		e.describe = words.Shorten(e.describe, 400)
+		e.describe = words.Shorten(strings.Join(texts[i], "; "), 400)
 	}
 	return small
 }

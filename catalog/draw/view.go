@@ -259,14 +259,38 @@ func SVG(w io.Writer, p *catalog.Package, opts *Options) error {
 
 // Mermaid writes the package's updates as a Mermaid flowchart for Markdown
 // pages: a box for each channel, an arrow for each update, those by skips and
-// skipRange dashed. Equal catalogs give equal texts. Deprecations are read from
-// the files.
+// skipRange dashed. Of a package with more updates than viewers draw, 500,
+// consecutive versions become one box, as in [SVG]. Equal catalogs give equal
+// texts. Deprecations are read from the files.
 func Mermaid(w io.Writer, p *catalog.Package, opts *Options) error {
 	v, err := view(p, opts)
 	if err != nil {
 		return err
 	}
-	return v.diagram().WriteMermaid(w)
+	return v.fewer(mostEdges).diagram().WriteMermaid(w)
+}
+
+// mostEdges is how many edges Mermaid draws unless it is told otherwise (maxEdges).
+const mostEdges = 500
+
+// fewer returns the view with so many columns joined that it has at most so many edges, as
+// far as that is possible.
+func (v *packageView) fewer(most int) *packageView {
+	edges := func(v *packageView) (n int) {
+		for _, lane := range v.lanes {
+			for _, e := range lane.edges {
+				n += len(e.from)
+			}
+		}
+		return n
+	}
+	small := v
+	runs := v.runs()
+	for columns := len(runs.columns); edges(small) > most && columns > 1; columns = columns * 3 / 4 {
+		runs.join(min(columns, most))
+		small = v.grouped(runs.columns)
+	}
+	return small
 }
 
 // DOT writes the package's updates in the DOT language of Graphviz, with the
@@ -276,7 +300,7 @@ func DOT(w io.Writer, p *catalog.Package, opts *Options) error {
 	if err != nil {
 		return err
 	}
-	return v.diagram().WriteDOT(w)
+	return v.fewer(mostEdges).diagram().WriteDOT(w)
 }
 
 // diagram returns the view as a graph for other tools to lay out.
