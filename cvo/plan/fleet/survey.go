@@ -136,10 +136,14 @@ func (d *digests) situation(s *plan.Situation, timed bool) [sha256.Size]byte {
 	if timed {
 		fmt.Fprintln(h, s.At)
 	}
+	rest := *s // what is not read below; fields that are added to Situation are in it
+	rest.At, rest.Cluster = time.Time{}, nil
 	if c := s.Cluster; c != nil {
-		write(h, c.Spec.Overrides)
-		write(h, c.Status.Conditions)
-		write(h, c.Status.Desired.Version)
+		spec, status := c.Spec, c.Status
+		spec.ClusterID, status.History, status.ObservedGeneration = "", nil, 0
+		write(h, spec)
+		write(h, status)
+		write(h, c.Generation > c.Status.ObservedGeneration)
 		for _, x := range c.Status.History {
 			var took time.Duration
 			if x.CompletionTime != nil {
@@ -148,19 +152,18 @@ func (d *digests) situation(s *plan.Situation, timed bool) [sha256.Size]byte {
 			write(h, []any{x.State, x.Version, took})
 		}
 	}
-	write(h, s.Gates)
-	write(h, s.Configs)
-	list(d, h, s.ClusterOperators)
-	list(d, h, s.Moves)
-	list(d, h, s.Risks)
-	list(d, h, s.Pools)
-	list(d, h, s.Nodes)
-	list(d, h, s.Pods)
-	list(d, h, s.Budgets)
-	list(d, h, s.Replicas)
-	list(d, h, s.Members)
-	list(d, h, s.Operators)
-	list(d, h, s.Removed)
+	list(d, h, &rest.ClusterOperators)
+	list(d, h, &rest.Moves)
+	list(d, h, &rest.Risks)
+	list(d, h, &rest.Pools)
+	list(d, h, &rest.Nodes)
+	list(d, h, &rest.Pods)
+	list(d, h, &rest.Budgets)
+	list(d, h, &rest.Replicas)
+	list(d, h, &rest.Machines)
+	list(d, h, &rest.Operators)
+	list(d, h, &rest.Removed)
+	write(h, &rest)
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
@@ -174,8 +177,10 @@ func write(h hash.Hash, v any) {
 	h.Write(text)
 }
 
-// list hashes a list, and reads it only once.
-func list[T any](d *digests, h hash.Hash, values []T) {
+// list hashes a list, takes it out of its situation, and reads it only once.
+func list[T any](d *digests, h hash.Hash, from *[]T) {
+	values := *from
+	*from = nil
 	if len(values) == 0 {
 		write(h, values)
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/plan/fleet"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -99,7 +101,7 @@ func TestSurvey(t *testing.T) {
 
 // Whatever differs in what plans are made from is another situation.
 func TestSurveyTellsApart(t *testing.T) {
-	plain := cluster("4.18.1", []plan.Move{{From: "4.18.1", To: "4.19.4"}}, []plan.Operator{})
+	plain, tried := cluster("4.18.1", []plan.Move{{From: "4.18.1", To: "4.19.4"}}, []plan.Operator{}), 0
 	for name, change := range map[string]func(*plan.Situation){
 		"release": func(s *plan.Situation) { c := *s.Cluster; c.Status.Desired.Version = "4.18.9"; s.Cluster = &c },
 		"conditions": func(s *plan.Situation) {
@@ -120,13 +122,23 @@ func TestSurveyTellsApart(t *testing.T) {
 		"reports":   func(s *plan.Situation) { s.ClusterOperators = nil },
 		"configs":   func(s *plan.Situation) { s.Configs = map[string]string{"a": "b"} },
 		"replicas":  func(s *plan.Situation) { s.Replicas = []drain.Replicas{{}} },
+		"channel":   func(s *plan.Situation) { c := *s.Cluster; c.Spec.Channel = "stable-4.19"; s.Cluster = &c },
+		"channels":  func(s *plan.Situation) { s.Channels = map[string][]string{"4.19.4": {"stable-4.19"}} },
+		"checks":    func(s *plan.Situation) { s.HealthChecks = []string{"m/workers"} },
+		"topology":  func(s *plan.Situation) { s.Topology = "External" },
+		"machines":  func(s *plan.Situation) { s.Machines = []lifecycle.Machine{} },
+		"partly":    func(s *plan.Situation) { s.Partly = map[string]cvo.Gap{"Pod": {What: "some"}} },
 	} {
+		tried++
 		other := *plain
 		change(&other)
 		got, err := fleet.Survey(t.Context(), []fleet.Member{{"a", plain}, {"b", &other}, {"c", plain}}, &plan.Goal{Release: "4.19.4"}, nil)
 		if err != nil || got.Asked != 2 {
 			t.Errorf("%s: %d situations, %v", name, got.Asked, err)
 		}
+	}
+	if fields := reflect.TypeFor[plan.Situation]().NumField(); tried < fields+1 { // three rows are about the cluster, none about the time
+		t.Errorf("%d rows for %d fields", tried, fields)
 	}
 }
 
