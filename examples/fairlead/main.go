@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/fairlead/diagnose"
 	"github.com/fairlead/fairlead/examples/fairlead/fbc"
+	"github.com/fairlead/fairlead/examples/fairlead/fleet"
 	"github.com/fairlead/fairlead/examples/fairlead/machine"
 	"github.com/fairlead/fairlead/examples/fairlead/plan"
 	"github.com/fairlead/fairlead/examples/fairlead/report"
@@ -61,6 +62,7 @@ Flags may appear anywhere; - is standard input; -o yaml prints the same data as 
 			machine.Command(),
 			update.Command(),
 			plan.Command(),
+			fleet.Command(),
 			report.Command(),
 			settings.Command(),
 			args.Version(),

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/snapshot"
@@ -128,6 +129,15 @@ func (f *Flags) Complete(c *args.Call, from *snapshot.Snapshot) (*Situation, err
 	if err != nil {
 		return nil, err
 	}
+	s, err := f.With(c, from, catalogs)
+	if err == nil {
+		f.unused(c, s)
+	}
+	return s, err
+}
+
+// With is Complete with catalogs that are open, for a call that reads several clusters.
+func (f *Flags) With(c *args.Call, from *snapshot.Snapshot, catalogs map[string]*catalog.Catalog) (*Situation, error) {
 	s, err := Of(from, catalogs)
 	if err == nil {
 		err = s.none(*f.none)
@@ -135,11 +145,14 @@ func (f *Flags) Complete(c *args.Call, from *snapshot.Snapshot) (*Situation, err
 	if err == nil && (s.Cluster != nil || c.Given("graph")) { // a graph that is set for all clusters may not apply to this one
 		err = s.readGraph(*f.graph)
 	}
-	if err == nil {
-		f.unused(c, s)
-	}
 	return s, err
 }
+
+// Snapshot reads a cluster as Read does, without what the flags say about it.
+func (f *Flags) Snapshot(name string) (*snapshot.Snapshot, error) { return f.source.Read(name) }
+
+// Catalogs are the values of -catalog.
+func (f *Flags) Catalogs() []string { return *f.catalogs }
 
 // unused prints notes about values of -accept and -keep that the situation does not contain.
 func (f *Flags) unused(c *args.Call, s *Situation) {
