@@ -171,6 +171,8 @@ plan cluster.yaml -out {w0} -at 2026-05-01T09:00:00Z
 plan cluster.yaml -to 4.18.2 -catalog new -at 2026-05-01T09:00:00Z -o json
 plan cluster.yaml -to 4.18.2 -at 2026-05-01T09:00:00Z -o mermaid
 plan cluster.yaml -to 4.20 -at 2026-05-01T09:00:00Z
+fleet . -to 4.19 -catalog old -new-catalog new -v
+fleet . -to 4.18.2 -o json
 report cluster.yaml -o html -at 2026-05-01T09:00:00Z
 report cluster.yaml -o json -at 2026-05-01T09:00:00Z
 drain cluster.yaml -v -at 2026-05-01T09:00:00Z
