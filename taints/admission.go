@@ -116,17 +116,6 @@ func positive(quantity string) bool {
 	return strings.ContainsAny(number, "123456789") && !strings.HasPrefix(number, "-")
 }
 
-// MemoryPressureTolerations returns the tolerations of a pod: its own, and, unless
-// it is [BestEffort], the one for memory pressure, because such pods have
-// guaranteed memory. The argument is not changed.
-func MemoryPressureTolerations(p *fairlead.Pod) []fairlead.Toleration {
-	list := slices.Clone(p.Spec.Tolerations)
-	if BestEffort(p) {
-		return list
-	}
-	return setToleration(list, memoryPressureToleration())
-}
-
 func memoryPressureToleration() fairlead.Toleration {
 	return fairlead.Toleration{Key: KeyMemoryPressure, Operator: fairlead.TolerationExists, Effect: fairlead.NoSchedule}
 }

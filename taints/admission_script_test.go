@@ -185,7 +185,11 @@ func tolerationsCommand(c *golden.Command) string {
 	case c.Has("daemon"):
 		return tolerationLines(taints.DaemonSetTolerations(pod.Spec.Tolerations, c.Has("host-network")))
 	case c.Has("memory"):
-		return fmt.Sprintf("best effort: %v\n", taints.BestEffort(pod)) + tolerationLines(taints.MemoryPressureTolerations(pod))
+		list, err := (&taints.Restriction{}).Apply(pod, nil)
+		if err != nil {
+			panic(err)
+		}
+		return fmt.Sprintf("best effort: %v\n", taints.BestEffort(pod)) + tolerationLines(list)
 	}
 	return tolerationLines(taints.ResourceTolerations(pod))
 }

@@ -30,8 +30,7 @@
 //     accordingly.
 //   - [ConditionTaints] derives taints from a node's conditions, and
 //     [SyncMachineTaints] from a machine's taints.
-//   - [DefaultTolerations], [DaemonSetTolerations], [MemoryPressureTolerations] and
-//     [Restriction] are what the control plane adds to pods.
+//   - [DefaultTolerations], [DaemonSetTolerations] and [Restriction] are what the control plane adds to pods.
 //   - [ValidateTaints] and [ValidateTolerations] validate as the API does;
 //     [ReadCluster] reads the output of kubectl.
 //

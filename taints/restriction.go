@@ -57,15 +57,15 @@ func (r *Restriction) Apply(p *fairlead.Pod, o *Options) ([]fairlead.Toleration,
 		more = append(more, memoryPressureToleration())
 	}
 	list := MergeTolerations(p.Spec.Tolerations, more, o)
-	if refused := NotAllowed(list, r.Whitelist, o); len(refused) > 0 {
+	if refused := notAllowed(list, r.Whitelist, o); len(refused) > 0 {
 		return nil, &RestrictionError{podTitle(p), r.Source, refused}
 	}
 	return list, nil
 }
 
-// NotAllowed returns the tolerations that no entry of a whitelist covers, in their
+// notAllowed returns the tolerations that no entry of a whitelist covers, in their
 // order. An empty whitelist allows all.
-func NotAllowed(tolerations, whitelist []fairlead.Toleration, o *Options) []fairlead.Toleration {
+func notAllowed(tolerations, whitelist []fairlead.Toleration, o *Options) []fairlead.Toleration {
 	if len(whitelist) == 0 {
 		return nil
 	}

@@ -132,7 +132,6 @@ var lattice = map[string][]string{
 	"lifecycle/quorum": {
 		".", "internal/cluster", "internal/durations", "internal/object", "lifecycle", "internal/words",
 	},
-	"lifecycle/eviction": {"."},
 	"cvo": {
 		".", "cvo/diagnosis/failure", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/shell", "internal/words",
 	},
@@ -264,7 +263,6 @@ var cores = map[string]purity{
 	"internal/deadlines":    pure,
 	"lifecycle":             pure,
 	"lifecycle/drain":       pure,
-	"lifecycle/eviction":    pure,
 	"lifecycle/fleet":       pure,
 	"lifecycle/quorum":      pure,
 	"solver/olm/config":     pure,

@@ -23,6 +23,9 @@ func spaces() map[string]map[string]string {
 func (d draw) node(i int) *fairlead.Node {
 	n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("n", i), Labels: map[string]string{}}}
 	n.Labels["host"] = n.Name
+	if !d.one(4) {
+		n.Labels["topology.kubernetes.io/zone"] = d.of("a", "b")
+	}
 	for _, key := range []string{"zone", "disk", "number"} {
 		if !d.one(6) {
 			n.Labels[key] = d.of("a", "b", "1", "20")
@@ -85,6 +88,9 @@ func (d draw) pod(name string) *fairlead.Pod {
 	}
 	if d.one(5) {
 		p.Spec.NodeSelector = map[string]string{d.of("zone", "disk"): d.of("a", "b")}
+	}
+	for range d.IntN(4) / 2 * (1 + d.IntN(2)) {
+		p.Spec.Volumes = append(p.Spec.Volumes, fairlead.Volume{Name: fmt.Sprint("v", len(p.Spec.Volumes)), PersistentVolumeClaim: &fairlead.ClaimSource{ClaimName: fmt.Sprint("c", d.IntN(14))}})
 	}
 	p.Spec.Affinity = d.affinity()
 	for range d.IntN(3) / 2 * (1 + d.IntN(2)) {

@@ -28,8 +28,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeunschedulable"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/tainttoleration"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
 	schedruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
@@ -39,8 +43,8 @@ import (
 type theirs map[ours.Filter]fwk.FilterPlugin
 
 // plugins makes the scheduler's plugins over a snapshot of a cluster.
-func plugins(t *testing.T, ctx context.Context, snapshot *cache.Snapshot) theirs {
-	var namespaces []runtime.Object
+func plugins(t *testing.T, ctx context.Context, snapshot *cache.Snapshot, volumes []runtime.Object) theirs {
+	namespaces := slices.Clone(volumes)
 	for name, labels := range spaces() {
 		namespaces = append(namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 	}
@@ -62,8 +66,12 @@ func plugins(t *testing.T, ctx context.Context, snapshot *cache.Snapshot) theirs
 		ours.NodeResources: {noderesources.NewFit, &config.NodeResourcesFitArgs{ScoringStrategy: &config.ScoringStrategy{
 			Type: config.LeastAllocated, Resources: []config.ResourceSpec{{Name: "cpu", Weight: 1}},
 		}}},
-		ours.TopologySpread:   {podtopologyspread.New, &config.PodTopologySpreadArgs{DefaultingType: config.ListDefaulting}},
-		ours.InterPodAffinity: {interpodaffinity.New, &config.InterPodAffinityArgs{}},
+		ours.VolumeRestriction: {volumerestrictions.New, nil},
+		ours.VolumeLimits:      {nodevolumelimits.NewCSI, nil},
+		ours.VolumeBinding:     {volumebinding.New, &config.VolumeBindingArgs{BindTimeoutSeconds: 1}},
+		ours.VolumeZone:        {volumezone.New, nil},
+		ours.TopologySpread:    {podtopologyspread.New, &config.PodTopologySpreadArgs{DefaultingType: config.ListDefaulting}},
+		ours.InterPodAffinity:  {interpodaffinity.New, &config.InterPodAffinityArgs{}},
 	} {
 		plugin, err := p.make(ctx, p.args, handle, features)
 		if err != nil {
@@ -111,7 +119,9 @@ func compare(t *testing.T, seed uint64, pods int, pairs, refused map[ours.Filter
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	d := draw{rand.New(rand.NewPCG(seed, 36))}
-	cluster := ours.New(&ours.Options{Namespaces: spaces()})
+	const nodesAtMost = 9
+	shelf := d.shelf(nodesAtMost)
+	cluster := ours.New(&ours.Options{Namespaces: spaces(), Storage: shelf.storage})
 	var nodes []*corev1.Node
 	var there []*corev1.Pod
 	var names []string
@@ -139,7 +149,7 @@ func compare(t *testing.T, seed uint64, pods int, pairs, refused map[ours.Filter
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := plugins(t, ctx, snapshot)
+	all := plugins(t, ctx, snapshot, shelf.objects)
 	for i := range pods {
 		p := d.pod(fmt.Sprint("new-", i))
 		theirPod := as[corev1.Pod](t, p)
