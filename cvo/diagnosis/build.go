@@ -18,11 +18,12 @@ type builder struct {
 	report *cvo.Report
 
 	reasons  map[string]string
-	down     map[string]bool  // nodes on which nothing new starts because of a fault
-	draining map[string]bool  // nodes whose pods are being moved away
-	have     map[string]bool  // IDs that were added
-	closed   []*fairlead.Node // see shutNodes
-	before   *Graph           // before any step; empty for a first diagnosis
+	down     map[string]bool   // nodes on which nothing new starts because of a fault
+	draining map[string]bool   // nodes whose pods are being moved away
+	have     map[string]bool   // IDs that were added
+	closedBy map[string]string // by node that is up and takes no pods: the ID of why
+	closed   []*fairlead.Node  // see shutNodes
+	before   *Graph            // before any step; empty for a first diagnosis
 }
 
 // build asks all engines. before is the graph before any step, nil for a first diagnosis.
@@ -32,12 +33,13 @@ func build(w *world, before *Graph) *builder {
 	}
 	b := &builder{
 		world: w, g: Graph{Nodes: []Node{}, Edges: []Edge{}}, report: cvo.Inspect(w.dump(), w.now),
-		down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, reasons: map[string]string{},
+		down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, reasons: map[string]string{}, closedBy: map[string]string{},
 	}
 	if b.before = before; before == nil {
 		b.before = &Graph{}
 	}
 	b.nodesDown()
+	b.quorum()
 	b.requests()
 	b.podsInTrouble()
 	b.claimsEnd()
@@ -51,6 +53,7 @@ func build(w *world, before *Graph) *builder {
 	b.updateWaits()
 	b.otherSigns()
 	b.others()
+	b.served()
 	if before != nil {
 		b.g.without(before, func(*Node) bool { return false })
 	}

@@ -14,6 +14,9 @@ import (
 // handTime is how long a cordon may be part of work that somebody does by hand.
 const handTime = 30 * time.Minute
 
+// unschedulableTaint is the taint of a cordoned node.
+const unschedulableTaint = "node.kubernetes.io/unschedulable"
+
 // leaving are taints of programs that are about to remove a node.
 var leaving = []string{"ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"}
 
@@ -53,7 +56,7 @@ func (b *builder) leaves(n *fairlead.Node) bool {
 // cordonSince returns since when a node is cordoned, as its taint says; zero if it does not.
 func cordonSince(n *fairlead.Node) (since time.Time) {
 	for _, t := range n.Spec.Taints {
-		if t.Key == "node.kubernetes.io/unschedulable" && t.TimeAdded != nil {
+		if t.Key == unschedulableTaint && t.TimeAdded != nil {
 			since = *t.TimeAdded
 		}
 	}

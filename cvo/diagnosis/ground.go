@@ -29,13 +29,12 @@ func (w *world) wellPlaces() *placement.Cluster { return w.ground.well.settle(w,
 
 // opened returns a node as if nothing were wrong with it.
 func opened(n *fairlead.Node) *fairlead.Node {
-	trouble := func(t fairlead.Taint) bool { return slices.Contains(troubles, t.Key) }
-	if !n.Spec.Unschedulable && !slices.ContainsFunc(n.Spec.Taints, trouble) {
+	if !n.Spec.Unschedulable && !slices.ContainsFunc(n.Spec.Taints, passing) {
 		return n
 	}
 	open := *n
 	open.Spec.Unschedulable = false
-	open.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), trouble)
+	open.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), passing)
 	return &open
 }
 

@@ -181,6 +181,12 @@ func (b *builder) otherSigns() {
 			x.State = Waiting
 			b.link(id, &x, &s.Sign)
 		}
+		if f.Of.Kind == "Service" && f.Of.Name != s.Name {
+			of := Node{Kind: f.Of.Kind, Namespace: f.Of.Namespace, Name: f.Of.Name, State: Faulty, Quote: s.Message, Sure: Seen, Since: s.since}
+			of.is(f, "")
+			x.State, x.Says = Waiting, strings.ToLower(s.Kind)+" "+strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")+": "+f.Sentence
+			b.wait(id, b.add(of), f.Code, Seen)
+		}
 		b.add(x)
 	}
 }

@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func (b *builder) nodesDown() {
 			continue
 		}
 		if c != nil { // it is ready, and takes no new pods
-			b.down[n.Name] = true
+			b.down[n.Name], b.closedBy[n.Name] = true, ID("Node", "", n.Name)+"#"+c.Type
 		}
 		state := n.Annotations[rollout.AnnotationState]
 		switch {
@@ -44,6 +45,7 @@ func (b *builder) nodesDown() {
 		}
 		b.pressure(n)
 		b.leftTaint(n)
+		b.notStarted(n)
 	}
 }
 
@@ -121,5 +123,66 @@ func (b *builder) pressure(n *fairlead.Node) {
 			x.Reason, x.Says = kind, "node "+n.Name+" reports "+kind
 		}
 		b.add(x)
+	}
+}
+
+// starter removes a taint from a node once the node can run pods.
+type starter struct{ taint, who, command string }
+
+// starters are those that are known, from the projects' documentation.
+func starters() []starter {
+	pods := "kubectl get pods -A -o wide"
+	return []starter{
+		{"node.cloudprovider.kubernetes.io/uninitialized", "the cloud controller manager", "kubectl get pods -A -l k8s-app=cloud-controller-manager"},
+		{"node.cluster.x-k8s.io/uninitialized", "the Cluster API", "kubectl get machines -A -o wide"},
+		{"node.cilium.io/agent-not-ready", "the Cilium agent", "kubectl get pods -A -o wide -l k8s-app=cilium"},
+		{"ebs.csi.aws.com/agent-not-ready", "the EBS CSI driver", pods}, {"efs.csi.aws.com/agent-not-ready", "the EFS CSI driver", pods}, {"disk.csi.azure.com/agent-not-ready", "the Azure disk CSI driver", pods},
+		{"karpenter.sh/unregistered", "Karpenter", "kubectl get nodeclaims -o wide"},
+	}
+}
+
+// notStarted adds a node that has had the taint of a node that starts for too long.
+func (b *builder) notStarted(n *fairlead.Node) {
+	for _, s := range starters() {
+		if !slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == s.taint }) {
+			continue
+		}
+		x := Node{ID: ID("Node", "", n.Name) + "#" + s.taint, Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeNotStarted, Since: n.CreationTimestamp, Sure: Seen, Owner: s.who, Alike: s.taint}
+		x.Says = "node " + n.Name + " still has the taint " + s.taint + ", which " + s.who + " removes"
+		x.do, x.command = "see whether "+s.who+" runs, and what its log says about the node", s.command
+		if b.age(n.CreationTimestamp) < startTime && !n.CreationTimestamp.IsZero() {
+			x.State = Going
+		}
+		b.down[n.Name], b.closedBy[n.Name] = true, b.add(x)
+		return
+	}
+}
+
+// quorum says of control plane nodes that are down how many are left: etcd runs on them.
+func (b *builder) quorum() {
+	all, down := 0, 0
+	for i := range b.nodes {
+		if n := &b.nodes[i]; controls(n) {
+			all++
+			if b.down[n.Name] && !b.reports(n.Name) {
+				down++
+			}
+		}
+	}
+	left := all - down
+	if down == 0 || all < 3 {
+		return
+	}
+	text := fmt.Sprintf("; %d of %d control plane nodes are left, and one more loss ends the quorum of etcd", left, all)
+	switch {
+	case left <= all/2:
+		text = fmt.Sprintf("; %d of %d control plane nodes are left, and etcd needs %d: the API cannot write", left, all, all/2+1)
+	case left-1 > all/2:
+		return
+	}
+	for i := range b.g.Nodes {
+		if n := &b.g.Nodes[i]; n.Kind == "Node" && n.Danger && b.down[n.Name] && n.State == Faulty {
+			n.Says += text
+		}
 	}
 }

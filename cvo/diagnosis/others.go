@@ -69,5 +69,32 @@ func (b *builder) others() {
 			cause.Sure = Assumed
 		}
 		b.wait(id, b.add(cause), w.Reason, Derived)
+		b.othersPods(&cause)
+	}
+}
+
+// othersPods adds the pods in trouble of the catalog, or of the operator's deployment, that a cause is about.
+func (b *builder) othersPods(cause *Node) {
+	for i := range b.g.Nodes {
+		n := &b.g.Nodes[i]
+		if n.Kind != "Pod" || n.State == Going || strings.Contains(n.ID, "#") {
+			continue
+		}
+		p := b.pod(n.Namespace, n.Name)
+		if p == nil {
+			continue
+		}
+		catalog := p.Labels["olm.catalogSource"]
+		_, deployment, _ := strings.Cut(workload(p), "/")
+		if !(catalog != "" && mentions(cause.Says, p.Namespace+"/"+catalog)) &&
+			!(p.Namespace == cause.Namespace && strings.Contains(cause.command, " deployment ") && mentions(cause.command, deployment)) {
+			continue
+		}
+		b.wait(cause.ID, n.ID, "Runs", Derived)
+		for k := range b.g.Nodes {
+			if b.g.Nodes[k].ID == cause.ID {
+				b.g.Nodes[k].State = Waiting
+			}
+		}
 	}
 }

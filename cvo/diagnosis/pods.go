@@ -139,7 +139,7 @@ func (b *builder) containerFailure(p *fairlead.Pod) (found *failure.Failure, sai
 
 // crashes says more about a container that ends again and again: which one, and how.
 func (b *builder) crashes(p *fairlead.Pod, f *failure.Failure, x *Node) {
-	if f.Code != "ContainerCrashes" && f.Code != "LivenessFails" {
+	if f.Code != "ContainerCrashes" && f.Code != "LivenessFails" && f.Code != "OutOfMemory" {
 		return
 	}
 	for k, list := range [][]fairlead.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
@@ -153,6 +153,10 @@ func (b *builder) crashes(p *fairlead.Pod, f *failure.Failure, x *Node) {
 			if k == 0 {
 				what = "init container " + c.Name
 			}
+			if f.Code == "OutOfMemory" {
+				x.Says = "pod " + p.ObjectMeta.String() + ": " + what + " is killed because it exceeds its memory limit" + limit(p, c.Name)
+				return
+			}
 			if f.Code == "ContainerCrashes" {
 				x.Says = fmt.Sprintf("pod %s: %s ends with exit code %d soon after each start", p.ObjectMeta.String(), what, t.ExitCode)
 				if said := failure.Telling(t.Message, 140); said != "" {
@@ -163,6 +167,18 @@ func (b *builder) crashes(p *fairlead.Pod, f *failure.Failure, x *Node) {
 			return
 		}
 	}
+}
+
+// limit returns the memory limit of a container, in parentheses; "" if it has none.
+func limit(p *fairlead.Pod, container string) string {
+	for _, list := range [][]fairlead.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range list {
+			if most := list[i].Resources.Limits["memory"]; list[i].Name == container && most != "" {
+				return " (" + most + ")"
+			}
+		}
+	}
+	return ""
 }
 
 // weak reports whether a failure says only that there is one.

@@ -10,6 +10,7 @@ const (
 	NodeDraining     = "NodeDraining"     // its pods are being moved away
 	NodeDrainAhead   = "NodeDrainAhead"   // its pods could not be moved away, once it is drained
 	NodeDrainStuck   = "NodeDrainStuck"   // it is cordoned by hand, and a drain of it does not complete
+	NodeNotStarted   = "NodeNotStarted"   // it still has the taint of a node that starts
 	RequestPending   = "RequestPending"   // a kubelet's request for a certificate waits for approval
 	NodeTaintLeft    = "NodeTaintLeft"    // it is ready, and still has the out-of-service taint
 	NodeCordoned     = "NodeCordoned"     // it is cordoned, and nothing that is known needs that

@@ -23,8 +23,11 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 	case BudgetNever:
 		return w.budgetRemedies(n)
 	case NodeCordoned:
-		return []remedy{{Step{Do: "Allow pods on node " + n.Name + " again", Command: w.uncordon(n.Name), Tried: true}, func(c *world) bool {
-			return c.editNode(n.Name, func(x *fairlead.Node) { x.Spec.Unschedulable = false })
+		return []remedy{{Step{Do: "Allow pods on node " + n.Name + " again, unless somebody is working on it", Command: w.uncordon(n.Name), Tried: true}, func(c *world) bool {
+			return c.editNode(n.Name, func(x *fairlead.Node) {
+				x.Spec.Unschedulable = false
+				x.Spec.Taints = slices.DeleteFunc(x.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == unschedulableTaint })
+			})
 		}}}
 	case AttachedToGone:
 		r := w.knownRemedy(n)
@@ -203,6 +206,9 @@ func (w *world) strands(node string) bool {
 	if k >= 0 && slices.ContainsFunc(w.nodes[k].Spec.Taints, func(t fairlead.Taint) bool { return t.Key == outOfService }) {
 		return false
 	}
+	if slices.ContainsFunc(w.storage.attachments, func(a lifecycle.VolumeAttachment) bool { return a.Spec.NodeName == node }) {
+		return true
+	}
 	return slices.ContainsFunc(w.pods, func(p fairlead.Pod) bool {
 		c := p.ControllerOf()
 		return p.Spec.NodeName == node && !p.Finished() && (p.DeletionTimestamp != nil || c != nil && c.Kind == "StatefulSet")
@@ -240,6 +246,7 @@ func (w *world) bringBack(name string) bool {
 		w.pods = slices.DeleteFunc(slices.Clone(w.pods), gone)
 		w.replaced()
 	}
+	w.detach(name)
 	return ok
 }
 
@@ -259,6 +266,12 @@ func (w *world) knownRemedy(n *Node) remedy {
 	case n.Reason == PodNotReady || n.Reason == PodOnDownNode:
 		s.Do = "Read the log of pod " + n.full() + ": it runs, and is not ready"
 		s.Command = w.program(shell.Command("kubectl -n %s logs %s --all-containers --tail=50", n.Namespace, n.Name))
+	case n.Reason == PodNoNode:
+		s.Do, s.Command = "Give a node the labels that pod "+n.full()+" selects, or correct what it selects", w.program("kubectl get nodes --show-labels")
+	case n.Reason == PodNotTolerating:
+		s.Do, s.Command = "Give pod "+n.full()+" a toleration, or remove the taint from a node", w.program("kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints[*].key")
+	case n.Reason == PodKeptApart:
+		s.Do = "Add a node, or relax the affinity or the spread of pod " + n.full()
 	case n.Reason == PodUnscheduled:
 		s.Do = "See whether the scheduler runs"
 		s.Command = w.program("kubectl get pods -A -l component=kube-scheduler")

@@ -31,9 +31,17 @@ func (b *builder) requests() {
 		names[node] = append(names[node], r.Name)
 	}
 	slices.Sort(nodes)
+	var commands []string
+	for _, node := range nodes {
+		slices.Sort(names[node])
+		for _, name := range names[node] {
+			if len(commands) < mostRequests {
+				commands = append(commands, b.program(shell.Command("kubectl certificate approve %s", name)))
+			}
+		}
+	}
 	for _, node := range nodes {
 		all := names[node]
-		slices.Sort(all)
 		x := Node{Kind: "CertificateSigningRequest", Name: all[0], State: Faulty, Reason: RequestPending, Sure: Seen, Owner: "administrator"}
 		x.Says = words.Count(len(all), "certificate request", "certificate requests") + " of node " + node + " wait for approval"
 		if len(all) == 1 {
@@ -42,14 +50,14 @@ func (b *builder) requests() {
 		if node == "" {
 			x.Says = words.Count(len(all), "certificate request of a node that joins waits", "certificate requests of nodes that join wait") + " for approval"
 		}
-		var commands []string
-		for _, name := range all[:min(len(all), mostRequests)] {
-			commands = append(commands, b.program(shell.Command("kubectl certificate approve %s", name)))
-		}
-		x.do, x.command = "approve it, if the node is yours", strings.Join(commands, " && ")
+		x.Alike = "kubelet"
+		x.do, x.command = "approve the pending certificate requests, if their nodes are yours", strings.Join(commands, " && ")
 		id := b.add(x)
-		if n := ID("Node", "", node); b.have[n] {
-			b.wait(n, id, "Certificate", Derived)
+		for k := range b.g.Nodes {
+			if n := &b.g.Nodes[k]; n.ID == ID("Node", "", node) && n.Reason == "KubeletSilent" {
+				n.State = Waiting // an administrator sees whether it reports then
+				b.wait(n.ID, id, "Certificate", Derived)
+			}
 		}
 	}
 }

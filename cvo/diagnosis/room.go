@@ -14,6 +14,11 @@ import (
 // troubles are taints that the cluster itself sets on nodes that are down or cordoned.
 var troubles = []string{outOfService, "node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable", "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure", "node.kubernetes.io/network-unavailable"}
 
+// passing reports whether a taint is set by the cluster itself, or only while a node starts.
+func passing(t fairlead.Taint) bool {
+	return slices.Contains(troubles, t.Key) || slices.ContainsFunc(starters(), func(s starter) bool { return s.taint == t.Key })
+}
+
 // takes reports whether a node takes new pods, as far as faults go.
 func (b *builder) takes(n *fairlead.Node) bool { return !b.down[n.Name] }
 
@@ -135,6 +140,8 @@ func (b *builder) shutNodes() []*fairlead.Node {
 func (b *builder) shutBy(node string) string {
 	id := ID("Node", "", node)
 	switch {
+	case b.closedBy[node] != "":
+		return b.closedBy[node]
 	case b.down[node]:
 		return id
 	case b.have[id+"#"+outOfService]:

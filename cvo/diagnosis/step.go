@@ -152,7 +152,7 @@ func (w *world) try(first, graph *Graph, id string, r *remedy) (*world, *Graph, 
 // placed and become ready, and budgets are counted if pods or budgets are not as before.
 func (w *world) react(before *world) {
 	if w.nodes != nil && w.pods != nil {
-		b := &builder{world: w, down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}}
+		b := &builder{world: w, down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, closedBy: map[string]string{}}
 		b.nodesDown()
 		b.place()
 	}

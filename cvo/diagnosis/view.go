@@ -43,6 +43,7 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 	w.partly = s.UpdateDump().Partly
 	w.unseen = s.Partly("Pod", "PodDisruptionBudget", "Machine")
 	w.storage = storage{claims: s.Claims.Items, claimed: s.Claims.Scope.Whole(), classes: s.StorageClasses.Known(), attachments: s.Attachments.Items, known: s.Storage(), events: map[string][]string{}}
+	w.apis = s.APIServices.Items
 	if l := s.Others["CertificateSigningRequest.certificates.k8s.io"]; l != nil {
 		for i := range l.Items {
 			if len(l.Items[i].Status.Conditions) == 0 {

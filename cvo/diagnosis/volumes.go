@@ -65,6 +65,24 @@ func (b *builder) claimsEnd() {
 	}
 }
 
+// detach lets a node that is back release the volumes that no pod of it uses.
+func (w *world) detach(node string) {
+	if len(w.storage.attachments) == 0 {
+		return
+	}
+	used := map[string]bool{}
+	for _, i := range w.indexed().podsOn[node] {
+		for _, claim := range claimsOf(&w.pods[i]) {
+			if c := w.claim(w.pods[i].Namespace, claim); c != nil {
+				used[c.Spec.VolumeName] = true
+			}
+		}
+	}
+	w.storage.attachments = slices.DeleteFunc(slices.Clone(w.storage.attachments), func(a lifecycle.VolumeAttachment) bool {
+		return a.Spec.NodeName == node && !used[a.Spec.Source.PersistentVolumeName]
+	})
+}
+
 // users returns the pods that use a claim, on a node, or on any if node is "".
 func (b *builder) users(namespace, claim, node string) (pods []*fairlead.Pod) {
 	for i := range b.pods {

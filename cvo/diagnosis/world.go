@@ -34,11 +34,12 @@ type world struct {
 	checks     []fleet.HealthCheck
 	events     map[string][]string // by pod that is not well, what was noticed about it, the last first
 	storage    storage             // what is known of volumes
-	csrs       []snapshot.Object   // requests for certificates that nobody has decided
-	more       []Other             // what other engines explain
-	solved     []string            // IDs of nodes of the graph that are supposed to be gone
-	partly     []cvo.Gap           // of operators, pools, configs and nodes: what is missing of them
-	unseen     []cvo.Gap           // likewise, of everything else
+	apis       []snapshot.APIService
+	csrs       []snapshot.Object // requests for certificates that nobody has decided
+	more       []Other           // what other engines explain
+	solved     []string          // IDs of nodes of the graph that are supposed to be gone
+	partly     []cvo.Gap         // of operators, pools, configs and nodes: what is missing of them
+	unseen     []cvo.Gap         // likewise, of everything else
 	// signs are what other objects say about themselves.
 	signs []sign
 

@@ -70,7 +70,7 @@ func refusedRows() []row {
 		text: re(`(?P<field>spec[.\w\[\]]*)?[^\n]{0,80}field is immutable`), says: "a field[, {field},] cannot be changed once the object exists", do: "delete the object, if that loses nothing, so that it is created again", commands: list("kubectl -n {namespace} get {kind} {name} -o yaml", "kubectl get {kind} {name} -o yaml"),
 	}, {
 		code: "QuotaExceeded", source: "kubernetes/apiserver pkg/admission/plugin/resourcequota",
-		text: re(`exceeded quota: (?P<quota>[-.a-z0-9]+)`), of: Object{"ResourceQuota", "{namespace}", "{quota}"}, says: "the quota {quota} is used up", do: "raise it, or free resources", commands: list("kubectl -n {namespace} describe resourcequota {quota}", "kubectl get resourcequotas -A"),
+		text: re(`exceeded quota: (?P<quota>[-.a-z0-9]+)(?:, (?P<numbers>requested: [^"\n]{1,160}))?`), of: Object{"ResourceQuota", "{namespace}", "{quota}"}, says: "the quota[ {namespace}/{quota}] is used up[: {numbers}]", do: "raise it, or free resources", commands: list("kubectl -n {namespace} describe resourcequota {quota}", "kubectl get resourcequotas -A"),
 	}, {
 		code: "SecurityConstraint", source: "openshift/apiserver-library-go pkg/securitycontextconstraints",
 		text: re(`unable to validate against any security context constraint`), says: "no security context constraint allows the pod", do: "give its service account one that does, or lower what the pod demands", commands: list("oc get scc"),
