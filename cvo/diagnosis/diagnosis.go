@@ -203,6 +203,9 @@ func (d *Diagnosis) health(b *builder) {
 func (g *Graph) Says(c *Cause, at time.Time) string {
 	says := g.Node(c.Nodes[0]).Says
 	if !c.Since.IsZero() && len(c.Nodes) == 1 {
+		if strings.Contains(says, ": ") {
+			says += ","
+		}
 		says += since(c.Since, at)
 	}
 	switch {

@@ -177,6 +177,9 @@ func (b *builder) otherSigns() {
 		id := ID(s.Kind, s.Namespace, s.Name)
 		x := Node{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name, State: Faulty, Quote: s.Message, Since: s.since, Sure: Seen, Alike: f.Of.Name}
 		x.is(f, "")
+		if !strings.Contains(x.Says, s.Name) {
+			x.Says = strings.ToLower(s.Kind) + " " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") + ": " + x.Says
+		}
 		if f.Link {
 			x.State = Waiting
 			b.link(id, &x, &s.Sign)

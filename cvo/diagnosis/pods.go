@@ -84,7 +84,7 @@ func (b *builder) podFails(p *fairlead.Pod, x Node) {
 			x.Alike = workload(p)
 		}
 		b.crashes(p, f, &x)
-		if volumeFailure(f) && b.volumesWait(p) {
+		if volumeFailure(f) && (b.volumesWait(p) || b.mounted(p)) {
 			x.State = Waiting
 		}
 		b.add(x)
@@ -135,6 +135,11 @@ func (b *builder) containerFailure(p *fairlead.Pod) (found *failure.Failure, sai
 		}
 	}
 	return found, said
+}
+
+// mounted reports whether what the volumes of a pod waited for before a step is over.
+func (b *builder) mounted(p *fairlead.Pod) bool {
+	return slices.ContainsFunc(b.before.From(ID("Pod", p.Namespace, p.Name)), func(e Edge) bool { return e.Rule == "Mounts" })
 }
 
 // crashes says more about a container that ends again and again: which one, and how.

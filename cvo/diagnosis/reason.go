@@ -30,6 +30,7 @@ const (
 	PodNotTolerating = "PodNotTolerating" // it does not tolerate the taints of the nodes that have room
 	PodNoNode        = "PodNoNode"        // no node is one that it selects
 	PodKeptApart     = "PodKeptApart"     // its affinity, or the spread of its pods, forbids all nodes
+	PodPortTaken     = "PodPortTaken"     // the ports of nodes that it uses are taken
 	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long
 	ClaimInUse       = "ClaimInUse"       // the claim is being deleted, and pods use it
 	ClaimLost        = "ClaimLost"        // the volume of the claim does not exist any more

@@ -187,6 +187,12 @@ func (w *world) backRemedies(n *Node) []remedy {
 	if s.Do == "Bring node "+n.Name+" back" {
 		s.Do += ": check its power, network and console"
 	}
+	if n.do != "" && n.Reason != "KubeletSilent" {
+		s.Do, s.Command = "Node "+n.Name+": "+n.do, w.program(n.command)
+		if strings.HasPrefix(s.Command, "oc ") && !w.openshift() {
+			s.Command = cmp.Or(n.plain, describe(n))
+		}
+	}
 	if w.strands(n.Name) {
 		s.Or = &Step{
 			Do: "If node " + n.Name + " stays off, release its pods and volumes", Command: w.taint(n.Name, outOfService+"=nodeshutdown:NoExecute"),
@@ -270,6 +276,8 @@ func (w *world) knownRemedy(n *Node) remedy {
 		s.Do, s.Command = "Give a node the labels that pod "+n.full()+" selects, or correct what it selects", w.program("kubectl get nodes --show-labels")
 	case n.Reason == PodNotTolerating:
 		s.Do, s.Command = "Give pod "+n.full()+" a toleration, or remove the taint from a node", w.program("kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints[*].key")
+	case n.Reason == PodPortTaken:
+		s.Do = "Add a node, run fewer such pods, or let pod " + n.full() + " use no port of the node"
 	case n.Reason == PodKeptApart:
 		s.Do = "Add a node, or relax the affinity or the spread of pod " + n.full()
 	case n.Reason == PodUnscheduled:

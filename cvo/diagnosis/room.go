@@ -160,17 +160,19 @@ func example(r *placement.Rejection) string {
 }
 
 // placeless are the reasons that noPlace returns.
-var placeless = []string{PodNoRoom, PodNotTolerating, PodKeptApart, PodNoNode}
+var placeless = []string{PodNoRoom, PodNotTolerating, PodKeptApart, PodNoNode, PodPortTaken}
 
 // noPlace returns the reason that stands for filters: what can be changed first.
 func noPlace(filters []placement.Filter) string {
-	for _, want := range []placement.Filter{placement.NodeResources, placement.InterPodAffinity, placement.TopologySpread, placement.TaintToleration} {
+	for _, want := range []placement.Filter{placement.NodeResources, placement.InterPodAffinity, placement.TopologySpread, placement.NodePorts, placement.TaintToleration} {
 		if slices.Contains(filters, want) {
 			switch want {
 			case placement.NodeResources:
 				return PodNoRoom
 			case placement.TaintToleration:
 				return PodNotTolerating
+			case placement.NodePorts:
+				return PodPortTaken
 			}
 			return PodKeptApart
 		}

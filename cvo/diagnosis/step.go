@@ -1,8 +1,8 @@
 package diagnosis
 
 import (
-	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead"
 )
@@ -211,7 +211,9 @@ func (g *Graph) freesWords(ids []string, own string) string {
 		}
 		t := n.title()
 		if n.Kind == "Pod" {
-			t = cmp.Or(n.Alike, t)
+			if strings.Contains(n.Alike, "/") && !strings.ContainsAny(n.Alike, ":@") {
+				t = n.Alike
+			}
 		}
 		if !slices.Contains(groups[k], t) {
 			groups[k] = append(groups[k], t)

@@ -70,7 +70,7 @@ func refusedRows() []row {
 		text: re(`(?P<field>spec[.\w\[\]]*)?[^\n]{0,80}field is immutable`), says: "a field[, {field},] cannot be changed once the object exists", do: "delete the object, if that loses nothing, so that it is created again", commands: list("kubectl -n {namespace} get {kind} {name} -o yaml", "kubectl get {kind} {name} -o yaml"),
 	}, {
 		code: "QuotaExceeded", source: "kubernetes/apiserver pkg/admission/plugin/resourcequota",
-		text: re(`exceeded quota: (?P<quota>[-.a-z0-9]+)(?:, (?P<numbers>requested: [^"\n]{1,160}))?`), of: Object{"ResourceQuota", "{namespace}", "{quota}"}, says: "the quota[ {namespace}/{quota}] is used up[: {numbers}]", do: "raise it, or free resources", commands: list("kubectl -n {namespace} describe resourcequota {quota}", "kubectl get resourcequotas -A"),
+		text: re(`exceeded quota: (?P<quota>[-.a-z0-9]+)(?:, (?P<numbers>requested: [^"\n]{1,160}))?`), of: Object{"ResourceQuota", "{namespace}", "{quota}"}, says: "the quota[ {namespace}/{quota}] is used up[: {numbers}]", do: "raise the quota, or free resources", commands: list("kubectl -n {namespace} describe resourcequota {quota}", "kubectl get resourcequotas -A"),
 	}, {
 		code: "SecurityConstraint", source: "openshift/apiserver-library-go pkg/securitycontextconstraints",
 		text: re(`unable to validate against any security context constraint`), says: "no security context constraint allows the pod", do: "give its service account one that does, or lower what the pod demands", commands: list("oc get scc"),
@@ -79,7 +79,7 @@ func refusedRows() []row {
 		text: re(`violates PodSecurity "(?P<level>[^"]+)"`), says: "the pod security level {level} of the namespace forbids the pod", do: "correct its securityContext, or the namespace's label", commands: list("kubectl get namespace {namespace} --show-labels", "kubectl get namespaces --show-labels"),
 	}, {
 		code: "ServiceAccountMissing", source: "kubernetes/kubernetes plugin/pkg/admission/serviceaccount",
-		text: re(`error looking up service account (?P<ns>[-a-z0-9]+)/(?P<account>[-.a-z0-9]+)|serviceaccount "(?P<account2>[^"]+)" not found`), says: "the service account[ {ns}/{account}] does not exist", do: "create it", commands: list("kubectl -n {ns} get serviceaccounts", "kubectl get serviceaccounts -A"),
+		text: re(`error looking up service account (?P<ns>[-a-z0-9]+)/(?P<account>[-.a-z0-9]+)|serviceaccount "(?P<account2>[^"]+)" not found`), says: "the service account[ {ns}/{account}] does not exist", do: "create the service account, or correct the name in the workload", commands: list("kubectl -n {ns} create serviceaccount {account}", "kubectl -n {ns} get serviceaccounts", "kubectl get serviceaccounts -A"),
 	}, {
 		code: "Forbidden", source: "kubernetes/apiserver pkg/endpoints/handlers/responsewriters/errors.go",
 		text: re(`user "(?P<user>[^"]+)" cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)"`), says: "{user} may not {verb} {resource}", do: "grant that permission", commands: list("kubectl auth can-i {verb} {resource} --as={user}"),

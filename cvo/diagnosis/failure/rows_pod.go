@@ -12,8 +12,8 @@ func podRows() []row {
 		code: "CommandMissing", source: "opencontainers/runc; public reports of kubernetes", kinds: list("Pod"), text: re(`exec: "?(?P<file>[^":\n]+)"?: (?:executable file not found in \$PATH|stat [^:]+: no such file or directory|permission denied)`),
 		says: "the container's command[ {file}] does not exist in its image, or may not be executed", do: "correct command and args", commands: describe,
 	}, {
-		code: "LivenessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`(?P<probe>liveness|startup) probe (?:failed|errored)`),
-		says: "its {probe} probe fails, so the kubelet kills the container again and again", do: "see why it does not answer; if it only starts slowly, give it a startupProbe", commands: list("kubectl -n {namespace} logs {name} --all-containers --previous --tail=50"),
+		code: "LivenessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`(?:liveness|startup) probe (?:failed|errored)`),
+		says: "its liveness or startup probe fails, so the kubelet kills the container again and again", do: "see why it does not answer; if it only starts slowly, give it a startupProbe", commands: list("kubectl -n {namespace} logs {name} --all-containers --previous --tail=50"),
 	}, {
 		code: "ReadinessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`readiness probe (?:failed|errored)(?:: (?P<why>[^\n]{1,140}))?`),
 		says: "its readiness probe fails[: {why}]", do: "see in its log why it is not ready", commands: logs,

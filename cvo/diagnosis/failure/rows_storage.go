@@ -24,10 +24,10 @@ func storageRows() []row {
 		text: re(`failed to provision volume with StorageClass "(?P<class>[^"]+)"|storageclass\S* "(?P<class2>[^"]+)" not found`), says: "the storage class[ {class}] provides no volume", do: "correct what the driver's message names", commands: list("kubectl get storageclass {class} -o yaml", "kubectl get storageclasses"),
 	}, {
 		code: "SecretMissing", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime, pkg/volume/secret",
-		text: re(`secrets? "(?P<secret>[-.a-z0-9]+)" not found|references non-existent secret key: (?P<key>\S+)`), of: Object{"Secret", "{namespace}", "{secret}"}, says: "the Secret[ {secret}] that it needs does not exist", do: "create it", commands: list("kubectl -n {namespace} get secrets", "kubectl get secrets -A"),
+		text: re(`secrets? "(?P<secret>[-.a-z0-9]+)" not found|references non-existent secret key: (?P<key>\S+)`), of: Object{"Secret", "{namespace}", "{secret}"}, says: "the Secret[ {secret}] that it needs does not exist", do: "create the Secret[ {secret}]", commands: list("kubectl -n {namespace} get secrets", "kubectl get secrets -A"),
 	}, {
 		code: "ConfigMapMissing", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime, pkg/volume/configmap",
-		text: re(`configmaps? "(?P<map>[-.a-z0-9]+)" not found|references non-existent config key: (?P<key>\S+)`), of: Object{"ConfigMap", "{namespace}", "{map}"}, says: "the ConfigMap[ {map}] that it needs does not exist", do: "create it", commands: list("kubectl -n {namespace} get configmaps", "kubectl get configmaps -A"),
+		text: re(`configmaps? "(?P<map>[-.a-z0-9]+)" not found|references non-existent config key: (?P<key>\S+)`), of: Object{"ConfigMap", "{namespace}", "{map}"}, says: "the ConfigMap[ {map}] that it needs does not exist", do: "create the ConfigMap[ {map}]", commands: list("kubectl -n {namespace} get configmaps", "kubectl get configmaps -A"),
 	}, {
 		code: "MountFailed", source: "kubernetes/kubernetes pkg/kubelet/volumemanager",
 		text: re(`(?:MountVolume\.\S+ failed|unable to attach or mount volumes|failed to attach volume)`), says: "a volume of the pod is not mounted", do: "read the event's cause, and check the storage driver on the node", commands: list("kubectl -n {namespace} describe pod {name}"),
