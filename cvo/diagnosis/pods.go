@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
