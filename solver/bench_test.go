@@ -227,6 +227,26 @@ func pigeons(pigeons, holes int) *solver.Problem {
 	return p
 }
 
+// crowd is like pigeons, but excludes each pair of pigeons in a hole, so that
+// there is nothing to count.
+func crowd(pigeons, holes int) *solver.Problem {
+	p := &solver.Problem{}
+	in := make([][]solver.Var, holes)
+	for i := range pigeons {
+		var places []solver.Lit
+		for h := range holes {
+			v := p.Var(fmt.Sprintf("pigeon %d in hole %d", i, h))
+			for _, other := range in[h] {
+				p.Exclude(v, other, nil)
+			}
+			in[h] = append(in[h], v)
+			places = append(places, v.Yes())
+		}
+		p.Any(places, nil)
+	}
+	return p
+}
+
 // BenchmarkCancel reports how long after the end of its context Solve returns,
 // and how often it was ended: in the middle of php(10,9), of the upstream
 // problem, and of a problem with 60,000 candidates of which only the last is
@@ -237,7 +257,7 @@ func BenchmarkCancel(b *testing.B) {
 		make  func() *solver.Problem
 		after time.Duration // at most
 	}{
-		{"pigeons", func() *solver.Problem { return pigeons(10, 9) }, 60 * time.Millisecond},
+		{"pigeons", func() *solver.Problem { return crowd(10, 9) }, 60 * time.Millisecond},
 		{"upstream/n=256", upstream(256, 1), 50 * time.Microsecond},
 		{"candidates/n=60000", func() *solver.Problem { return lastOf(60_000) }, 60 * time.Millisecond},
 	} {

@@ -19,6 +19,12 @@ type Lemma struct {
 	Lits []Lit `json:"lits"`
 	// Hints prove that it follows.
 	Hints []int `json:"hints"`
+	// Counts says that the hints are not followed but added up. They are the IDs
+	// of clauses and of limitations, each once. If all literals of the lemma
+	// fail, only candidates are left in the clauses, each candidate is in at
+	// least as many of the limitations as of the clauses, and there are more
+	// clauses than the limitations allow together.
+	Counts bool `json:"counts,omitempty"`
 }
 
 // A Certificate is a proof that a selection is the best one. It contains only

@@ -286,7 +286,7 @@ func trim(poll *poll, g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma
 		}
 		m := g.of(i)
 		number[i] = len(all)
-		own := Lemma{Lits: m.lits, Hints: make([]int, len(m.hints))}
+		own := Lemma{Lits: m.lits, Hints: make([]int, len(m.hints)), Counts: m.counts}
 		for k, h := range m.hints {
 			own.Hints[k] = int(h)
 		}

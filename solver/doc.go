@@ -22,5 +22,14 @@
 //
 // The solver picks greedily, and unit propagation rules out impossible choices. Only at a
 // dead end does it search, and only in the independent part of the problem that contains
-// the dead end.
+// the dead end: in the documented order, and when that meets conflicts, for any selection,
+// which an unsatisfiable problem has none of in whatever order. Demands that compete for
+// the room of limitations are counted.
+//
+// Two engines answer. The search of this package finds selections and refutations, because
+// it knows the order, counts limitations instead of encoding them, and logs proofs. gini, a
+// SAT solver, is asked which constraints a contradiction needs: for the minimal cores that
+// are documented, for fixes, and for WhyNot. There one problem is asked about hundreds of
+// times under other assumptions, and gini, which keeps what it learned, is the faster one,
+// unless hundreds of constraints are needed; then the search of this package goes on.
 package solver

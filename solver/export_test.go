@@ -93,3 +93,26 @@ func (s *Solution) AllPicks() []Var {
 
 // Whole returns the problem with what Minimize adds.
 func (s *Solution) Whole() *Problem { return s.whole() }
+
+// RefuteByCounting returns a refutation that only counts demands, or nil if that
+// does not show anything.
+func RefuteByCounting(p *Problem) *Refutation {
+	x := newIndex(context.Background(), p)
+	cons := make([]int32, len(p.cons))
+	for i := range cons {
+		cons[i] = int32(i)
+	}
+	c := newCDCL(context.Background(), x, cons, 0, nil)
+	c.proof = newProofLog()
+	if c.dead {
+		return nil
+	}
+	demands, limits := c.crowd()
+	if demands == nil {
+		return nil
+	}
+	c.fail(c.counted(demands, limits))
+	r := &Refutation{}
+	r.Lemmas, _ = trim(&c.poll, c.proof, []int32{-1 - c.proof.refute(c)}, nil)
+	return r
+}

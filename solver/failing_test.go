@@ -87,8 +87,8 @@ func TestEndsAtRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	failing := allFail(20_000, 1)
 	graph := graphs[3].problem(1)
-	hard := pigeons(9, 8)
-	_, refused := solver.Solve(context.Background(), pigeons(8, 7), nil)
+	hard := crowd(9, 8)
+	_, refused := solver.Solve(context.Background(), crowd(8, 7), nil)
 	var unsat *solver.UnsatError
 	if !errors.As(refused, &unsat) {
 		t.Fatal(refused)

@@ -40,6 +40,9 @@ func (e *UnsatError) fixes(ctx context.Context, name namer, limit int, b *Budget
 			return nil, err
 		}
 		own, err := f.find(ctx, limit)
+		if err == nil && len(own) == 0 && stage.over() {
+			own, err = f.rough(ctx, b)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -240,6 +243,47 @@ func (f *fixer) settle(ctx context.Context) verdict {
 		f.found = append(f.found, drop)
 	}
 	return v
+}
+
+// rough is like settle, but asks the search of this package about the
+// constraints alone: for conflicts that are too hard for the engine. It returns
+// no more than one fix, which may drop what need not be if the budget ends.
+func (f *fixer) rough(ctx context.Context, b *Budget) ([]choiceOfDrops, error) {
+	stage := b.most(b.left)
+	defer b.pay(stage)
+	r := &reducer{ctx: ctx, p: f.p, budget: stage}
+	on := f.all()
+	for _, i := range f.changeable {
+		on[i] = false
+	}
+	met := func() verdict {
+		var ids []int32
+		for i, is := range on {
+			if is {
+				ids = append(ids, f.cons[i])
+			}
+		}
+		v, _ := r.refute(ids, testConflict)
+		return v
+	}
+	if met() != sat {
+		return nil, r.stop()
+	}
+	order := slices.Clone(f.changeable)
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(f.effort[j], f.effort[i]), cmp.Compare(i, j)) })
+	var drop []int
+	for _, i := range order {
+		if on[i] = true; met() != sat {
+			on[i] = false
+			drop = append(drop, i)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, r.stop()
+	}
+	slices.Sort(drop)
+	f.found = [][]int{drop}
+	return f.choices(), nil
 }
 
 // covered reports whether the set includes a fix that was already found.

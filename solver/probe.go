@@ -19,6 +19,7 @@ func (o *ordered) probe(n int) (verdict, []Lit) {
 	for _, d := range o.s.log[o.base+o.settled:][:n] {
 		tried = append(tried, d.pick.Yes())
 	}
+	next := int64(countFrom)
 	for round := int64(1); ; round++ {
 		c.back(0)
 		if o.undo(o.settled + n); c.poll.ended {
@@ -27,12 +28,34 @@ func (o *ordered) probe(n int) (verdict, []Lit) {
 		if clash, ok := c.assume(o.assumed()); !ok {
 			return unsat, clash
 		}
+		if round >= next {
+			next = 2 * round
+			if v, clash := o.crowded(); v == unsat {
+				return v, clash
+			}
+		}
 		v, clash := o.descend(tried, 64*luby(round))
 		if v != unknown || c.poll.ended || o.budget.over() {
 			return v, clash
 		}
 		c.reduce()
 	}
+}
+
+// crowded counts demands. It returns what probe does if there is no room for
+// them with what is assumed.
+func (o *ordered) crowded() (verdict, []Lit) {
+	c := o.c
+	demands, limits := c.crowd()
+	if limits == nil && demands == nil || c.poll.ended {
+		return unknown, nil
+	}
+	r := c.counted(demands, limits)
+	if c.level() == 0 {
+		c.fail(r)
+		return unsat, nil
+	}
+	return unsat, c.blame(r, 0)
 }
 
 // descend searches until the given number of clashes. It returns what probe

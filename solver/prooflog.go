@@ -20,8 +20,9 @@ func newProofLog() *proofLog { return &proofLog{facts: make(map[Var]int32)} }
 // the other, each force a literal, and the last one clashes. A hint is a
 // constraint, or -1 minus an earlier lemma.
 type lemma struct {
-	lits  []Lit
-	hints []int32
+	lits   []Lit
+	hints  []int32
+	counts bool // the hints are added up
 }
 
 // derive logs a clause that c has just found, and returns its number.
@@ -38,7 +39,7 @@ func (g *proofLog) add(lits []Lit, hints []int32) int32 {
 		g.pages = append(g.pages, nil)
 	}
 	last := &g.pages[g.size/lemmasAtOnce]
-	*last = append(*last, lemma{lits, hints})
+	*last = append(*last, lemma{lits: lits, hints: hints})
 	g.size++
 	return int32(g.size - 1)
 }

@@ -130,7 +130,7 @@ func TestStops(t *testing.T) {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
-	hard := pigeons(11, 10)
+	hard := crowd(11, 10)
 	soon("Solve", func(ctx context.Context) error {
 		_, err := solver.Solve(ctx, hard, nil)
 		return err
@@ -149,7 +149,7 @@ func TestStops(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Timeout: got %v", err)
 	}
-	_, err = solver.Solve(context.Background(), pigeons(8, 7), nil)
+	_, err = solver.Solve(context.Background(), crowd(8, 7), nil)
 	var unsat *solver.UnsatError
 	if !errors.As(err, &unsat) {
 		t.Fatal(err)

@@ -281,6 +281,7 @@ func works() []work {
 		worksOn("upstream", upstream(256, 1)),
 		worksOn("the last of many", func() *solver.Problem { return lastOf(n) }),
 		worksOn("pigeons", func() *solver.Problem { return pigeons(10, 9) }),
+		worksOn("a crowd", func() *solver.Problem { return crowd(10, 9) }),
 		worksOn("everything", func() *solver.Problem {
 			p := distribution(n)()
 			for v := range n {

@@ -150,7 +150,7 @@ func (v *verifier) lemmas(all []Lemma) error {
 				v.set(-l)
 			}
 			return ""
-		}, m.Hints)
+		}, m.Hints, m.Counts)
 		if v.poll.ended {
 			return v.poll.ctx.Err()
 		}
@@ -201,7 +201,7 @@ func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error 
 				v.set(cert.Steps[at].Pick.Yes())
 			}
 			return ""
-		}, r.Hints)
+		}, r.Hints, false)
 		if v.poll.ended {
 			return v.poll.ctx.Err()
 		}
@@ -215,9 +215,9 @@ func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error 
 	return nil
 }
 
-// refutes follows the hints from the assumptions to a contradiction. It returns
-// what is wrong, or "".
-func (v *verifier) refutes(assume func() string, hints []int) (what string) {
+// refutes follows the hints from the assumptions to a contradiction, or adds them
+// up. It returns what is wrong, or "".
+func (v *verifier) refutes(assume func() string, hints []int, counts bool) (what string) {
 	defer func() {
 		for _, x := range v.trail {
 			v.poll.spend(1)
@@ -227,6 +227,9 @@ func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 	}()
 	if what := assume(); what != "" {
 		return what
+	}
+	if counts {
+		return v.sumUp(hints)
 	}
 	for i, h := range hints {
 		if v.poll.ended {
@@ -240,6 +243,51 @@ func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 		}
 	}
 	return "the hints do not lead to a contradiction"
+}
+
+// sumUp checks that clauses demand more than limitations allow: see Lemma.Counts.
+func (v *verifier) sumUp(hints []int) (what string) {
+	left := int64(0) // what the limitations allow, less the clauses
+	room := make(map[Var]int)
+	seen := make(map[int]bool)
+	for i, h := range hints {
+		if h < 0 || h >= len(v.p.cons) || seen[h] {
+			return fmt.Sprintf("hint %d (%d) is not of a constraint, or counts twice", i, h)
+		}
+		seen[h] = true
+		c := &v.p.cons[h]
+		if v.poll.spend(16 * int(1+c.end-c.start)) {
+			return ""
+		}
+		if c.kind == Limitation {
+			left += int64(c.n)
+			for _, l := range v.p.lits[c.start:c.end] {
+				room[l.Var()]++
+			}
+			continue
+		}
+		left--
+		once := make(map[Lit]bool)
+		for _, l := range v.p.litsOf(c) {
+			switch {
+			case v.state(l) < 0 || once[l]:
+			case !l.Selects():
+				return fmt.Sprintf("hint %d (%d) can be met by leaving something out", i, h)
+			default:
+				once[l] = true
+				room[l.Var()]--
+			}
+		}
+	}
+	if left >= 0 {
+		return "the limitations have room for all demands that are counted"
+	}
+	for _, n := range room {
+		if v.poll.spend(4); n < 0 {
+			return "a candidate is not in the limitations that are counted"
+		}
+	}
+	return ""
 }
 
 // follow applies what a hint forces, if anything. It reports whether the hint

@@ -99,21 +99,25 @@ func Versions(n int) *Problem {
 }
 
 // Pigeonhole returns the problem of putting n pigeons into n-1 holes, at most one in
-// each. It is unsatisfiable, and finding that out takes time exponential in n.
+// each, which conflicts of pairs say, not limits, so that there is nothing to count. It
+// is unsatisfiable, and finding that out takes time exponential in n.
 func Pigeonhole(n int) *Problem {
-	p := &Problem{Limits: make([][]int, n-1)}
+	p := &Problem{}
 	for pigeon := range n {
 		v := Variable{Name: fmt.Sprintf("pigeon-%d", pigeon), Required: true, Needs: [][]int{nil}}
 		for hole := range n - 1 {
 			at := n + pigeon*(n-1) + hole
 			v.Needs[0] = append(v.Needs[0], at)
-			p.Limits[hole] = append(p.Limits[hole], at)
 		}
 		p.Vars = append(p.Vars, v)
 	}
 	for pigeon := range n {
 		for hole := range n - 1 {
-			p.Vars = append(p.Vars, Variable{Name: fmt.Sprintf("pigeon-%d-in-%d", pigeon, hole)})
+			v := Variable{Name: fmt.Sprintf("pigeon-%d-in-%d", pigeon, hole)}
+			for other := range pigeon {
+				v.Conflicts = append(v.Conflicts, n+other*(n-1)+hole)
+			}
+			p.Vars = append(p.Vars, v)
 		}
 	}
 	return p
