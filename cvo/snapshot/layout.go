@@ -118,7 +118,7 @@ func (f *file) looked(l table, spaces map[string]bool, many bool, where Position
 	case named != "":
 		s.Namespaces = append(s.Namespaces, named)
 	default:
-		assumed := len(spaces) < 2 && !many && !spaces[""] && f.namespaced(l)
+		assumed := !f.hint.whole && len(spaces) < 2 && !many && !spaces[""] && f.namespaced(l)
 		s.Assumed = assumed && (!s.All || s.Assumed)
 		s.All = true
 	}

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,6 +110,7 @@ type table interface {
 	sort()        // restores the order
 	len() int     // counts the items
 	at(i int) any // a pointer to an item
+	item() reflect.Type
 }
 
 func (l *List[T]) scope() *Scope { return &l.Scope }
@@ -117,6 +119,8 @@ func (l *List[T]) len() int      { return len(l.Items) }
 func (l *List[T]) at(i int) any  { return &l.Items[i] }
 func (l *List[T]) keep(r Ref)    { l.Refs = append(l.Refs, r) }
 func (l *List[T]) undo()         { l.Items = l.Items[:len(l.Items)-1] }
+
+func (l *List[T]) item() reflect.Type { return reflect.TypeFor[T]() }
 
 func (l *List[T]) grow() any {
 	var zero T

@@ -23,6 +23,7 @@ type Reader struct {
 	// its own are left out. It may be nil; the text must not be kept.
 	Each func(r *Ref, text []byte)
 
+	copies  bool // Each is called with newer copies too
 	s       Snapshot
 	clock   clockReader
 	seen    map[objectKey]int    // the index of each object in the list of its kind
@@ -375,6 +376,9 @@ func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
 	l.keep(ref)
 	if known {
 		l.move(before)
+		if f.copies {
+			f.Each(&ref, text)
+		}
 		return
 	}
 	f.seen[id] = l.len() - 1

@@ -10,11 +10,13 @@ package main
 import (
 	"os"
 
+	"github.com/fairlead/fairlead/examples/fairlead/changes"
 	"github.com/fairlead/fairlead/examples/fairlead/diagnose"
 	"github.com/fairlead/fairlead/examples/fairlead/fbc"
 	"github.com/fairlead/fairlead/examples/fairlead/fleet"
 	"github.com/fairlead/fairlead/examples/fairlead/machine"
 	"github.com/fairlead/fairlead/examples/fairlead/plan"
+	"github.com/fairlead/fairlead/examples/fairlead/redact"
 	"github.com/fairlead/fairlead/examples/fairlead/report"
 	"github.com/fairlead/fairlead/examples/fairlead/resolve"
 	"github.com/fairlead/fairlead/examples/fairlead/taint"
@@ -64,6 +66,8 @@ Flags may appear anywhere; - is standard input; -o yaml prints the same data as 
 			plan.Command(),
 			fleet.Command(),
 			report.Command(),
+			changes.Command(),
+			redact.Command(),
 			settings.Command(),
 			args.Version(),
 		},

@@ -137,7 +137,7 @@ var lattice = map[string][]string{
 	},
 
 	"cvo/snapshot": {
-		".", "cvo", "internal/doc", "internal/object", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "solver/olm/crd", "solver/olm/gate", "solver/olm/group",
+		".", "cvo", "cvo/rollout", "internal/doc", "internal/object", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "solver/olm/crd", "solver/olm/gate", "solver/olm/group",
 		"solver/olm/resource", "solver/olm/source", "taints/placement",
 	},
 	"cvo/plan": {
@@ -159,7 +159,7 @@ var lattice = map[string][]string{
 		"solver/olm/resource", "solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/placement", "taints/whatif", "internal/words",
 	},
 	"examples/fairlead": { // the tool, with a package for each verb
-		"examples/fairlead/diagnose", "examples/fairlead/fbc", "examples/fairlead/fleet", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
+		"examples/fairlead/diagnose", "examples/fairlead/fbc", "examples/fairlead/fleet", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/changes", "examples/fairlead/redact", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/report": {
 		"cvo/diagnosis",

@@ -2,6 +2,7 @@
 package reading
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -78,22 +79,8 @@ func (s *Source) declareLive() {
 // says so, or else standard input. Problems that leave something unknown are summed up on standard
 // error. The error is about what makes the whole unreadable.
 func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
-	asked := s.context+s.kubeconfig+s.cluster != ""
-	if asked && name != "" {
-		return nil, &args.UsageError{Text: name + ": -context, -kubeconfig and -cluster read the running cluster: leave one out"}
-	}
-	live := asked || name == "" && onTerminal(s.call.Stdin)
-	if name == "" {
-		name = "-"
-	}
 	r := snapshot.Reader{Each: s.Each}
-	var err error
-	if live {
-		err = s.live(&r)
-	} else {
-		s.call.Doing("reading " + name)
-		err = s.read(&r, name)
-	}
+	live, err := s.ReadInto(&r, name)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +95,7 @@ func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
 		if w := first(out); w != nil {
 			return nil, errors.New(w.String())
 		}
-		if name == "-" {
+		if name == "" || name == "-" {
 			name = "standard input"
 		}
 		return nil, fmt.Errorf("%s: it has no object of Kubernetes; give it the output of kubectl get -o yaml or -o json, or an unpacked must-gather", name)
@@ -118,6 +105,20 @@ func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
 	}
 	s.say(out)
 	return out, nil
+}
+
+// ReadInto reads a cluster like Read, into a reader of the caller; live says that it is a running one.
+func (s *Source) ReadInto(r *snapshot.Reader, name string) (live bool, err error) {
+	asked := s.context+s.kubeconfig+s.cluster != ""
+	if asked && name != "" {
+		return false, &args.UsageError{Text: name + ": -context, -kubeconfig and -cluster read the running cluster: leave one out"}
+	}
+	if asked || name == "" && onTerminal(s.call.Stdin) {
+		return true, s.live(r)
+	}
+	name = cmp.Or(name, "-")
+	s.call.Doing("reading " + name)
+	return false, s.read(r, name)
 }
 
 // onTerminal reports whether somebody can type what a call reads.
