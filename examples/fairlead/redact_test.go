@@ -68,7 +68,7 @@ func firstDifference(a, b string) string {
 // redactPlain leaves out what is not about the cluster: the path of the input, and how lines are broken.
 func redactPlain(text, path string) string {
 	text = strings.Join(strings.Fields(strings.ReplaceAll(text, path, "DUMP")), " ")
-	text = strings.ReplaceAll(text, " (a typo?)", "") // a redacted word is near no other
+	text = strings.ReplaceAll(text, " (a typo?)", "")                      // a redacted word is near no other
 	return regexp.MustCompile(`DUMP/[^)]*`).ReplaceAllString(text, "DUMP") // where something could not be read
 }
 
