@@ -20,10 +20,10 @@ type Redaction struct {
 	Names [][2]string    // which words became which, sorted; for whoever may know
 }
 
-// RedactedFile is a file of a redacted dump: its path, with slashes, and its text.
+// RedactedFile is a file of a redacted dump.
 type RedactedFile struct {
-	Name string
-	Data []byte
+	Name string // its path, with slashes
+	Data []byte // its text
 }
 
 // Redact reads a cluster with a Reader and returns what a Snapshot keeps of it, redacted:
