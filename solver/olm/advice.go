@@ -413,6 +413,9 @@ func (a *advisor) hidden(helps func(*source) bool) []shownSource {
 // ofInstalled returns the changes to an operator that no subscription refers
 // to: a subscription for it, or its deletion.
 func (a *advisor) ofInstalled(e *entry) []change {
+	if a.q.opts.NoTakeover {
+		return []change{deleteCSV(e.name)}
+	}
 	var all []change
 	subscribed := false
 	q := &query{Resolver: a.q.Resolver, req: a.base}

@@ -66,6 +66,10 @@ type Options struct {
 	// reference, some operator that they do not match.
 	NotExcludes bool
 
+	// NoTakeover says that no subscription takes over an installed operator by its
+	// startingCSV, as in a cluster that OLM itself runs: then advice does not propose it.
+	NoTakeover bool
+
 	// Variables are what CEL rules may use besides properties, such as a cluster
 	// variable with facts of the platform. A value is anything that encoding/json
 	// can encode; rules see the encoded form.

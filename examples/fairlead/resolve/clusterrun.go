@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -89,7 +90,7 @@ func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, 
 	if single {
 		at := slices.IndexFunc(reqs, func(req *olm.Request) bool { return req.Namespace == names[0] })
 		if c.adopt != "" {
-			return c.runAdopt(ctx, r, reqs[at], stdout)
+			return c.runAdopt(ctx, r, reqs[at], stdout, stderr)
 		}
 		return c.answer(ctx, r, reqs[at], stdout, stderr)
 	}
@@ -202,7 +203,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 }
 
 // runAdopt prints the subscription by which an operator is adopted.
-func (c *command) runAdopt(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout io.Writer) (int, error) {
+func (c *command) runAdopt(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout, stderr io.Writer) (int, error) {
 	a, err := r.Adopt(ctx, req, c.adopt, "")
 	var refused *olm.AdoptError
 	if errors.As(err, &refused) {
@@ -211,6 +212,11 @@ func (c *command) runAdopt(ctx context.Context, r *olm.Resolver, req *olm.Reques
 	}
 	if err != nil {
 		return 0, err
+	}
+	if c.held != nil {
+		fmt.Fprintf(stderr, "note: OLM itself takes no operator over by its startingCSV: after creating the subscription, say that it has it installed: %s\n",
+			shell.Command("kubectl patch subscriptions.operators.coreos.com -n %s %s --subresource=status --type merge -p %s", a.Subscription.Namespace, a.Subscription.Name,
+				shell.JSON(map[string]any{"status": map[string]any{"installedCSV": c.adopt, "currentCSV": c.adopt, "state": "AtLatestKnown", "lastUpdated": "2000-01-01T00:00:00Z"}})))
 	}
 	return statusResolved, printJSON(stdout, manifest{operatorsV1alpha1, "Subscription", a.Subscription.ObjectMeta, a.Subscription.Spec})
 }

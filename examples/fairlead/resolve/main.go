@@ -273,6 +273,7 @@ func (c *command) open(ctx context.Context) (r *olm.Resolver, closeAll func() er
 	}
 	c.doing("resolving")
 	opts := c.rules
+	opts.NoTakeover = c.held != nil // it is OLM's rules that hold there
 	opts.KeepOrder = c.held == nil
 	if c.held != nil {
 		c.held.given = slices.Clone(sources)

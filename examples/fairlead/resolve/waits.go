@@ -49,7 +49,7 @@ func (c *command) learn(ctx context.Context, r *olm.Resolver) (notes []string, e
 			if err != nil {
 				return nil, err
 			}
-			c.held.Answers[name] = &explain.Answer{Refused: refusal(x)}
+			c.held.Answers[name] = refusal(x)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
@@ -62,15 +62,19 @@ func (c *command) learn(ctx context.Context, r *olm.Resolver) (notes []string, e
 }
 
 // refusal is what an explanation says first, and what would help.
-func refusal(x *olm.Explanation) []string {
-	var lines []string
+func refusal(x *olm.Explanation) *explain.Answer {
+	a := &explain.Answer{}
 	for _, f := range x.Findings {
-		lines = append(lines, f.Text)
+		text := f.Text
+		for i, why := range f.Because {
+			text += []string{" ", "; "}[min(i, 1)] + why.Text
+		}
+		a.Refused = append(a.Refused, text)
 	}
 	if len(x.Advice) > 0 {
-		lines = append(lines, "to do: "+x.Advice[0])
+		a.Advice = x.Advice[0]
 	}
-	return lines
+	return a
 }
 
 // learnExtensions adds what the catalogs offer to the extensions.

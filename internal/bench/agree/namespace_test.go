@@ -20,7 +20,7 @@ import (
 func TestNamespaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	met := map[string]int{}
-	for i := range long.N(2_000, 200_000) {
+	for i := range long.N(10_000, 200_000) {
 		c, want := drawNamespace(r)
 		got := ""
 		if v := c.Subscription("ns", "a"); len(v.Waits) > 0 && !v.Waits[0].Passing {

@@ -75,6 +75,8 @@ type Answer struct {
 	Next []Next // the operators that it would install or update
 	// Refused says why there is no answer, a line each; nil if there is one.
 	Refused []string
+	// Advice is what would help then, a sentence; "" if nothing is known to.
+	Advice string
 }
 
 // Next is an operator that resolution chooses.

@@ -108,8 +108,14 @@ func (c *Cluster) resolution(v *View, sub *resource.Subscription) {
 	a := c.Answers[sub.Namespace]
 	failed := holds(sub.Status.Conditions, "ResolutionFailed")
 	if a != nil && a.Refused != nil {
-		v.add(Wait{Block: fairlead.Block{Reason: ReasonNotSatisfiable, Message: strings.Join(a.Refused, "; "), Since: since(failed),
-			Owner: "whoever owns the subscriptions of namespace " + sub.Namespace, Unblock: "see what the resolution says would help"}})
+		w := Wait{Block: fairlead.Block{Reason: ReasonNotSatisfiable, Message: strings.Join(a.Refused, "; "), Since: since(failed),
+			Owner: "whoever owns the subscriptions of namespace " + sub.Namespace, Unblock: cmp.Or(a.Advice, "no change of one thing helps: see what resolve says")}}
+		if failed != nil {
+			if what := c.unsatisfied(sub, failed.Message); what.owner != "" { // OLM says it, with a command
+				w.Owner, w.Unblock, w.Commands = what.owner, what.unblock, what.commands
+			}
+		}
+		v.add(w)
 		return
 	}
 	if failed == nil {
