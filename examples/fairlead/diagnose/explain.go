@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
 // Kind is a kind of objects that the verb explain knows beside those of this package.
@@ -55,6 +56,13 @@ func kinds() []kind {
 		{[]string{"machine", "machines"}, "Machine", presence(func(s *snapshot.Snapshot) *snapshot.List[lifecycle.Machine] { return &s.Machines })},
 		{[]string{"clusteroperator", "co", "clusteroperators"}, "ClusterOperator", presence(func(s *snapshot.Snapshot) *snapshot.List[cvo.ClusterOperator] { return &s.ClusterOperators })},
 		{[]string{"pool", "mcp", "machineconfigpool"}, "MachineConfigPool", presence(func(s *snapshot.Snapshot) *snapshot.List[cvo.Pool] { return &s.Pools })},
+		{[]string{"namespace", "ns", "namespaces", "project"}, "Namespace", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Object] { return &s.Namespaces })},
+		{[]string{"pvc", "persistentvolumeclaim", "persistentvolumeclaims"}, "PersistentVolumeClaim", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Claim] { return &s.Claims })},
+		{[]string{"apiservice", "apiservices"}, "APIService", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.APIService] { return &s.APIServices })},
+		{[]string{"crd", "customresourcedefinition", "customresourcedefinitions"}, "CustomResourceDefinition", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.CRD] { return &s.CRDs })},
+		{[]string{"machinehealthcheck", "mhc", "machinehealthchecks"}, "MachineHealthCheck", presence(func(s *snapshot.Snapshot) *snapshot.List[fleet.HealthCheck] { return &s.HealthChecks })},
+		{[]string{"replicaset", "rs", "replicasets"}, "ReplicaSet", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Workload] { return &s.ReplicaSets })},
+		{[]string{"volumeattachment", "volumeattachments"}, "VolumeAttachment", presence(func(s *snapshot.Snapshot) *snapshot.List[lifecycle.VolumeAttachment] { return &s.Attachments })},
 		{[]string{"update"}, "Update", func(s *snapshot.Snapshot, _, _ string) snapshot.Presence {
 			if s.Version() == nil {
 				return snapshot.Unknown

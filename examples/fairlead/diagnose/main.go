@@ -14,14 +14,15 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "diagnose",
-		Usage: "DUMP [-at TIME] [-v] [-o text|json|yaml|dot|mermaid]",
+		Usage: "DUMP [-to VERSION] [-at TIME] [-v] [-o text|json|yaml|dot|mermaid]",
 		About: "say what a cluster waits for, the causes, and what to do next, with commands that were tried on a copy",
 		Help: `DUMP is a file, a directory or an archive, such as a must-gather, or - for standard input
   -at TIME           when the cluster was looked at (default: the latest time that a server wrote into the dump)
+  -to VERSION        answer whether the update to VERSION may be started, and what must be done before
   -v                 leave nothing out: all causes and steps, and the messages behind them
   -o json            the whole graph of what waits for what; docs/diagnosis.md has its fields
   -o dot|mermaid     the same as a picture
-exit status: 0 all is well and known, 1 something is wrong or not known, 2 bad input`,
+exit status: 0 all is well and known (with -to: the update may be started), 1 something is wrong or not known, 2 bad input`,
 		Examples: `oc adm inspect ns/openshift-machine-config-operator clusterversion clusteroperators nodes && fairlead diagnose inspect.local.*
 			kubectl get nodes,pods,pdb,replicasets,statefulsets -A -o yaml | fairlead diagnose -`,
 		Run: run,
@@ -31,14 +32,21 @@ exit status: 0 all is well and known, 1 something is wrong or not known, 2 bad i
 func run(c *args.Call) error {
 	form := c.Choice("o", "text", "json", "dot", "mermaid")
 	all := c.Flags.Bool("v", false, "")
+	to := c.Flags.String("to", "", "")
 	from := reading.Declare(c)
 	from.Informative = true
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
+	if *to != "" && *form != "text" && *form != "json" {
+		return &args.UsageError{Text: "-to has no picture: leave out -o " + *form}
+	}
 	s, err := from.Read(c.Args[0])
 	if err != nil {
 		return err
+	}
+	if *to != "" {
+		return mayStart(c, s, *to, *form)
 	}
 	c.Doing("diagnosing")
 	d := diagnosing.Of(s)
@@ -67,5 +75,6 @@ func run(c *args.Call) error {
 // tones are the colours of verdicts on a terminal.
 var tones = map[string]args.Colour{
 	"STALLED": args.Bad, "DEGRADED": args.Bad, "BLOCKED": args.Bad, "SLOW": args.Warning, "UNKNOWN": args.Warning, "NOT KNOWN": args.Warning,
+	"YES": args.Good, "NO:": args.Bad, "NOT YET": args.Warning,
 	"HEALTHY": args.Good, "COMPLETED": args.Good, "NOTUPDATING": args.Good, "PROGRESSING": args.Good,
 }
