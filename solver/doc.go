@@ -18,7 +18,8 @@
 // that found it. A [Session] answers what-if questions about one problem and
 // reuses what it learned from earlier ones. [Minimize] puts criteria before the
 // rule, and its [Optimum] has a certificate for [CheckOptimum]. A [Lazy] solves
-// a problem that a [Source] reveals only when asked.
+// a problem that a [Source] reveals only when asked: examples/plugins, a plugin manager,
+// reads a registry over HTTP with it.
 //
 // The solver picks greedily, and unit propagation rules out impossible choices. Only at a
 // dead end does it search, and only in the independent part of the problem that contains
