@@ -8,7 +8,7 @@ type Mark struct {
 	Text  string `json:"text"`  // what it means, and to whom
 }
 
-// known is an annotation that is a mark if it has a value.
+// known is an annotation that is a mark if it has a value; empty stands for any.
 type known struct{ key, value, text string }
 
 var podMarks = []known{
@@ -19,6 +19,7 @@ var podMarks = []known{
 
 var nodeMarks = []known{
 	{"karpenter.sh/do-not-disrupt", "true", "Karpenter does not remove this node by itself"},
+	{"karpenter.sh/nodeclaim-termination-timestamp", "", "until then Karpenter waits for the pods; what is left is deleted, whatever its budgets allow"},
 	{"karpenter.sh/do-not-consolidate", "true", "older versions of Karpenter do not consolidate this node"},
 	{"cluster-autoscaler.kubernetes.io/scale-down-disabled", "true", "the cluster autoscaler does not remove this node"},
 }
@@ -27,7 +28,7 @@ var nodeMarks = []known{
 func marks(annotations map[string]string, list []known) []Mark {
 	var all []Mark
 	for _, k := range list {
-		if v, is := annotations[k.key]; is && v == k.value {
+		if v, is := annotations[k.key]; is && (k.value == "" || v == k.value) {
 			all = append(all, Mark{k.key, v, k.text})
 		}
 	}

@@ -116,6 +116,10 @@ type PodPlan struct {
 	// Owner is who can end what keeps a stuck pod: a budget, the kubelet, whoever owns a
 	// finalizer.
 	Owner string `json:"owner,omitempty"`
+	// Controller is the kind and name of what controls a stuck pod, if that is neither a
+	// set with a number of replicas nor a Job: it decides itself how many pods there are,
+	// and often owns their budget.
+	Controller string `json:"controller,omitempty"`
 	// Until is when a pod that is being deleted must have ended, by its grace period.
 	Until time.Time `json:"until,omitzero"`
 	// To is a node on which its replacement fits; empty if there is none, or none is

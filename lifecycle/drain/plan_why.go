@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints/placement"
 )
@@ -85,7 +86,24 @@ func (p *planner) blame(d *draining, l *leftPod) {
 		if to.Why == ReasonBudgetNever {
 			to.Needs = first.MoreReplicas(s.ExpectedPods)
 		}
+		if c := l.pod.ControllerOf(); c != nil && !scalable[c.Kind] {
+			to.Controller = c.Kind + " " + c.Name
+		}
 	}
+}
+
+// scalable are the kinds that replace pods by a number that people choose.
+var scalable = map[string]bool{"ReplicaSet": true, "StatefulSet": true, "ReplicationController": true, "Job": true, "DaemonSet": true}
+
+// byController says what helps if a pod's own controller has to let it go.
+func (p *PodPlan) byController() string {
+	switch kind, name, _ := strings.Cut(p.Controller, " "); kind {
+	case "VirtualMachineInstance":
+		return "it is a virtual machine, and its budget stays until that has moved: " + shell.Command("virtctl -n %s migrate %s", p.Namespace, name) + ", or shut it down; do not change the budget"
+	case "InstanceManager":
+		return "it serves volumes of Longhorn, which removes the budget itself once no volume is attached to the node: let the other pods go first, and see " + shell.Command("kubectl -n %s get volumes.longhorn.io", p.Namespace) + "; do not change the budget"
+	}
+	return "its " + p.Controller + " decides when it may go, and more replicas are no choice of yours: see what that reports before you change the budget"
 }
 
 // blameTerminating notes why a pod that is being deleted does not end.
@@ -117,6 +135,8 @@ func (p *PodPlan) Block(node string) (b fairlead.Block, ok bool) {
 		b = Words(w)
 		more := "make " + words.Count(p.Needs, "more pod", "more pods") + " of the budget healthy"
 		switch {
+		case p.Controller != "" && (p.Why == ReasonBudgetNever || p.Why == ReasonBudgetSpent):
+			b.Unblock = p.byController()
 		case p.Why == ReasonBudgetNever && p.Needs == 0:
 			b.Unblock = "lower minAvailable or raise maxUnavailable of the budget: more replicas do not help"
 		case p.Why == ReasonBudgetNever:
