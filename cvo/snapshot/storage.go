@@ -38,7 +38,7 @@ func (s *Snapshot) Storage() *placement.Storage {
 	}
 	for i := range s.StorageClasses.Items {
 		c := &s.StorageClasses.Items[i]
-		all.Classes[c.Name] = &placement.Class{Waits: c.VolumeBindingMode == "WaitForFirstConsumer", Static: c.Provisioner == "kubernetes.io/no-provisioner"}
+		all.Classes[c.Name] = &placement.Class{Driver: c.Provisioner, Waits: c.VolumeBindingMode == "WaitForFirstConsumer", Static: c.Provisioner == "kubernetes.io/no-provisioner"}
 	}
 	for i := range s.CSINodes.Items {
 		n := &s.CSINodes.Items[i]

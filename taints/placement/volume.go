@@ -44,6 +44,8 @@ type Volume struct {
 type Class struct {
 	// Waits is whether it binds volumes when a pod is scheduled (WaitForFirstConsumer).
 	Waits bool
+	// Driver makes its volumes: they count for the limit of the driver before they exist.
+	Driver string
 	// Static is whether its volumes are made by people (kubernetes.io/no-provisioner).
 	Static bool
 }
@@ -100,11 +102,25 @@ func (s *Storage) read(namespace string, spec *fairlead.PodSpec) (all claims) {
 		default:
 			all.add(boundVolume{s.Volumes[c.Volume], source.ClaimName, c.Volume})
 		}
+		if c != nil && s.Volumes[c.Volume] == nil {
+			s.count(&all, key, c)
+		}
 		if c != nil && c.Once {
 			all.once = append(all.once, key)
 		}
 	}
 	return all
+}
+
+// count counts the volume that a claim is to get.
+func (s *Storage) count(all *claims, key string, c *Claim) {
+	class := s.Classes[c.Class]
+	if class == nil || class.Driver == "" {
+		return
+	}
+	if a := (attachable{class.Driver, "claim " + key}); !slices.Contains(all.attach, a) {
+		all.attach = append(all.attach, a)
+	}
 }
 
 // unbound judges a claim without a volume.

@@ -37,7 +37,7 @@ func shelves(t *testing.T, all bool) *placement.Cluster {
 			"ns/gone": {Volume: "nothing"}, "ns/lost": {Lost: true}, "ns/ending": {Volume: "one", Ending: true}, "ns/single": {Volume: "two", Once: true},
 			"ns/later": {Class: "later"}, "ns/now": {Class: "now"}, "ns/hand": {Class: "hand"}, "ns/odd": {Class: "odd"}, "ns/none": {},
 		},
-		Classes: map[string]*placement.Class{"later": {Waits: true}, "now": {}, "hand": {Waits: true, Static: true}},
+		Classes: map[string]*placement.Class{"later": {Waits: true, Driver: "disk"}, "now": {}, "hand": {Waits: true, Static: true}},
 		Limits:  map[string]map[string]int{"a2": {"disk": 1}}, Attached: map[string][]string{},
 		AllClaims: all, AllVolumes: all, AllClasses: all,
 	}
@@ -61,6 +61,7 @@ func TestVolumes(t *testing.T) {
 		{pod: "local", all: true, want: "b; VolumeBinding 2: the volume local of its claim local can be used only on nodes with kubernetes.io/hostname=b"},
 		{pod: "old", all: true, want: "b; VolumeZone 2: the volume old of its claim old has failure-domain.beta.kubernetes.io/zone=b__c"},
 		{pod: "one two", all: true, want: "a1 b; NodeVolumeLimits 1: the node's limit of volumes of disk is 1, and it has 0"},
+		{pod: "one later", all: true, want: "a1 b; NodeVolumeLimits 1: the node's limit of volumes of disk is 1, and it has 0"},
 		{pod: "gone", all: true, want: "; VolumeBinding 3: the volume nothing of its claim gone does not exist"},
 		{pod: "gone", want: "a1 a2 b", unknown: "the volume nothing of the claim ns/gone is not known"},
 		{pod: "nowhere", all: true, want: "; VolumeBinding 3: its claim nowhere does not exist"},

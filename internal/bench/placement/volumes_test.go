@@ -22,7 +22,7 @@ type shelf struct {
 // the volumes such a claim gets is not known to us.
 func (d draw) shelf(nodes int) *shelf {
 	s := &shelf{storage: &ours.Storage{
-		Claims: map[string]*ours.Claim{}, Volumes: map[string]*ours.Volume{}, Classes: map[string]*ours.Class{"waits": {Waits: true}, "now": {}},
+		Claims: map[string]*ours.Claim{}, Volumes: map[string]*ours.Volume{}, Classes: map[string]*ours.Class{"waits": {Waits: true, Driver: "disk"}, "now": {Driver: "disk"}},
 		Limits: map[string]map[string]int{}, Attached: map[string][]string{}, AllClaims: true, AllVolumes: true, AllClasses: true,
 	}}
 	for name, mode := range map[string]storagev1.VolumeBindingMode{"waits": storagev1.VolumeBindingWaitForFirstConsumer, "now": storagev1.VolumeBindingImmediate} {
