@@ -51,8 +51,8 @@ type TrialOptions struct {
 	// observed world may be. Zero means a minute.
 	Late time.Duration
 
-	// MaxState is the size that an encoded State may have, in bytes. Zero means a
-	// quarter of what a Store takes.
+	// MaxState is the size that a State may have in the Store, in bytes. Zero means a
+	// quarter of what a Store takes. Large ones are stored compressed.
 	MaxState int
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -165,7 +166,10 @@ func TestCheckEngineKinds(t *testing.T) {
 			}
 		}},
 		{"a state that is too large", "and may have", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) {
-			d.State.Seen = []string{strings.Repeat("x", fairlead.MaxValueSize/4)}
+			noise := rand.New(rand.NewPCG(1, 1)) // which cannot be compressed
+			for range fairlead.MaxValueSize / 60 {
+				d.State.Seen = append(d.State.Seen, strconv.FormatUint(noise.Uint64(), 36))
+			}
 		}},
 		{"an engine that trusts a stale world", "there are 0 workers", farm{anybody: true}, func(_ *farmState, w farmWorld, d *farmDecision) {
 			d.Actions = nil // one is fired if there seems to be one too many, whoever it is

@@ -405,7 +405,9 @@ func (p *play[S, W, A]) judge(decide func(S, W, time.Time) Decision[S, A], state
 	}
 	text := p.encode("a state", d.State)
 	if len(text) > p.options.MaxState {
-		p.breaks("a state has %d bytes, and may have %d", len(text), p.options.MaxState)
+		if stored, err := seal(1, "a", []byte(`{"state":`+text+`}`)); err != nil || len(stored) > p.options.MaxState {
+			p.breaks("a state has %d bytes, %d of them when it is stored, and may have %d", len(text), len(stored), p.options.MaxState)
+		}
 	}
 	p.last = step[S, W]{d.State, world}
 	if _, ok := any(state).(interface{ Kinds() []A }); ok {

@@ -2,12 +2,14 @@ package fairlead
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -16,7 +18,48 @@ import (
 type envelope struct {
 	Version int             `json:"version"`
 	Name    string          `json:"name"`
-	State   json.RawMessage `json:"state"`
+	State   json.RawMessage `json:"state,omitempty"`
+	Packed  []byte          `json:"packed,omitempty"` // the State, compressed, if it is large
+}
+
+// largeState is the size from which on states are stored compressed: they consist of
+// many equal parts.
+const largeState = 64 << 10
+
+// seal returns what the Store holds for an encoded state: data as it is, or compressed if
+// that is large.
+func seal(version int, name string, data []byte) ([]byte, error) {
+	if len(data) < largeState {
+		return data, nil
+	}
+	var e envelope
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(e.State); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(envelope{Version: version, Name: name, Packed: packed.Bytes()})
+}
+
+// unpack makes State of what is Packed.
+func (e *envelope) unpack() error {
+	if e.Packed == nil {
+		return nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(e.Packed))
+	if err == nil {
+		e.State, err = io.ReadAll(io.LimitReader(r, 64*MaxValueSize))
+	}
+	if err != nil {
+		return fmt.Errorf("the state of %q cannot be unpacked: %w: delete its key to start over", e.Name, err)
+	}
+	return nil
 }
 
 // sealed is an envelope around a state of this release's version. It is what the
@@ -78,6 +121,9 @@ func (r *Runner[S, W, A]) load(ctx context.Context, name string) (l loaded[S], e
 		return l, nil
 	}
 	e, err := decodeEnvelope(rec)
+	if err == nil {
+		err = e.unpack()
+	}
 	if err != nil {
 		return l, err
 	}
@@ -120,6 +166,9 @@ func (r *Runner[S, W, A]) save(ctx context.Context, name string, p proposal[S, A
 		return "", r.confirm(ctx, p.loaded)
 	}
 	data, err := json.Marshal(sealed[S]{Version: r.engine.Version, Name: name, State: &p.State})
+	if err == nil {
+		data, err = seal(r.engine.Version, name, data)
+	}
 	if err != nil {
 		return "", err
 	}

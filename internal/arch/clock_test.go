@@ -40,7 +40,8 @@ type clockTrial struct {
 type clockWorld struct {
 	clock     fairlead.ManualClock
 	store     fairlead.MemStore
-	refuse    bool // every action is refused
+	refuse    bool     // every action is refused
+	spare     []string // but for those of these kinds
 	reconcile func() (clockPass, error)
 	pass      func() clockPass // reconcile; the test fails on errors other than refused actions
 }
@@ -60,11 +61,11 @@ func (p clockPass) has(text string) bool {
 // refusing is a backend that may refuse every action.
 type refusing[W any, A fairlead.Action] struct {
 	fairlead.Backend[W, A]
-	refuse *bool
+	world *clockWorld
 }
 
 func (b refusing[W, A]) Apply(ctx context.Context, name string, a A) error {
-	if *b.refuse {
+	if b.world.refuse && !slices.Contains(b.world.spare, a.Key().Kind) {
 		return &fairlead.RefusedError{Code: 503, Message: "not now"}
 	}
 	return b.Backend.Apply(ctx, name, a)
@@ -77,7 +78,7 @@ func drive[S, W any, A fairlead.Action](t *testing.T, w *clockWorld, name string
 	runner func(fairlead.Backend[W, A], *fairlead.RunnerOptions) (reconcile[S, A], error),
 ) {
 	t.Helper()
-	r, err := runner(refusing[W, A]{backend, &w.refuse}, &fairlead.RunnerOptions{Clock: &w.clock, Store: &w.store})
+	r, err := runner(refusing[W, A]{backend, w}, &fairlead.RunnerOptions{Clock: &w.clock, Store: &w.store})
 	if err != nil {
 		t.Fatal(err)
 	}
