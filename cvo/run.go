@@ -49,12 +49,15 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 		Version:     StateVersion,
 		Upgrade:     upgradeState,
 		Step:        d.step,
-		Backend:     d,
 		Outcomes:    func(w *World, outcomes []fairlead.Outcome) *World { w.Outcomes = outcomes; return w },
 		MaxOutcomes: maxOutcomes,
 		Successes:   true,
 	}
-	if batch, ok := backend.(BatchBackend); ok {
+	switch batch, ok := backend.(BatchBackend); {
+	case backend == nil: // which NewRunner refuses
+	case !ok:
+		engine.Backend = d
+	default:
 		engine.Backend = &drivenBatch{driven: d, batch: batch}
 	}
 	var err error

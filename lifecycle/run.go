@@ -28,23 +28,32 @@ type Runner = fairlead.Runner[State, *World, Action]
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The
 // error is that of [Policy.Check].
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
-	if err := policy.Check(); err != nil {
+	e, err := NewEngine(backend, policy)
+	if err != nil {
 		return nil, err
 	}
-	return fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
+	return fairlead.NewRunner(e, opts)
+}
+
+// NewEngine returns the engine of the Runner, for [fairlead.CheckEngine].
+func NewEngine(backend Backend, policy *Policy) (fairlead.Engine[State, *World, Action], error) {
+	e := fairlead.Engine[State, *World, Action]{
 		Name:    "lifecycle",
 		Version: StateVersion,
 		Upgrade: upgrade,
 		Step: func(state State, w *World, now time.Time) Decision {
 			return Step(state, w, now, policy)
 		},
-		Done:    func(s State) bool { return s.Done() },
-		Backend: checked{backend},
+		Done: func(s State) bool { return s.Done() },
 		Outcomes: func(w *World, outcomes []fairlead.Outcome) *World {
 			w.Outcomes = outcomes
 			return w
 		},
-	}, opts)
+	}
+	if backend != nil { // which NewRunner refuses
+		e.Backend = checked{backend}
+	}
+	return e, policy.Check()
 }
 
 // checked is a Backend whose worlds are checked.

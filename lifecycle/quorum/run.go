@@ -25,10 +25,16 @@ type Runner = fairlead.Runner[State, *World, Action]
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error
 // is that of [Policy.Check].
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
-	if err := policy.Check(); err != nil {
+	e, err := NewEngine(backend, policy)
+	if err != nil {
 		return nil, err
 	}
-	return fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
+	return fairlead.NewRunner(e, opts)
+}
+
+// NewEngine returns the engine of the Runner, for [fairlead.CheckEngine].
+func NewEngine(backend Backend, policy *Policy) (fairlead.Engine[State, *World, Action], error) {
+	return fairlead.Engine[State, *World, Action]{
 		Name:    "quorum",
 		Version: StateVersion,
 		// Nothing depends on the state of version 1.
@@ -42,5 +48,5 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 			w.Outcomes = outcomes
 			return w
 		},
-	}, opts)
+	}, policy.Check()
 }

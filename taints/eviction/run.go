@@ -305,6 +305,9 @@ func (b batchOf[W]) ApplyAll(ctx context.Context, name string, actions []Action)
 func batched[W any](observe func(context.Context, string) (W, error), apply func(context.Context, string, Action) error,
 	backend Backend, applied func(Action, error)) fairlead.Backend[W, Action] {
 	b := backendOf[W]{observe, apply}
+	if backend == nil { // which NewRunner refuses
+		return nil
+	}
 	if all, ok := backend.(BatchBackend); ok {
 		return batchOf[W]{b, all, applied}
 	}
