@@ -24,7 +24,7 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	operator NAME [old] [degraded=TEXT] [unavailable=TEXT] [progressing] [since=AGO]
 //	pool NAME [old] [paused] [max=N]
 //	node NAME [pool=POOL] [old] [draining] [working] [cordoned] [silent=AGO] [notready=TEXT]
-//	    [degraded=TEXT] [cpu=N] [master] [taint=KEY]
+//	    [degraded=TEXT] [drained] [cpu=N] [master] [taint=KEY]
 //	pod NAMESPACE/NAME [node=NODE] [of=KIND/NAME] [app=APP] [notready] [since=AGO] [cpu=N]
 //	    [waiting=REASON] [says=TEXT] [deleted=AGO] [finalizer=NAME]
 //	budget NAMESPACE/NAME app=APP [min=N] [max=N] [always]
@@ -207,6 +207,9 @@ func (w *world) testNode(name string, x words_) {
 			n.Annotations[rollout.AnnotationReason] = x["degraded"]
 		}
 		n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState] = current, desired, state
+		if x.has("drained") {
+			n.Annotations[rollout.AnnotationDesiredDrain] = "drain-" + desired
+		}
 		if x.has("draining") {
 			n.Annotations[rollout.AnnotationDesiredDrain] = "drain-" + desired
 			n.Spec.Unschedulable = true

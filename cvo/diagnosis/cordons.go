@@ -3,9 +3,11 @@ package diagnosis
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -76,6 +78,9 @@ func (b *builder) cordon(n *fairlead.Node) string {
 	}
 	if !x.Since.IsZero() && b.age(x.Since) < handTime {
 		x.State = Going
+	}
+	if strings.HasPrefix(n.Annotations[rollout.AnnotationDesiredDrain], "drain-") { // the machine config operator allows pods again itself
+		x.State, x.Says = Going, "node "+n.Name+" was drained for the update, and will be uncordoned"
 	}
 	return b.add(x)
 }
