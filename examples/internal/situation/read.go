@@ -17,7 +17,7 @@ import (
 )
 
 // DumpCommand prints the objects that a situation is read from.
-const DumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,cm,apirequestcounts -A -o yaml"
+const DumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,installplans,operatorconditions,machinehealthchecks,infrastructures,cm,apirequestcounts -A -o yaml"
 
 // Situation is a view of a snapshot for the verbs that answer for a whole cluster.
 type Situation struct {
