@@ -22,15 +22,7 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 		nodes: s.Nodes.Known(), pods: s.Pods.Known(), budgets: s.Budgets.Known(), machines: s.Machines.Known(), checks: s.HealthChecks.Known(),
 		listed: s.DaemonSets.Scope.Whole(), namespaces: map[string]map[string]string{}, events: map[string][]string{},
 	}
-	if s.Configs.Known() != nil {
-		w.configs = map[string]string{}
-		for i := range s.Configs.Items {
-			m := &s.Configs.Items[i]
-			if v := m.Annotations["machineconfiguration.openshift.io/release-image-version"]; v != "" {
-				w.configs[m.Name] = v
-			}
-		}
-	}
+	w.configs = s.ConfigReleases()
 	for i := range s.DaemonSets.Items {
 		w.daemonSets = append(w.daemonSets, s.DaemonSets.Items[i].ObjectMeta)
 	}
