@@ -33,6 +33,8 @@ type cdcl struct {
 	learned int           // how many learned clauses there are
 	kept    int           // how many more there may be than at first, see reduce
 
+	rounds, countAt int // of probes, see countFrom
+
 	cone *cone // what can be selected, or nil if that is not known
 
 	dead  bool   // refuted under any assumptions
@@ -85,7 +87,7 @@ func side(l Lit) int { return int(l<<1 ^ l>>31) }
 // ctx ends, the cdcl is unusable.
 func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func(con int32) Var) *cdcl {
 	n := x.size + guards
-	c := &cdcl{x: x, poll: poll{ctx: ctx}}
+	c := &cdcl{x: x, poll: poll{ctx: ctx}, countAt: countFrom}
 	c.vals, c.vars, c.seen = list[int8](&c.poll, 2*n), list[assigned](&c.poll, n), list[bool](&c.poll, n)
 	c.watches, c.trail = list[[]watch](&c.poll, 2*n), make([]Lit, 0, min(n, pollSteps))
 	var units []Lit

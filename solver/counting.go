@@ -7,9 +7,10 @@ import "slices"
 // of nine APIs each), which takes exponentially many clauses to refute, and one
 // addition.
 
-// countFrom is the round of a probe from which demands are counted, and how
-// many rounds pass until they are counted again.
-const countFrom = 3
+// countFrom is the number of rounds of all probes after which demands are
+// counted for the first time; the next time is after twice as many. Counting
+// costs as much as a few hundred conflicts.
+const countFrom = 12
 
 // demandsMax is the number of demands up to which they are counted.
 const demandsMax = 20_000

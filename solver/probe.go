@@ -19,7 +19,6 @@ func (o *ordered) probe(n int) (verdict, []Lit) {
 	for _, d := range o.s.log[o.base+o.settled:][:n] {
 		tried = append(tried, d.pick.Yes())
 	}
-	next := int64(countFrom)
 	for round := int64(1); ; round++ {
 		c.back(0)
 		if o.undo(o.settled + n); c.poll.ended {
@@ -28,8 +27,8 @@ func (o *ordered) probe(n int) (verdict, []Lit) {
 		if clash, ok := c.assume(o.assumed()); !ok {
 			return unsat, clash
 		}
-		if round >= next {
-			next = 2 * round
+		if c.rounds++; c.rounds >= c.countAt {
+			c.countAt = 2 * max(c.rounds, countFrom)
 			if v, clash := o.crowded(); v == unsat {
 				return v, clash
 			}
