@@ -22,10 +22,16 @@ func (c *command) printWaits(n *olm.NamespaceResolution, to io.Writer) (blocked 
 		known.Answers[n.Namespace] = explain.AnswerOf(n.Resolution)
 	}
 	for _, v := range known.Operators() {
-		if v.Namespace != n.Namespace || v.Kind != explain.KindSubscription || len(v.Waits)+len(v.Notes) == 0 {
+		if v.Namespace != n.Namespace || v.Kind != explain.KindSubscription {
 			continue
 		}
 		blocked = blocked || v.Blocked()
+		if n.Resolution == nil { // why there is none is told after this
+			v.Waits = slices.DeleteFunc(v.Waits, func(w explain.Wait) bool { return w.Reason == explain.ReasonNotKnown })
+		}
+		if len(v.Waits)+len(v.Notes) == 0 {
+			continue
+		}
 		if err := v.WriteText(to); err != nil {
 			return false, err
 		}
