@@ -266,7 +266,7 @@ func TestStateTooLargeIsAWait(t *testing.T) {
 		Observe: func(context.Context, string) (int, error) { return 0, nil },
 		Apply:   func(context.Context, string, climb) error { applied++; return nil },
 		Step: func(_ string, _ int, _ time.Time) (d fairlead.Decision[string, climb]) {
-			d.State, d.Actions = strings.Repeat("x", fairlead.MaxValueSize), []climb{{1}}
+			d.State, d.Actions = dense(2*fairlead.MaxValueSize), []climb{{1}}
 			return d
 		},
 	}, &fairlead.RunnerOptions{Trace: &fairlead.Trace{End: func(_ string, p fairlead.Pass) { passes = append(passes, p) }}})

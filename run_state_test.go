@@ -1,6 +1,8 @@
 package fairlead_test
 
 import (
+	"encoding/base64"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -48,4 +50,11 @@ func TestLargeState(t *testing.T) {
 			t.Errorf("%s: %v", damaged, err)
 		}
 	}
+}
+
+// dense returns n characters that cannot be compressed to less than three quarters.
+func dense(n int) string {
+	bytes := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(bytes)
+	return base64.StdEncoding.EncodeToString(bytes)[:n]
 }

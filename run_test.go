@@ -291,7 +291,7 @@ func TestStateTooLarge(t *testing.T) {
 		Name: "large", Version: 1,
 		Observe: func(context.Context, string) (world, error) { return world{}, nil },
 		Step: func(string, world, time.Time) fairlead.Decision[string, climb] {
-			return fairlead.Decision[string, climb]{State: strings.Repeat("x", fairlead.MaxValueSize), Actions: []climb{{1}}}
+			return fairlead.Decision[string, climb]{State: dense(2 * fairlead.MaxValueSize), Actions: []climb{{1}}}
 		},
 		Apply: func(context.Context, string, climb) error { t.Error("applied"); return nil },
 	}

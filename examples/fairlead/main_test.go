@@ -141,7 +141,7 @@ func TestCompletion(t *testing.T) {
 		line []string
 		want string
 	}{
-		{[]string{""}, "diagnose explain resolve operators catalog taints drain machine update plan fleet report config version completion"},
+		{[]string{""}, "diagnose explain resolve operators catalog taints drain machine update plan fleet report changes redact config version completion"},
 		{[]string{"ma"}, "machine"},
 		{[]string{"machine", "s"}, "simulate"},
 		{[]string{"machine", "simulate", "-o", ""}, "text json yaml svg mermaid"},
