@@ -58,7 +58,7 @@ type Progress struct {
 }
 
 // IsZero reports whether nothing is remembered.
-func (p Progress) IsZero() bool { return p.Cordoned == "" && p.CordonMark == "" && p.Pending.IsZero() }
+func (s Progress) IsZero() bool { return s.Cordoned == "" && s.CordonMark == "" && s.Pending.IsZero() }
 
 // UpgradeProgress reads the progress of a drain as states of version 1 of this package,
 // and of versions 1 and 2 of those that use it, have it. It is as it was, except that it

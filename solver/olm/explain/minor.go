@@ -60,9 +60,7 @@ func (c *Cluster) frees(v *View, csv *resource.ClusterServiceVersion, found *gat
 		w.Unblock = fmt.Sprintf("let subscription %s update it to %s, %s", sub.Name, next.CSV, next.supports())
 	}
 	v.add(w)
-	for _, other := range c.subscription(sub).Waits {
-		v.Waits = append(v.Waits, other) // what keeps it from being updated
-	}
+	v.Waits = append(v.Waits, c.subscription(sub).Waits...) // what keeps it from being updated
 }
 
 // supports says up to which OpenShift a version works, as far as its catalog states it.

@@ -75,6 +75,9 @@ func Inspect(ctx context.Context, c client.Reader, alerts Alerts, now time.Time)
 			r.gaps = append(r.gaps, cvo.Gap{What: err.Error(), How: "make sure that Prometheus can be reached and queried, or look at the alerts page of the console"})
 		}
 	}
+	if now.IsZero() {
+		now = s.Clock.At // the latest time that a server wrote
+	}
 	report := cvo.Inspect(d, now)
 	report.Gaps = slices.Insert(report.Gaps, 0, r.gaps...)
 	return report, nil

@@ -36,6 +36,7 @@ var lists = map[string]string{
 	"machines.v1beta1.machine.openshift.io": "Machine",
 	"replicasets.v1.apps":                   "ReplicaSet", "statefulsets.v1.apps": "StatefulSet", "subscriptions.v1alpha1.operators.coreos.com": "Subscription",
 	"clusterserviceversions.v1alpha1.operators.coreos.com": "ClusterServiceVersion", "apirequestcounts.v1.apiserver.openshift.io": "APIRequestCount",
+	"machinehealthchecks.v1beta1.machine.openshift.io": "MachineHealthCheck", "infrastructures.v1.config.openshift.io": "Infrastructure",
 	"networks.v1.config.openshift.io": "Network", "packagemanifests.v1.packages.operators.coreos.com": "PackageManifest",
 }
 
