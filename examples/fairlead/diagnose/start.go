@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/snapshot"
@@ -19,7 +20,7 @@ import (
 
 // start is the answer to the question whether an update may be started.
 type start struct {
-	May       string               `json:"may"`               // yes, no, first (something must be done before) or unknown
+	May       string               `json:"may"`               // yes, no, first (something must be done before), requested (it is under way), done or unknown
 	To        string               `json:"to"`                // the release that is asked for
 	Plan      *plan.Plan           `json:"plan,omitempty"`    // how to get there
 	Why       *plan.NoPlanError    `json:"why,omitempty"`     // why there is no plan
@@ -36,13 +37,17 @@ func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {
 		return err
 	}
 	c.Doing("planning")
-	a := &start{To: to, May: "yes", Diagnosis: diagnosing.Of(s)}
+	a := &start{To: to, Diagnosis: diagnosing.Of(s)}
 	goal := &plan.Goal{Release: to}
 	if strings.Count(to, ".") == 1 {
 		goal = &plan.Goal{Minor: to}
 	}
-	a.Plan, err = plan.Make(c.Context, &of.Situation, goal, nil)
+	if a.May = standing(of.Cluster, to); a.May == "" {
+		a.May = "yes"
+		a.Plan, err = plan.Make(c.Context, &of.Situation, goal, nil)
+	}
 	switch {
+	case a.May != "yes":
 	case errors.As(err, &a.Why):
 		a.May = "no"
 	case err != nil:
@@ -57,10 +62,21 @@ func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {
 		a.write(&b)
 		_, err = c.Painted(args.Leading(tones)).Write(b.Bytes())
 	}
-	if err == nil && a.May != "yes" {
+	if err == nil && a.May != "yes" && a.May != "done" {
 		return args.ErrFindings
 	}
 	return err
+}
+
+// standing says that a release was requested before, or is there already; "" for neither.
+func standing(v *cvo.ClusterVersion, to string) string {
+	if v == nil || v.Status.Desired.Version != to || len(v.Status.History) == 0 || v.Status.History[0].Version != to {
+		return ""
+	}
+	if v.Status.History[0].State == cvo.Completed {
+		return "done"
+	}
+	return "requested"
 }
 
 // judge decides what a plan and the diagnosis say together.
@@ -84,8 +100,13 @@ func (a *start) judge() {
 
 // write writes the answer: yes or no, why, what to do before, and what is wrong in the cluster.
 func (a *start) write(w io.Writer) {
-	word := map[string]string{"yes": "YES: start it", "no": "NO: it cannot be started", "first": "NOT YET: something must be done first", "unknown": "NOT KNOWN: nothing that speaks against it was found, and not all is known"}[a.May]
-	fmt.Fprintf(w, "%s   %s -> %s\n", word, a.Diagnosis.To, a.To)
+	word := map[string]string{"yes": "YES: start it", "no": "NO: it cannot be started", "first": "NOT YET: something must be done first", "done": "DONE: the cluster has it", "unknown": "NOT KNOWN: nothing that speaks against it was found, and not all is known"}[a.May]
+	from := a.Diagnosis.To
+	if a.May == "requested" {
+		from = a.Diagnosis.From
+		word = fmt.Sprintf("UNDER WAY (%s): it was requested before", strings.ToUpper(a.Diagnosis.Word))
+	}
+	fmt.Fprintf(w, "%s   %s -> %s\n", word, from, a.To)
 	if a.Why != nil {
 		for _, f := range a.Why.Facts {
 			page.Fold(w, "Because ", f)

@@ -48,9 +48,10 @@ exit status: 0 all clusters can be updated, 1 some cannot, or nobody knows, 2 ba
 // survey is what the verb prints.
 type survey struct {
 	*engine.Report
-	Changes []engine.Change `json:"changes,omitempty"` // by -new-catalog
-	Due     *engine.Choice  `json:"due,omitempty"`     // whose turn it is
-	Waiting []waiting       `json:"waiting,omitempty"` // whose turn it is not
+	Changes []engine.Change  `json:"changes,omitempty"` // by -new-catalog
+	Under   []engine.Cluster `json:"under,omitempty"`   // those under way, or failing
+	Due     *engine.Choice   `json:"due,omitempty"`     // whose turn it is
+	Waiting []waiting        `json:"waiting,omitempty"` // whose turn it is not
 }
 
 // waiting is a cluster that could be updated, and whose turn it is not.
@@ -250,6 +251,9 @@ func (f *call) turns(out *survey) error {
 			}
 			if c.Status != engine.ToApply { // one that is not listed has not started
 				w.Clusters = append(w.Clusters, c)
+			}
+			if c.Status == engine.Progressing || c.Status == engine.Failed {
+				out.Under = append(out.Under, c)
 			}
 			into := &others
 			if early {

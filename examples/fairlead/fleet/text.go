@@ -15,7 +15,7 @@ import (
 const mostGroups = 6
 
 // tones are the colours of the beginnings of lines on a terminal.
-var tones = map[string]args.Colour{"GO": args.Good, "DONE": args.Good, "BLOCKED": args.Bad, "UNKNOWN": args.Warning, "WORSE": args.Bad, "BETTER": args.Good}
+var tones = map[string]args.Colour{"GO": args.Good, "DONE": args.Good, "BLOCKED": args.Bad, "UNKNOWN": args.Warning, "FAILING": args.Bad, "WORSE": args.Bad, "BETTER": args.Good}
 
 // text prints a survey: a line of counts, the groups, what would change, and whose turn it is.
 func text(c *args.Call, out *survey, f *call) error {
@@ -41,6 +41,7 @@ func text(c *args.Call, out *survey, f *call) error {
 		}
 		standing(w, &out.Groups[i], all)
 	}
+	under(w, out.Under, all)
 	changes(w, out, f, all)
 	if d := out.Due; d != nil && counts["GO"] > 0 {
 		page.Fold(w, "", "due: "+d.String())
@@ -58,7 +59,7 @@ func text(c *args.Call, out *survey, f *call) error {
 // word is the verdict about clusters.
 func word(s *engine.Standing) string {
 	switch {
-	case s.Error != "":
+	case s.Error != "", s.Goes() && s.Steps == 0 && s.Unseen > 0:
 		return "UNKNOWN"
 	case !s.Goes():
 		return "BLOCKED"
@@ -94,6 +95,9 @@ func standing(w io.Writer, s *engine.Standing, all bool) {
 func result(s *engine.Standing) string {
 	switch word(s) {
 	case "UNKNOWN":
+		if s.Error == "" {
+			return fmt.Sprintf(": nothing is left to do, as far as is known; %s not known", words.Count(s.Unseen, "thing is", "things are"))
+		}
 		return ": " + s.Error
 	case "BLOCKED":
 		if len(s.Facts) == 1 {
@@ -108,6 +112,27 @@ func result(s *engine.Standing) string {
 		text += fmt.Sprintf("; %s that it depends on %s not known", words.Count(s.Unseen, "thing", "things"), words.Plural(s.Unseen, "is", "are"))
 	}
 	return text
+}
+
+// under prints the clusters that are being updated, those that fail first.
+func under(w io.Writer, clusters []engine.Cluster, all bool) {
+	for _, status := range []engine.Status{engine.Failed, engine.Progressing} {
+		said := map[engine.Status]string{engine.Failed: "FAILING ", engine.Progressing: "UPDATING"}[status]
+		var names []string
+		for _, c := range clusters {
+			if c.Status == status {
+				names = append(names, fmt.Sprintf("%s since %s", c.Name, c.Since.UTC().Format("2006-01-02 15:04")))
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		most := 3
+		if all {
+			most = len(names)
+		}
+		page.Fold(w, fmt.Sprintf("%s %d  ", said, len(names)), words.List(names, "and", most))
+	}
 }
 
 // changes prints what other catalogs would do.
