@@ -40,6 +40,11 @@ func TestLedgerClock(t *testing.T) {
 	for _, jump := range []time.Duration{-24 * time.Hour, -time.Nanosecond, time.Second, 24 * time.Hour} {
 		now := noon.Add(jump)
 		due, next, wake := ask(p, nil, now)
+		l := fairlead.NewLedger(p, nil, now, fairlead.Backoff{Min: time.Second, Max: time.Minute})
+		l.KeepAll()
+		if kept := l.Pending().Retries; len(kept) != 1 || kept[0].Since.After(now) {
+			t.Errorf("jump by %v: kept %+v", jump, kept)
+		}
 		if !due || wake.Sub(now) != 2*time.Second || next.Retries[0].Since.After(now) {
 			t.Errorf("jump by %v: due %v, wake after %v, kept %+v", jump, due, wake.Sub(now), next)
 		}

@@ -26,11 +26,18 @@ type envelope struct {
 // many equal parts.
 const largeState = 64 << 10
 
+// largestState is the size that a state may have before it is compressed: what is read back
+// is limited to it.
+const largestState = 64 * MaxValueSize
+
 // seal returns what the Store holds for an encoded state: data as it is, or compressed if
 // that is large.
 func seal(version int, name string, data []byte) ([]byte, error) {
 	if len(data) < largeState {
 		return data, nil
+	}
+	if len(data) > largestState {
+		return nil, &LimitError{Key: name, Reason: fmt.Sprintf("its state has %d bytes, of at most %d before it is compressed", len(data), largestState)}
 	}
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -54,7 +61,7 @@ func (e *envelope) unpack() error {
 	}
 	r, err := gzip.NewReader(bytes.NewReader(e.Packed))
 	if err == nil {
-		e.State, err = io.ReadAll(io.LimitReader(r, 64*MaxValueSize))
+		e.State, err = io.ReadAll(io.LimitReader(r, largestState))
 	}
 	if err != nil {
 		return fmt.Errorf("the state of %q cannot be unpacked: %w: delete its key to start over", e.Name, err)

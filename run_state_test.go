@@ -1,7 +1,9 @@
 package fairlead_test
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -49,6 +51,22 @@ func TestLargeState(t *testing.T) {
 		if _, err := r.Reconcile(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", damaged, err)
 		}
+	}
+}
+
+// A state that compresses well is still limited: one that could not be read back is not stored.
+func TestStateThatCannotBeReadBack(t *testing.T) {
+	engine := funcs[string, world]{
+		Name: "large", Version: 1,
+		Observe: func(context.Context, string) (world, error) { return world{}, nil },
+		Step: func(string, world, time.Time) fairlead.Decision[string, climb] {
+			return fairlead.Decision[string, climb]{State: strings.Repeat("x", 64*fairlead.MaxValueSize), Actions: []climb{{1}}}
+		},
+		Apply: func(context.Context, string, climb) error { t.Error("applied"); return nil },
+	}
+	_, err := runner(t, engine, nil).Reconcile(t.Context(), "a")
+	if limit := new(fairlead.LimitError); !errors.As(err, &limit) || !strings.Contains(err.Error(), "before it is compressed") {
+		t.Errorf("got %v, want a *LimitError", err)
 	}
 }
 

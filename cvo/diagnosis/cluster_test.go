@@ -23,9 +23,9 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	version FROM TO [since=AGO] [done] [failing=TEXT] [refused=VERSION:REASON:TEXT] [progressing=TEXT]
 //	operator NAME [old] [degraded=TEXT] [unavailable=TEXT] [progressing] [since=AGO]
 //	pool NAME [old] [paused] [max=N]
-//	node NAME [pool=POOL] [old] [draining] [working] [cordoned] [silent=AGO] [notready=TEXT]
+//	node NAME [pool=POOL] [old] [draining] [working] [cordoned[=AGO]] [silent=AGO] [notready=TEXT]
 //	    [degraded=TEXT] [drained] [cpu=N] [master] [taint=KEY]
-//	pod NAMESPACE/NAME [node=NODE] [of=KIND/NAME] [app=APP] [notready] [since=AGO] [cpu=N]
+//	pod NAMESPACE/NAME [node=NODE] [of=KIND/NAME] [app=APP] [notready] [finished] [since=AGO] [cpu=N]
 //	    [waiting=REASON] [says=TEXT] [deleted=AGO] [finalizer=NAME]
 //	budget NAMESPACE/NAME app=APP [min=N] [max=N] [always]
 //	replicas KIND/NAMESPACE/NAME N
@@ -229,6 +229,10 @@ func (w *world) testNode(name string, x words_) {
 		n.Status.Conditions = append(n.Status.Conditions, fairlead.NodeCondition{Type: kind, Status: fairlead.ConditionTrue, LastTransitionTime: testNow.Add(-time.Hour)})
 	}
 	n.Spec.Unschedulable = n.Spec.Unschedulable || x.has("cordoned")
+	if x["cordoned"] != "" {
+		at := x.ago("cordoned")
+		n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: unschedulableTaint, Effect: fairlead.NoSchedule, TimeAdded: &at})
+	}
 	if x.has("master") || x["pool"] == "master" {
 		n.Labels["node-role.kubernetes.io/master"] = ""
 		n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: "node-role.kubernetes.io/master", Effect: fairlead.NoSchedule})
@@ -258,6 +262,9 @@ func (w *world) testPod(full string, x words_) {
 	}
 	if p.Spec.NodeName == "" {
 		p.Status.Phase = fairlead.PodPending
+	}
+	if x.has("finished") {
+		p.Status.Phase = fairlead.PodSucceeded
 	}
 	p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: status, LastTransitionTime: x.ago("since")}}
 	if x.has("waiting") {
