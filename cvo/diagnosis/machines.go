@@ -103,6 +103,9 @@ func (b *builder) machineWait(m *lifecycle.Machine, block *fairlead.Block) []str
 		ID: ID("Machine", m.Namespace, m.Name) + "#" + block.Reason + block.Name, Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Faulty, Reason: block.Reason,
 		Says: "machine " + m.ObjectMeta.String() + ": " + block.Message, Since: block.Since, Owner: block.Owner, Alike: block.Name,
 	}
+	if block.Reason == lifecycle.ReasonInstanceGoing && b.age(*m.DeletionTimestamp) < instanceTime {
+		x.State = Going
+	}
 	return []string{b.add(x)}
 }
 

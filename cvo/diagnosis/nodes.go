@@ -16,6 +16,7 @@ const (
 	restartTime  = 30 * time.Minute // for a node to restart
 	startTime    = 10 * time.Minute // for a pod to become ready
 	machineTime  = 30 * time.Minute // for a machine to become a node
+	instanceTime = 15 * time.Minute // for a cloud to delete an instance
 	operatorTime = 30 * time.Minute // for an operator to be updated
 	configTime   = 90 * time.Minute // for machine-config
 )
