@@ -196,6 +196,25 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
+// What nothing shows before earlier steps are done is not guessed: the gates and the operators of a
+// release that does not run yet. What could be observed now, and was not, is.
+func TestLater(t *testing.T) {
+	q := newQuestion()
+	s := q.s
+	s.Moves = []plan.Move{{From: "4.18.1", To: "4.19.2"}, {From: "4.19.2", To: "4.20.3"}}
+	s.Risks, s.Channels = []plan.Risk{}, map[string][]string{"4.18.1": {"c"}, "4.19.2": {"c"}, "4.20.3": {"c"}}
+	s.Cluster.Spec.Channel, s.Gates, s.Members, s.Operators, s.Removed = "c", &cvo.AdminGates{}, []plan.Member{}, []plan.Operator{}, []plan.RemovedAPI{}
+	q.goal.Release = "4.20.3"
+	p, no := made(t, q)
+	if p == nil || len(p.Unseen) != 2 || !p.Unseen[0].Later || !p.Unseen[1].Later || p.Guesses() {
+		t.Fatalf("%v %+v", no, p)
+	}
+	s.Gates = nil
+	if p, _ = made(t, q); p == nil || len(p.Unseen) != 3 || !p.Guesses() {
+		t.Errorf("%+v", p)
+	}
+}
+
 // A hosted control plane is told, not planned.
 func TestHosted(t *testing.T) {
 	q := newQuestion()

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -219,14 +218,15 @@ func (m *model) laterLimits(o *operator, stage int) []*fact {
 // unseen marks what the step depends on that was not observed.
 func (w *writer) unseen(c choice, s *PlanStep) {
 	sit := w.m.Situation
-	mark := func(is bool, what, command string) {
-		if !is {
-			return
-		}
-		u := Unseen{what, command, strings.HasPrefix(command, "once ")}
+	add := func(u Unseen) {
 		s.Unseen = append(s.Unseen, u)
 		if !slices.Contains(w.p.Unseen, u) {
 			w.p.Unseen = append(w.p.Unseen, u)
+		}
+	}
+	mark := func(is bool, what, command string) {
+		if is {
+			add(Unseen{What: what, Command: command})
 		}
 	}
 	// lacks marks what depends on a kind of which nothing, or only a part, is known.
@@ -253,8 +253,11 @@ func (w *writer) unseen(c choice, s *PlanStep) {
 		lacks("MachineConfigPool", sit.Pools == nil, "which pools there are, whose nodes restart afterwards", "oc get machineconfigpools -o yaml")
 		if a.stage != b.stage {
 			mark(sit.Gates == nil && a.stage == 0, "which admin gates must be acknowledged", "oc -n openshift-config-managed get cm admin-gates -o yaml")
-			mark(a.stage > 0, "which admin gates must be acknowledged in "+w.m.stages[a.stage].String(), "once "+a.name+" runs: oc -n openshift-config-managed get cm admin-gates -o yaml")
-			mark(a.stage > 0, "whether a cluster operator of "+w.m.stages[a.stage].String()+" blocks minor updates", "once "+a.name+" runs: oc get clusteroperators -o yaml")
+			if a.stage > 0 {
+				minor, once := w.m.stages[a.stage].String(), "once "+a.name+" runs: "
+				add(Unseen{"which admin gates must be acknowledged in " + minor, once + "oc -n openshift-config-managed get cm admin-gates -o yaml", true})
+				add(Unseen{"whether a cluster operator of " + minor + " blocks minor updates", once + "oc get clusteroperators -o yaml", true})
+			}
 			lacks("APIRequestCount", sit.Removed == nil, "which APIs that "+w.m.stages[b.stage].String()+" removes are in use", "oc get apirequestcounts -o yaml")
 			support := "whether installed operators support " + w.m.stages[b.stage].String()
 			lacks("Subscription", sit.Operators == nil, support, "oc get subscriptions,csv -A -o yaml")

@@ -87,11 +87,11 @@ func (l *List[T]) In(namespace string) []T {
 }
 
 // Known returns the items, which are not nil if anything of the kind was looked at, and nil
-// otherwise: the form in which the engines distinguish none from unknown. The items of a list of
-// which only a part could be read are nil too, because they would look complete.
+// otherwise: the form in which the engines distinguish none from unknown. Of a list that is known in
+// part it returns that part: whoever uses it as all must ask [Snapshot.Partly] what is missing.
 func (l *List[T]) Known() []T {
 	switch {
-	case !l.Scope.Looked(), len(l.Scope.Gaps) > 0:
+	case !l.Scope.Looked():
 		return nil
 	case l.Items == nil:
 		return []T{}

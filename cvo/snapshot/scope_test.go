@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -32,6 +33,26 @@ func TestMissing(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.scope.String(), got, c.want)
+		}
+	}
+}
+
+// An object whose spec or status cannot be read is kept, and leaves its kind known in part; a kind
+// of which nothing was looked at is missing, and not known in part.
+func TestPartly(t *testing.T) {
+	for field, partly := range map[string]int{"spec": 1, "status": 1, "extra": 0} {
+		var r snapshot.Reader
+		text := `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","namespace":"x"}},{"metadata":{"name":"b","namespace":"x"},"` + field + `":"text"}]}`
+		if err := r.Stream(strings.NewReader(text), "-"); err != nil {
+			t.Fatal(err)
+		}
+		r.Listed("Pod")
+		s, err := r.Snapshot()
+		if err != nil || len(s.Pods.Known()) != 2 || len(s.Partly("Pod")) != partly || len(s.Missing("Pod")) != partly {
+			t.Errorf("%s: %v, %d pods, known in part: %v", field, err, len(s.Pods.Known()), s.Partly("Pod"))
+		}
+		if len(s.Partly("Node")) != 0 || len(s.Missing("Node")) != 1 {
+			t.Errorf("nodes: in part %v, missing %v", s.Partly("Node"), s.Missing("Node"))
 		}
 	}
 }

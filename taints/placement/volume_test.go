@@ -139,6 +139,34 @@ func TestVolumesInUse(t *testing.T) {
 	}
 }
 
+// TestAttachedAndMounted: a volume that is attached for a pod of the node counts once; one that is
+// attached for nobody counts too.
+func TestAttachedAndMounted(t *testing.T) {
+	for _, test := range []struct {
+		attached string
+		fits     bool
+	}{{"one", true}, {"stray", false}} {
+		volumes := map[string]*placement.Volume{}
+		claims := map[string]*placement.Claim{}
+		for _, name := range []string{"one", "two", "stray"} {
+			volumes[name], claims["ns/"+name] = &placement.Volume{Driver: "disk", Handle: name}, &placement.Claim{Volume: name}
+		}
+		c := placement.New(&placement.Options{RoomUntold: true, Storage: &placement.Storage{
+			Volumes: volumes, Claims: claims, Limits: map[string]map[string]int{"n": {"disk": 2}},
+			Attached: map[string][]string{"n": {test.attached}}, AllClaims: true, AllVolumes: true, AllClasses: true,
+		}})
+		if err := c.SetNode(&fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Add(claiming("first", "n", "one")); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Fits(claiming("second", "", "two"), "n"); got != test.fits {
+			t.Errorf("%s is attached, one is mounted, and two may be: two fits: %v", test.attached, got)
+		}
+	}
+}
+
 // TestNominated: room that is made for a pod is not taken by one of no higher priority.
 func TestNominated(t *testing.T) {
 	c := placement.New(nil)

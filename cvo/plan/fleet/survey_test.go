@@ -102,6 +102,8 @@ func TestSurvey(t *testing.T) {
 // Whatever differs in what plans are made from is another situation.
 func TestSurveyTellsApart(t *testing.T) {
 	plain, tried := cluster("4.18.1", []plan.Move{{From: "4.18.1", To: "4.19.4"}}, []plan.Operator{}), 0
+	end := now
+	plain.Cluster.Status.History = []cvo.History{{State: cvo.Completed, Version: "4.18.0", StartedTime: now.Add(-time.Hour), CompletionTime: &end}}
 	for name, change := range map[string]func(*plan.Situation){
 		"release": func(s *plan.Situation) { c := *s.Cluster; c.Status.Desired.Version = "4.18.9"; s.Cluster = &c },
 		"conditions": func(s *plan.Situation) {
@@ -122,12 +124,24 @@ func TestSurveyTellsApart(t *testing.T) {
 		"reports":   func(s *plan.Situation) { s.ClusterOperators = nil },
 		"configs":   func(s *plan.Situation) { s.Configs = map[string]string{"a": "b"} },
 		"replicas":  func(s *plan.Situation) { s.Replicas = []drain.Replicas{{}} },
-		"channel":   func(s *plan.Situation) { c := *s.Cluster; c.Spec.Channel = "stable-4.19"; s.Cluster = &c },
-		"channels":  func(s *plan.Situation) { s.Channels = map[string][]string{"4.19.4": {"stable-4.19"}} },
-		"checks":    func(s *plan.Situation) { s.HealthChecks = []string{"m/workers"} },
-		"topology":  func(s *plan.Situation) { s.Topology = "External" },
-		"machines":  func(s *plan.Situation) { s.Machines = []lifecycle.Machine{} },
-		"partly":    func(s *plan.Situation) { s.Partly = map[string]cvo.Gap{"Pod": {What: "some"}} },
+		"history": func(s *plan.Situation) {
+			c, end := *s.Cluster, now
+			c.Status.History = []cvo.History{{State: cvo.Completed, Version: "4.18.1", StartedTime: now.Add(-time.Hour), CompletionTime: &end}}
+			s.Cluster = &c
+		},
+		"observed": func(s *plan.Situation) { c := *s.Cluster; c.Generation = 2; s.Cluster = &c },
+		"channel":  func(s *plan.Situation) { c := *s.Cluster; c.Spec.Channel = "stable-4.19"; s.Cluster = &c },
+		"channels": func(s *plan.Situation) { s.Channels = map[string][]string{"4.19.4": {"stable-4.19"}} },
+		"checks":   func(s *plan.Situation) { s.HealthChecks = []string{"m/workers"} },
+		"topology": func(s *plan.Situation) { s.Topology = "External" },
+		"machines": func(s *plan.Situation) { s.Machines = []lifecycle.Machine{} },
+		"partly":   func(s *plan.Situation) { s.Partly = map[string]cvo.Gap{"Pod": {What: "some"}} },
+		"duration": func(s *plan.Situation) {
+			c, end := *s.Cluster, now.Add(time.Hour)
+			c.Status.History = slices.Clone(c.Status.History)
+			c.Status.History[0].CompletionTime = &end
+			s.Cluster = &c
+		},
 	} {
 		tried++
 		other := *plain
@@ -137,7 +151,7 @@ func TestSurveyTellsApart(t *testing.T) {
 			t.Errorf("%s: %d situations, %v", name, got.Asked, err)
 		}
 	}
-	if fields := reflect.TypeFor[plan.Situation]().NumField(); tried < fields+1 { // three rows are about the cluster, none about the time
+	if fields := reflect.TypeFor[plan.Situation]().NumField(); tried < fields+4 { // six rows are about the cluster, none about the time
 		t.Errorf("%d rows for %d fields", tried, fields)
 	}
 }

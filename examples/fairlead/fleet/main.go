@@ -275,6 +275,16 @@ func (f *call) turns(out *survey) error {
 	if err != nil {
 		return err
 	}
+	blocked := func(name string) bool {
+		return slices.ContainsFunc(out.Groups, func(g engine.Standing) bool { return !g.Goes() && slices.Contains(g.Clusters, name) })
+	}
+	due.Go = slices.DeleteFunc(due.Go, func(t engine.Turn) bool {
+		is := t.Status == engine.ToApply && blocked(t.Cluster)
+		if is {
+			out.Waiting = append(out.Waiting, waiting{t.Cluster, t.Cluster + " is due, but cannot be updated, and holds up those that come after it"})
+		}
+		return is
+	})
 	out.Due = due
 	slices.Sort(asked)
 	for _, name := range asked {
