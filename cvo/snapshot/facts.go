@@ -155,6 +155,10 @@ func (s *Snapshot) runningFacts(add adder) {
 	}
 	for i := range s.Budgets.Items {
 		b := &s.Budgets.Items[i]
+		if b.Status.ObservedGeneration == 0 && b.Status.ExpectedPods == 0 {
+			add("PodDisruptionBudget", b.Namespace, b.Name, "", "not counted yet")
+			continue
+		}
 		add("PodDisruptionBudget", b.Namespace, b.Name, "", fmt.Sprintf("%d of %d pods healthy, %d disruptions allowed", b.Status.CurrentHealthy, b.Status.ExpectedPods, b.Status.DisruptionsAllowed))
 	}
 }
@@ -192,7 +196,7 @@ func Changes(before, after *Snapshot) []Change {
 	changes := []Change{}
 	for _, f := range now {
 		k := key{f.Subject, f.What}
-		if was[k] != f.Is && (had[f.Subject] || before.looked(&f)) {
+		if was[k] != f.Is && (had[f.Subject] || f.What == "" && before.looked(&f)) {
 			changes = append(changes, Change{f.Subject, f.What, was[k], f.Is})
 		}
 	}

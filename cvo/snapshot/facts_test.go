@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,5 +57,28 @@ node c||ready|
 	}
 	if same := snapshot.Changes(read(after), read(after)); len(same) > 0 {
 		t.Errorf("nothing changed, and %v", same)
+	}
+}
+
+// A new object is one change, whatever is known of it; a budget that nobody has counted is not one of
+// no pods.
+func TestNewObject(t *testing.T) {
+	of := func(text string) *snapshot.Snapshot {
+		var r snapshot.Reader
+		if err := r.Stream(strings.NewReader(text), "-"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	const none = `{"kind":"PodList","apiVersion":"v1","items":[]}{"kind":"PodDisruptionBudgetList","apiVersion":"policy/v1","items":[]}`
+	got := snapshot.Changes(of(none), of(`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","namespace":"x"},"spec":{"nodeName":"n"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}]}
+		{"kind":"PodDisruptionBudgetList","apiVersion":"policy/v1","items":[{"metadata":{"name":"b","namespace":"x"},"spec":{"minAvailable":1}}]}`))
+	want := []snapshot.Change{{Subject: "pod x/a", Is: "Running"}, {Subject: "budget x/b", Is: "not counted yet"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

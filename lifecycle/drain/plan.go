@@ -131,6 +131,9 @@ type PodPlan struct {
 	// NoRoom is why its replacement has no node while its own is out of service: how
 	// many nodes each filter of the scheduler rejects, as in KeptNode.Why.
 	NoRoom []string `json:"noRoom,omitempty"`
+
+	rejects placement.Filter // that of the first of NoRoom
+
 	// Marks are what tells autoscalers to leave the pod alone.
 	Marks []Mark `json:"marks,omitempty"`
 	// Reasons are all results of the filters, in their order. They may be shared

@@ -275,7 +275,7 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	}
 	if !ok {
 		if told := l.told(); told.NoRoom == nil {
-			told.NoRoom = why(r.cluster, l.pod, l.node.Node)
+			told.NoRoom, told.rejects = why(r.cluster, l.pod, l.node.Node)
 			if len(told.NoRoom) == 0 {
 				told.NoRoom = []string{noOtherNode}
 			}

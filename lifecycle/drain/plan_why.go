@@ -160,8 +160,7 @@ func (p *PodPlan) Block(node string) (b fairlead.Block, ok bool) {
 // makesRoom says what would give a pod without another node one, by the filter that rejects
 // most nodes.
 func (p *PodPlan) makesRoom() string {
-	filter, _, _ := strings.Cut(p.NoRoom[0], ":")
-	switch placement.Filter(filter) {
+	switch p.rejects {
 	case placement.NodeUnschedulable:
 		return "uncordon a node on which it fits, or add one"
 	case placement.VolumeBinding, placement.VolumeZone:

@@ -206,7 +206,7 @@ func (f *finder) try(n *Node) {
 	}
 	k := KeptNode{Node: n.Name, Namespace: homeless.Namespace, Pod: homeless.Name}
 	if len(f.room.Kept) < maxWhy {
-		k.Why = why(f.cluster, homeless, n.Name)
+		k.Why, _ = why(f.cluster, homeless, n.Name)
 	}
 	for _, p := range moved {
 		f.cluster.Remove(p)
@@ -245,13 +245,15 @@ func replaced(p *Pod) bool {
 }
 
 // why says what keeps a pod off the other nodes: how many each filter rejects, and why the
-// first of them.
-func why(c *placement.Cluster, p *Pod, from string) []string {
-	var all []string
+// first of them. It also returns the filter of the first line.
+func why(c *placement.Cluster, p *Pod, from string) (all []string, first placement.Filter) {
 	for _, r := range c.Where(p, func(n *Node) bool { return n.Name != from }).Rejections {
+		if all == nil {
+			first = r.Filter
+		}
 		all = append(all, fmt.Sprintf("%s: %s, as %s: %s", r.Filter, words.Count(r.Nodes, "node", "nodes"), r.Node, r.Message))
 	}
-	return all
+	return all, first
 }
 
 // Blocks says, for each kept node, what prevents its drain.
