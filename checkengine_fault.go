@@ -50,7 +50,7 @@ func (b *playBackend[S, W, A]) Observe(ctx context.Context, name string) (w W, e
 		return w, errInjected
 	}
 	what := goesWell
-	const changes, stale, older = 3, 4, 5
+	const changes, stale, older, between = 3, 4, 5, 6 // between: another process's pass comes after it
 	if !b.healed {
 		what = b.choose(24, 1, 1, 2, 2, 1, 2)
 	}
@@ -74,7 +74,7 @@ func (b *playBackend[S, W, A]) Observe(ctx context.Context, name string) (w W, e
 	switch what {
 	case changes:
 		b.change()
-	case older + 1:
+	case between:
 		b.within(ctx, b.of, name)
 	}
 	return w, nil

@@ -112,6 +112,12 @@ func (b *builder) link(id string, x *Node, s *failure.Sign) {
 	to := ID(f.Of.Kind, f.Of.Namespace, f.Of.Name)
 	switch {
 	case f.Link && to != id:
+		if f.Of.Kind == "Node" && !b.have[to] && b.node(f.Of.Name) == nil { // the operator knows more than the input
+			b.add(Node{
+				Kind: "Node", Name: f.Of.Name, State: Faulty, Reason: NodeNotReady, Quote: s.Message, Sure: Derived, Since: x.Since,
+				Says: "node " + f.Of.Name + " is not ready, as operator " + x.Name + " reports", Owner: "administrator",
+			})
+		}
 		if b.exists(&f.Of) {
 			b.wait(id, to, f.Code, Seen)
 		}

@@ -234,16 +234,16 @@ func (c *Cluster) full(k *class, n *node) (driver string, limit, has int) {
 		}
 		has, more := 0, 0
 		for m := range n.mounted {
-			has += of(m, a.driver)
+			has += ofDriver(m, a.driver)
 		}
 		for m := range n.attached {
 			if n.mounted[m] == 0 {
-				has += of(m, a.driver)
+				has += ofDriver(m, a.driver)
 			}
 		}
 		for _, m := range k.claims.attach {
 			if n.mounted[m] == 0 {
-				more += of(m, a.driver)
+				more += ofDriver(m, a.driver)
 			}
 		}
 		if more > 0 && has+more > limit {
@@ -253,7 +253,8 @@ func (c *Cluster) full(k *class, n *node) (driver string, limit, has int) {
 	return "", 0, 0
 }
 
-func of(a attachable, driver string) int {
+// ofDriver is 1 for a volume of a driver, to be counted.
+func ofDriver(a attachable, driver string) int {
 	if a.driver == driver {
 		return 1
 	}
