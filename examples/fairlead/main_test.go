@@ -98,31 +98,33 @@ func TestBadCalls(t *testing.T) {
 		status int
 		text   string
 	}{
-		"":                       {2, "usage"},
-		"help":                   {0, "resolve"},
-		"--help":                 {0, "resolve"},
-		"fetch":                  {2, `unknown command "fetch"`},
-		"help fetch":             {2, `unknown command "fetch"`},
-		"catlog validate":        {2, `did you mean catalog?`},
-		"machine see":            {2, `unknown command "see"`},
-		"catalog lint PATH":      {2, `did you mean validate?`}, // and not list, which is nearer
-		"catalog verify PATH":    {2, `did you mean validate?`},
-		"catalog check PATH":     {2, `did you mean validate?`},
-		"taints check":           {2, `did you mean lint?`},
-		"catalog ls PATH":        {2, `did you mean list?`},
-		"catalog show PATH":      {2, `did you mean list?`},
-		"update show FILE":       {2, `did you mean graph?`},
-		"catalog visualize PATH": {2, `did you mean graph?`},
-		"update mermaid FILE":    {2, `did you mean graph?`},
-		"catalog rm PATH":        {2, `did you mean remove?`},
-		"taints verify":          {2, `unknown command "verify" (`}, // taints have no validate
-		"catalog validate":       {2, "missing argument PATH"},
-		"catalog validate a b":   {2, "unexpected argument b"},
-		"plan go.mod main.go":    {2, "unexpected argument main.go: give one file, or a directory that contains them all"},
-		"update graph -colour x": {2, "-colour"},
-		"resolve etcd":           {2, "no -catalog"},
-		"completion csh":         {2, `no completion for "csh"`},
-		"version -o json":        {0, `"go": "go1.`},
+		"":                        {2, "usage"},
+		"help":                    {0, "resolve"},
+		"--help":                  {0, "resolve"},
+		"fetch":                   {2, `unknown command "fetch"`},
+		"help fetch":              {2, `unknown command "fetch"`},
+		"catlog validate":         {2, `did you mean catalog?`},
+		"machine see":             {2, `unknown command "see"`},
+		"catalog lint PATH":       {2, `did you mean validate?`}, // and not list, which is nearer
+		"catalog verify PATH":     {2, `did you mean validate?`},
+		"catalog check PATH":      {2, `did you mean validate?`},
+		"taints check":            {2, `did you mean lint?`},
+		"catalog ls PATH":         {2, `did you mean list?`},
+		"catalog show PATH":       {2, `did you mean list?`},
+		"update show FILE":        {2, `did you mean graph?`},
+		"catalog visualize PATH":  {2, `did you mean graph?`},
+		"update mermaid FILE":     {2, `did you mean graph?`},
+		"catalog rm PATH":         {2, `did you mean remove?`},
+		"taints verify":           {2, `unknown command "verify" (`}, // taints have no validate
+		"catalog validate":        {2, "missing argument PATH"},
+		"catalog validate a b":    {2, "unexpected argument b"},
+		"plan go.mod main.go":     {2, "unexpected argument main.go: give one file, or a directory that contains them all"},
+		"drain go.mod -at-once x": {2, "invalid value \"x\" for flag -at-once: write a whole number"},
+		"fleet . -to 4 -soak day": {2, "invalid value \"day\" for flag -soak: write a time with its unit, such as 30s, 5m or 2h"},
+		"update graph -colour x":  {2, "-colour"},
+		"resolve etcd":            {2, "no -catalog"},
+		"completion csh":          {2, `no completion for "csh"`},
+		"version -o json":         {0, `"go": "go1.`},
 	} {
 		out, errs, status := output(t, strings.Fields(line)...)
 		if status != want.status || line != "" && !strings.Contains(out+errs, want.text) {

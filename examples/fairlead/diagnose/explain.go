@@ -125,7 +125,7 @@ func explained(c *args.Call, others []Kind) error {
 	}
 	i := slices.IndexFunc(all, func(k kind) bool { return slices.Contains(k.names, what) })
 	if i < 0 {
-		return &args.UsageError{Text: what + ": it is not a kind that can be explained; " + c.Name + " -h lists them"}
+		return &args.UsageError{Text: what + ": it is not a kind that can be explained"}
 	}
 	return about(c, diagnosing.Of(s), s, &all[i], *namespace, name, *form)
 }
@@ -180,7 +180,7 @@ func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, 
 		}
 		return err
 	case snapshot.Absent:
-		return fmt.Errorf("%s %s is not in the dump", k.names[0], full)
+		return fmt.Errorf("%s %s is not in the dump, which has all of its kind: check the name", k.names[0], full)
 	}
 	fmt.Fprintf(c.Stdout, "%s %s: it is not in the dump, which does not say that it does not exist.\n", k.names[0], full)
 	return args.ErrFindings
@@ -249,9 +249,11 @@ func describe(w io.Writer, d *diagnosis.Diagnosis, id string) {
 		tree(w, d, id, "  ", false, map[string]bool{id: true})
 	}
 	part := around(d, []string{id})
+	count := 0
 	for i := range d.Steps {
 		if part.Node(d.Steps[i].Object) != nil {
-			step(w, i, &d.Steps[i], true)
+			step(w, count, &d.Steps[i], true)
+			count++
 		}
 	}
 }

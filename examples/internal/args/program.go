@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/internal/page"
@@ -328,7 +329,7 @@ func (c *Call) Parse(least, most int) error {
 func (c *Call) flagError(err error) string {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		return err.Error()
+		return c.valueError(err.Error())
 	}
 	text := "unknown flag -" + name
 	if argument := strings.ToUpper(name); slices.Contains(strings.Fields(c.Usage), argument) {
@@ -338,6 +339,26 @@ func (c *Call) flagError(err error) string {
 	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 	if nearest := words.Nearest(name, names); len(nearest) > 2 { // any two letters are near
 		text += "; did you mean -" + nearest + "?"
+	}
+	return text
+}
+
+// valueError says how a value is written that package flag cannot parse.
+func (c *Call) valueError(text string) string {
+	start, bad := strings.CutSuffix(text, ": parse error")
+	f := c.Flags.Lookup(start[strings.LastIndex(start, " -")+len(" -"):])
+	if !bad || f == nil {
+		return text
+	}
+	g, ok := f.Value.(flag.Getter)
+	if !ok {
+		return text
+	}
+	switch g.Get().(type) {
+	case time.Duration:
+		return start + ": write a time with its unit, such as 30s, 5m or 2h"
+	case int, int64, uint, uint64:
+		return start + ": write a whole number"
 	}
 	return text
 }
