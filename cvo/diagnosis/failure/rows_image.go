@@ -1,12 +1,14 @@
 package failure
 
+import "slices"
+
 // imageRows are failures to pull images; the last one is the general one.
 func imageRows() []row {
 	image := res(`(?:image|pulling|read manifest|reading manifest \S+ in|initializing source docker://) "?(?P<image>[a-z0-9][-.a-z0-9]*(?::\d+)?/[^\s":,]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?)`)
 	describe := list("kubectl -n {namespace} describe pod {name}", "kubectl describe {kind} {name}", "kubectl get events -A")
 	const pull = `(?:pull|image|manifest|registry|docker|podman)[^\n]*?`
 	return []row{{
-		code: "ImageArchitecture", source: "containers/image manifest; containerd images", also: append(image, re(`(?:architecture|for linux/) ?"?(?P<arch>[a-z0-9]+)`)),
+		code: "ImageArchitecture", source: "containers/image manifest; containerd images", also: append(slices.Clip(image), re(`(?:architecture|for linux/) ?"?(?P<arch>[a-z0-9]+)`)),
 		text: re(`no image found in (?:image index|manifest list) for architecture|no match for platform in manifest`), says: "the image[ {image}] is not built for the node's architecture[ {arch}]", do: "use an image that is, or select other nodes by kubernetes.io/arch", commands: list("kubectl get nodes -L kubernetes.io/arch"),
 	}, {
 		code: "ImageUnauthorized", source: "containers/image docker/errors.go; public reports of okd", also: image,
@@ -30,7 +32,7 @@ func imageRows() []row {
 		text: re(pull + `(?:connection refused|i/o timeout|no route to host|network is unreachable|context deadline exceeded|TLS handshake timeout|deadline exceeded|connection reset)`),
 		says: "the registry cannot be reached", do: "check the proxy, the firewall, or the mirror", commands: describe,
 	}, {
-		code: "RegistryNameUnknown", source: "containers/image docker; public reports of okd", also: append(image, re(`lookup (?P<host>[a-z0-9][-.a-z0-9]*)`)),
+		code: "RegistryNameUnknown", source: "containers/image docker; public reports of okd", also: append(slices.Clip(image), re(`lookup (?P<host>[a-z0-9][-.a-z0-9]*)`)),
 		text: re(pull + `(?:no such host|server misbehaving|temporary failure in name resolution)`), says: "the name of the registry[, {host},] is not resolved", do: "repair DNS of the nodes", commands: describe,
 	}, {
 		code: "ImageSignatureRejected", source: "containers/image signature/policy_eval.go", also: image,

@@ -130,6 +130,10 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 	for i := range p.Spec.ResourceClaims {
 		s.ResourceClaims[i].Name = p.Spec.ResourceClaims[i].Name
 	}
+	s.SchedulingGates = sized(s.SchedulingGates, len(p.Spec.SchedulingGates))
+	for i := range p.Spec.SchedulingGates {
+		s.SchedulingGates[i].Name = p.Spec.SchedulingGates[i].Name
+	}
 
 	out.Status.Phase = fairlead.PodPhase(p.Status.Phase)
 	out.Status.Reason = p.Status.Reason
