@@ -51,7 +51,8 @@ var lattice = map[string][]string{
 	"internal/sim":       {".", "internal/object"},
 	"taints/placement":   {".", "internal/object"},
 
-	"internal/samples": {"catalog"},
+	"internal/samples":   {"catalog"},
+	"internal/drainplay": {".", "internal/cluster", "lifecycle/drain", "taints/placement"},
 
 	// Solving.
 	"solver":      {"internal/diagram", "internal/words"},
@@ -170,7 +171,7 @@ var lattice = map[string][]string{
 }
 
 // testOnly are the packages that exist for tests: no other code imports them.
-var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/explore", "internal/golden", "internal/long", "internal/samples", "internal/sim"}
+var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/drainplay", "internal/explore", "internal/golden", "internal/long", "internal/samples", "internal/sim"}
 
 // arrows returns what the package in dir may import; known is false when the
 // lattice does not list it.

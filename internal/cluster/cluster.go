@@ -21,6 +21,12 @@ type Options struct {
 	// Still means no controllers and no scheduler: nothing creates pods, and pods
 	// without a node keep waiting.
 	Still bool
+	// Storage is what is known of volumes, which may bind pods to nodes. Nil means that none does.
+	Storage *placement.Storage
+	// Schedule decides instead of [placement.Cluster] where a pod goes, among nodes that take
+	// pods, by name: the node that it fits on, or that it fits on when the victims have ended; ""
+	// if there is none. Nil means the next one in turn that fits, and else preemption.
+	Schedule func(p *fairlead.Pod, among []string) (node string, victims []*fairlead.Pod)
 }
 
 // Workload is a controller that keeps a number of pods.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/taints/placement"
 )
 
@@ -95,7 +96,7 @@ func (c *Cluster) finish(p *fairlead.Pod, now time.Time) {
 	if p == nil || p.DeletionTimestamp == nil || p.DeletionTimestamp.After(now) || len(p.Finalizers) > 0 {
 		return
 	}
-	if n := Ref(c, Nodes(), p.Spec.NodeName); n == nil || !c.mute(n) {
+	if n := Ref(c, Nodes(), p.Spec.NodeName); n == nil || !c.mute(n) || outOfService(n) {
 		c.vanish(p)
 	}
 }
@@ -163,20 +164,25 @@ func (c *Cluster) controllers() {
 	}
 }
 
-// place puts a pod on the next node that it fits on, in turn by name, or retries
-// later.
+// place puts a pod on a node that it fits on. If there is none, it ends pods of lower
+// priority where that helps; it retries later.
 func (c *Cluster) place(p *fairlead.Pod, now time.Time) {
 	if p.Spec.NodeName != "" || p.DeletionTimestamp != nil || c.options.Still {
 		return
 	}
-	for i := range c.open {
-		turn := (c.turn + 1 + i) % len(c.open)
-		if !c.rooms().Fits(p, c.open[turn]) {
-			continue
+	node, victims := c.schedule(p)
+	q := *p
+	switch {
+	case node == "":
+	case len(victims) > 0 && !c.awaits(p):
+		for _, v := range victims {
+			seconds := Grace(v, nil)
+			c.End(v, now.Add(time.Duration(seconds)*time.Second).Truncate(time.Second), seconds, nil)
 		}
-		c.turn = turn
-		q := *p
-		q.Spec.NodeName = c.open[turn]
+		q.Status.NominatedNodeName = node
+		Put(c, Pods(), &q)
+	case len(victims) == 0:
+		q.Spec.NodeName, q.Status.NominatedNodeName = node, ""
 		c.bound[p.UID] = now
 		Put(c, Pods(), &q)
 		c.due.Add("ready "+p.ObjectMeta.String(), now.Add(or(c.options.PodStartup, 10*time.Second)))
@@ -185,10 +191,38 @@ func (c *Cluster) place(p *fairlead.Pod, now time.Time) {
 	c.due.Add("place "+p.ObjectMeta.String(), now.Add(10*time.Second))
 }
 
+// awaits reports whether pods end for a pod on the node that it is nominated for: it makes no
+// others end then.
+func (c *Cluster) awaits(p *fairlead.Pod) bool {
+	if p.Status.NominatedNodeName == "" {
+		return false
+	}
+	return slices.ContainsFunc(c.PodsOn(p.Status.NominatedNodeName), func(o *fairlead.Pod) bool {
+		return o.DeletionTimestamp != nil && object.Priority(o) < object.Priority(p)
+	})
+}
+
+// schedule returns the next node that a pod fits on, in turn by name; or the one where pods of
+// lower priority would have to end first, with them.
+func (c *Cluster) schedule(p *fairlead.Pod) (node string, victims []*fairlead.Pod) {
+	if c.options.Schedule != nil {
+		return c.options.Schedule(p, c.open)
+	}
+	for i := range c.open {
+		turn := (c.turn + 1 + i) % len(c.open)
+		if c.rooms().Fits(p, c.open[turn]) {
+			c.turn = turn
+			return c.open[turn], nil
+		}
+	}
+	found, _ := c.rooms().Preempt(p, c.Measured(), func(n *fairlead.Node) bool { _, is := slices.BinarySearch(c.open, n.Name); return is })
+	return found.Node, found.Victims
+}
+
 // rooms returns the nodes and pods as the scheduler sees them.
 func (c *Cluster) rooms() *placement.Cluster {
 	if c.room == nil {
-		c.room = placement.New(&placement.Options{RoomUntold: true})
+		c.room = placement.New(&placement.Options{RoomUntold: true, Storage: c.options.Storage})
 		for _, n := range Refs(c, Nodes()) {
 			_ = c.room.SetNode(n) // quantities that cannot be parsed count as no room
 		}

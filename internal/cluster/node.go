@@ -89,14 +89,29 @@ func outOfService(n *fairlead.Node) bool {
 	return slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == OutOfService })
 }
 
-// dropPods ends the pods of a node that is out of service.
+// dropPods ends the pods of a node that is out of service: those that do not tolerate it, and
+// those that are being deleted. A finalizer keeps a pod all the same.
 func (c *Cluster) dropPods(node string) {
 	if n := Ref(c, Nodes(), node); n == nil || !outOfService(n) {
 		return
 	}
+	now := c.Now()
 	for _, p := range c.PodsOn(node) {
-		c.vanish(p)
+		switch {
+		case p.DeletionTimestamp == nil && tolerates(p, Ref(c, Nodes(), node)):
+		case len(p.Finalizers) > 0:
+			c.End(p, now, 0, nil)
+		default:
+			c.vanish(p)
+		}
 	}
+}
+
+// tolerates reports whether a pod may stay on a node that is out of service.
+func tolerates(p *fairlead.Pod, n *fairlead.Node) bool {
+	return !slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool {
+		return t.Key == OutOfService && t.Effect == fairlead.NoExecute && object.FirstMatch(p.Spec.Tolerations, &t, false) < 0
+	})
 }
 
 // EndPod requests that a pod end within grace seconds; nil means its own grace period. If

@@ -187,7 +187,8 @@ type BudgetPlan struct {
 //     deleted ends in its round, unless its node is silent, a finalizer keeps it, or
 //     its grace period is over for more than a minute. Finalizers of other pods are
 //     removed by their owners.
-//  5. Pods end on a silent node only if it is tainted out-of-service.
+//  5. Pods end on a silent node only if it is tainted out-of-service. Those that do not
+//     tolerate that taint with NoExecute go without an eviction, whatever their budgets say.
 //  6. Problems of other pods of a budget remain.
 //
 // [FindRoom] says how many nodes can go at the same time. Except for strings, the result

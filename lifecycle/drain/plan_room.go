@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints/placement"
 )
@@ -201,7 +202,7 @@ func (p *planner) rehouse(left []*leaver) {
 	}
 	queue := slices.Concat(p.rooms.waiting, left)
 	p.rooms.waiting = nil
-	slices.SortStableFunc(queue, func(a, b *leaver) int { return int(priorityOf(b.pod)) - int(priorityOf(a.pod)) })
+	slices.SortStableFunc(queue, func(a, b *leaver) int { return int(object.Priority(b.pod)) - int(object.Priority(a.pod)) })
 	for i := 0; i < len(queue); i++ {
 		l := queue[i]
 		victims, ok := p.house(l)
@@ -213,13 +214,6 @@ func (p *planner) rehouse(left []*leaver) {
 			p.miss(l)
 		}
 	}
-}
-
-func priorityOf(p *Pod) int32 {
-	if p.Spec.Priority == nil {
-		return 0
-	}
-	return *p.Spec.Priority
 }
 
 // serve counts a replacement that has a node.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -12,6 +13,8 @@ type draining struct {
 	node *NodePlan
 	left []leftPod
 	dead bool // it is silent, and nothing says that its pods have ended
+	// force is the taint by which it loses its pods, if it is silent; or nil.
+	force *fairlead.Taint
 }
 
 // leftPod is a pod that is still there.
@@ -97,6 +100,7 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: Unreachable(n), Marks: marks(n.Annotations, nodeMarks), Pods: make([]PodPlan, len(seen))}
 	p.seen = seen
 	d.node, d.left, d.dead = to, d.left[:0], to.Unreachable && !outOfService(n)
+	d.force = forced(n)
 	for i := range seen {
 		s := &seen[i].sighting
 		to.Pods[i] = PodPlan{
@@ -176,6 +180,9 @@ func (p *planner) turn(d *draining) (moved bool) {
 // goes reports whether a pod in turn goes in this round.
 func (p *planner) goes(d *draining, l *leftPod) bool {
 	switch {
+	case d.dropped(l):
+		p.evicted(d, l, false)
+		return true
 	case l.fate == FateRefuse:
 		l.stuck = true
 		return false

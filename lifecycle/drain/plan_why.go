@@ -28,6 +28,21 @@ func outOfService(n *Node) bool {
 	return slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == OutOfServiceTaint })
 }
 
+// forced returns the taint by which a silent node loses its pods without evictions, or nil.
+func forced(n *Node) *fairlead.Taint {
+	for i := range n.Spec.Taints {
+		if t := &n.Spec.Taints[i]; t.Key == OutOfServiceTaint && t.Effect == fairlead.NoExecute && Unreachable(n) {
+			return t
+		}
+	}
+	return nil
+}
+
+// dropped reports whether a pod of a node goes without an eviction, whatever its budgets say.
+func (d *draining) dropped(l *leftPod) bool {
+	return d.force != nil && object.FirstMatch(l.pod.Spec.Tolerations, d.force, false) < 0
+}
+
 // ends reports whether a pod that is being deleted ends.
 func (p *planner) ends(d *draining, l *leftPod) bool {
 	late := p.now.Sub(*l.pod.DeletionTimestamp) > overdue

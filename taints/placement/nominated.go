@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
 )
 
 // spares reports whether a pod that fits on a node still does once those are there for
@@ -28,7 +29,7 @@ func (c *Cluster) spares(p *fairlead.Pod, k *class, n *node) bool {
 func (c *Cluster) before(p *fairlead.Pod, n *node) []*fairlead.Pod {
 	var all []*fairlead.Pod
 	for _, q := range c.nominated[n.Name] {
-		if priority(q) >= priority(p) && !(q.Namespace == p.Namespace && q.Name == p.Name) {
+		if object.Priority(q) >= object.Priority(p) && !(q.Namespace == p.Namespace && q.Name == p.Name) {
 			all = append(all, q)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
 )
 
 // Preemption is what the scheduler would do to make room for a pod.
@@ -57,7 +58,7 @@ func (c *Cluster) Preempt(p *fairlead.Pod, budgets []fairlead.PodDisruptionBudge
 func (c *Cluster) victims(p *fairlead.Pod, n *node, budgets []fairlead.PodDisruptionBudget) (victims []*fairlead.Pod, violations int) {
 	var lower []*fairlead.Pod
 	for x := range c.bound[n.Name] {
-		if priority(x.pod) < priority(p) {
+		if object.Priority(x.pod) < object.Priority(p) {
 			lower = append(lower, x.pod)
 		}
 	}
@@ -133,10 +134,10 @@ type rank struct {
 }
 
 func rankOf(victims []*fairlead.Pod, violations int) rank {
-	r := rank{violations: violations, highest: priority(victims[0]), count: len(victims), start: start(victims[0])}
+	r := rank{violations: violations, highest: object.Priority(victims[0]), count: len(victims), start: start(victims[0])}
 	for _, v := range victims {
-		r.sum += int64(priority(v)) + math.MaxInt32 + 1 // so that few low ones are better than many
-		if t := start(v); priority(v) == r.highest && t.Before(r.start) {
+		r.sum += int64(object.Priority(v)) + math.MaxInt32 + 1 // so that few low ones are better than many
+		if t := start(v); object.Priority(v) == r.highest && t.Before(r.start) {
 			r.start = t
 		}
 	}
@@ -151,14 +152,7 @@ func (r *rank) before(o *rank) bool {
 // byImportance orders pods by priority, the highest first, then by start, the earliest
 // first, then by name.
 func byImportance(a, b *fairlead.Pod) int {
-	return cmp.Or(cmp.Compare(priority(b), priority(a)), start(a).Compare(start(b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-}
-
-func priority(p *fairlead.Pod) int32 {
-	if p.Spec.Priority == nil {
-		return 0
-	}
-	return *p.Spec.Priority
+	return cmp.Or(cmp.Compare(object.Priority(b), object.Priority(a)), start(a).Compare(start(b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 // start returns when a pod started; one that has not counts as the latest.
