@@ -12,10 +12,10 @@ import (
 
 // Case is a cluster of which the first node, n0, is drained.
 type Case struct {
-	Nodes   []drain.Node
-	Pods    []drain.Pod
-	Budgets []drain.PodDisruptionBudget
-	Storage *placement.Storage // nil if no pod has a volume
+	Nodes   []drain.Node                // by name
+	Pods    []drain.Pod                 // all of the cluster
+	Budgets []drain.PodDisruptionBudget // all of the cluster, without a status
+	Storage *placement.Storage          // nil if no pod has a volume
 }
 
 // Noon is when the drain begins.
@@ -24,7 +24,10 @@ func Noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // Options says what clusters have besides what all of them have: budgets, pods that are not
 // ready, that keep apart, or that spread over zones, and a first node that may be silent.
 type Options struct {
-	Priorities, Volumes, Finalizers, DeadNodes bool
+	Priorities bool // pods with priorities, of which some never preempt
+	Volumes    bool // claims that are bound to a node or a zone, and limits
+	Finalizers bool // pods with finalizers, and pods that are being deleted
+	DeadNodes  bool // other silent nodes, and a first one that is tainted out-of-service
 }
 
 // drawer draws a cluster.

@@ -17,7 +17,7 @@ type Scheduler func(nodes []*fairlead.Node, pods []*fairlead.Pod, budgets []fair
 
 // Outcome is what happened.
 type Outcome struct {
-	Done     bool
+	Done     bool             // the requester may act
 	Homeless int              // pods that have no node in the end
 	Left     []string         // pods that keep the node from being drained, as namespace/name, in order
 	Blocked  []fairlead.Block // what the drain waits for
