@@ -151,7 +151,7 @@ func (d *drawer) ending(p *drain.Pod) {
 	if d.one(4) {
 		p.Finalizers = []string{"example.com/backup"}
 	}
-	if d.one(6) {
+	if c := p.ControllerOf(); d.one(6) && c.Kind == "StatefulSet" { // of other sets there would be another pod
 		at, seconds := Noon().Add(time.Duration(10+d.IntN(60))*time.Second), int64(30)
 		if len(p.Finalizers) > 0 {
 			at = at.Add(-time.Minute)

@@ -189,7 +189,8 @@ type BudgetPlan struct {
 //     removed by their owners.
 //  5. Pods end on a silent node only if it is tainted out-of-service. Those that do not
 //     tolerate that taint with NoExecute go without an eviction, whatever their budgets say.
-//  6. Problems of other pods of a budget remain.
+//  6. Problems of other pods of a budget remain, but that pods of a StatefulSet which are
+//     being deleted on other nodes end in the first round as well, and others replace them.
 //
 // [FindRoom] says how many nodes can go at the same time. Except for strings, the result
 // does not share memory with the request. Equal requests have equal plans. The error
@@ -212,6 +213,7 @@ func NewPlan(req *PlanRequest, now time.Time, policy *Policy) (*Plan, error) {
 	for _, at := range order {
 		p.later[req.Nodes[at].Name] = at
 	}
+	p.endElsewhere()
 	atOnce := max(1, req.AtOnce)
 	for from := 0; from < len(order); from += atOnce {
 		batch := order[from:min(len(order), from+atOnce)]

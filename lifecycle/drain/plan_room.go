@@ -269,7 +269,7 @@ func (p *planner) house(l *leaver) (victims []*leaver, ok bool) {
 	}
 	if !ok {
 		if told := l.told(); told.NoRoom == nil {
-			told.NoRoom, told.rejects = why(r.cluster, l.pod, l.node.Node)
+			told.NoRoom, told.rejects = why(r.cluster, l.pod, l.from())
 			if len(told.NoRoom) == 0 {
 				told.NoRoom = []string{noOtherNode}
 			}
@@ -312,8 +312,46 @@ func (p *planner) doubts() {
 // noOtherNode is why a pod has no node if there is none besides its own.
 const noOtherNode = "there is no other node"
 
-// told returns what is told about the pod.
-func (l *leaver) told() *PodPlan { return &l.node.Pods[l.plan] }
+// told returns what is told about the pod: of one that leaves another node, nothing.
+func (l *leaver) told() *PodPlan {
+	if l.node == nil {
+		return &PodPlan{}
+	}
+	return &l.node.Pods[l.plan]
+}
+
+// from returns the node that the pod leaves, if that is drained.
+func (l *leaver) from() string {
+	if l.node == nil {
+		return ""
+	}
+	return l.node.Node
+}
+
+// endElsewhere lets pods end that are being deleted on nodes that are not drained, in the first
+// round, if a StatefulSet creates another one then. Other sets have done so before.
+func (p *planner) endElsewhere() {
+	nodes := make(map[string]*Node, len(p.req.Nodes))
+	for i := range p.req.Nodes {
+		nodes[p.req.Nodes[i].Name] = &p.req.Nodes[i]
+	}
+	for i := range p.req.Pods {
+		pod := &p.req.Pods[i]
+		n := nodes[pod.Spec.NodeName]
+		if _, drained := p.later[pod.Spec.NodeName]; drained || n == nil || pod.DeletionTimestamp == nil || !p.endsOn(pod, Unreachable(n) && !outOfService(n)) {
+			continue
+		}
+		if c := pod.ControllerOf(); c == nil || c.Kind != "StatefulSet" {
+			continue
+		}
+		x := &leaver{pod: pod, at: int32(i), budgets: p.budgets(int32(i))}
+		if p.rooms == nil {
+			p.serve(x)
+			continue
+		}
+		p.left = append(p.left, x)
+	}
+}
 
 // victim returns a pod that is evicted for another one. What becomes of it is told with
 // that one.

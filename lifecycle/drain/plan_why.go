@@ -45,8 +45,12 @@ func (d *draining) dropped(l *leftPod) bool {
 
 // ends reports whether a pod that is being deleted ends.
 func (p *planner) ends(d *draining, l *leftPod) bool {
-	late := p.now.Sub(*l.pod.DeletionTimestamp) > overdue
-	return !d.dead && len(l.pod.Finalizers) == 0 && !late
+	return p.endsOn(l.pod, d.dead)
+}
+
+// endsOn reports whether a pod that is being deleted ends on a node that is dead, or is not.
+func (p *planner) endsOn(pod *Pod, dead bool) bool {
+	return !dead && len(pod.Finalizers) == 0 && p.now.Sub(*pod.DeletionTimestamp) <= overdue
 }
 
 // ended counts a pod that was being deleted and has ended. A StatefulSet replaces it
