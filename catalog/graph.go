@@ -55,17 +55,26 @@ type Graph struct {
 	index   map[string]int
 	entries int // how many nodes are entries
 	ranges
+
+	sortOnce sync.Once // links are sorted
 }
 
 type node struct {
-	name        string
-	version     semverx.Version // zero if not known
-	written     string          // the version as it is in the catalog
-	skipped     bool            // some entry of the channel names it in skips
-	installable bool            // an update may lead to it
-	out, in     []link          // by replaces and skips: highest version first, then by name
-	stated      []*statement    // of an entry: what it updates from
+	name string
+	*edition
+	skipped     bool         // some entry of the channel names it in skips
+	installable bool         // an update may lead to it
+	out, in     []link       // by replaces and skips; sorted by Graph.sort
+	stated      []*statement // of an entry: what it updates from
 }
+
+// edition is the version of a bundle. The graphs of a package share them.
+type edition struct {
+	version semverx.Version // zero if not known
+	written string          // the version as it is in the catalog
+}
+
+var unknownEdition = &edition{}
 
 type link struct {
 	to   int32 // the node at the other end
@@ -96,8 +105,12 @@ func (ch *Channel) GraphWith(rules Rules, installed ...Installed) *Graph {
 }
 
 func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
-	g := &Graph{channel: ch, rules: rules, index: make(map[string]int)}
 	entries := ch.Entries()
+	most := len(entries) + len(installed)
+	if rules != AsWritten {
+		most = max(most, len(ch.pkg.bundles))
+	}
+	g := &Graph{channel: ch, rules: rules, index: make(map[string]int, most), nodes: make([]node, 0, most)}
 	first := make([]Entry, 0, len(entries)) // of entries of one name the first
 	for _, e := range entries {
 		if _, ok := g.index[e.Name]; !ok {
@@ -109,8 +122,8 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 	for i, may := range g.installable(first) {
 		g.nodes[i].installable = may
 	}
-	for i, e := range first {
-		g.state(i, newStatement(e))
+	for i := range first {
+		g.state(i, ch.statement(&first[i]))
 	}
 	for _, e := range first {
 		for _, s := range e.Skips {
@@ -128,7 +141,7 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 	for _, x := range installed {
 		n := &g.nodes[g.node(x.Name)]
 		if n.written != x.Version {
-			n.written, n.version = x.Version, semverx.Tolerant(x.Version)
+			n.edition = &edition{semverx.Tolerant(x.Version), x.Version}
 		}
 	}
 	linked := make([]int, len(g.nodes))
@@ -137,12 +150,19 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 			g.connect(to, linked)
 		}
 	}
-	for i := range g.nodes {
-		slices.SortFunc(g.nodes[i].out, g.compare)
-		slices.SortFunc(g.nodes[i].in, g.compare)
-	}
 	g.ranges = rangesOf(g)
 	return g
+}
+
+// sort sorts the links of all nodes: highest version first, then by name. Searches do not
+// need it.
+func (g *Graph) sort() {
+	g.sortOnce.Do(func() {
+		for i := range g.nodes {
+			slices.SortFunc(g.nodes[i].out, g.compare)
+			slices.SortFunc(g.nodes[i].in, g.compare)
+		}
+	})
 }
 
 // state records what is said of an entry, and adds nodes for what it names.
@@ -161,13 +181,12 @@ func (g *Graph) node(name string) int {
 	if i, ok := g.index[name]; ok {
 		return i
 	}
-	n := node{name: name}
-	if b, ok := g.channel.pkg.Bundle(name); ok {
-		n.written = b.Version()
-		n.version = g.channel.pkg.version(name)
+	e := g.channel.pkg.edition(name)
+	if e == nil {
+		e = unknownEdition
 	}
 	g.index[name] = len(g.nodes)
-	g.nodes = append(g.nodes, n)
+	g.nodes = append(g.nodes, node{name: name, edition: e})
 	return len(g.nodes) - 1
 }
 

@@ -19,8 +19,8 @@ type Package struct {
 	sayOnce sync.Once
 	say     map[string][]*statement // see statements
 
-	versionOnce sync.Once
-	versions    map[string]semverx.Version // of bundles, as far as they can be read
+	editionOnce sync.Once
+	editions    map[string]*edition // of bundles
 
 	listOnce sync.Once
 	listed   map[string][]string // of each entry: the channels that have it
@@ -91,14 +91,15 @@ func (p *Package) meant(nameOrVersion string) string {
 	return nameOrVersion
 }
 
-// version returns the version of the bundle of that name; zero if it has none that can be
-// read, or there is no such bundle.
-func (p *Package) version(bundle string) semverx.Version {
-	p.versionOnce.Do(func() {
-		p.versions = make(map[string]semverx.Version, len(p.bundles))
+// edition returns the version of the bundle of that name, nil if there is no such bundle.
+func (p *Package) edition(bundle string) *edition {
+	p.editionOnce.Do(func() {
+		p.editions = make(map[string]*edition, len(p.bundles))
 		for _, b := range p.bundles {
-			p.versions[b.Name()] = semverx.Tolerant(b.Version())
+			if p.editions[b.Name()] == nil { // of bundles of one name the first
+				p.editions[b.Name()] = &edition{semverx.Tolerant(b.Version()), b.Version()}
+			}
 		}
 	})
-	return p.versions[bundle]
+	return p.editions[bundle]
 }

@@ -92,11 +92,13 @@ func (r *ranges) accepting(node int, passed []bool, visit func(to int32)) {
 
 // successors returns the ends of the edges out of a node. The list must not be changed.
 func (g *Graph) successors(from int) []link {
+	g.sort()
 	return g.with(from, g.nodes[from].out, func(add func(int32)) { g.accepting(from, nil, add) })
 }
 
 // predecessors returns the ends of the edges into a node. The list must not be changed.
 func (g *Graph) predecessors(to int) []link {
+	g.sort()
 	return g.with(to, g.nodes[to].in, func(add func(int32)) {
 		if to < len(g.spans) {
 			for _, s := range g.spans[to] {

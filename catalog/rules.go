@@ -73,7 +73,7 @@ func (g *Graph) installable(entries []Entry) []bool {
 	may := make([]bool, len(entries))
 	present := make([]Entry, 0, len(entries))
 	for i, e := range entries {
-		if _, ok := g.channel.pkg.Bundle(e.Name); ok || g.rules == AsWritten {
+		if g.rules == AsWritten || g.channel.pkg.edition(e.Name) != nil {
 			may[i] = g.rules != OLMv0
 			present = append(present, e)
 		}

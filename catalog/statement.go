@@ -46,6 +46,16 @@ func (p *Package) statements() map[string][]*statement {
 	return p.say
 }
 
+// statement returns what an entry of the channel says. The graphs of a package share it.
+func (ch *Channel) statement(e *Entry) *statement {
+	for _, s := range ch.pkg.statements()[e.Name] {
+		if s.same(e) {
+			return s
+		}
+	}
+	return newStatement(*e)
+}
+
 // others calls visit with what the other channels of the package say of the entries of this
 // one.
 func (ch *Channel) others(index map[string]int, visit func(entry int, s *statement)) {

@@ -131,7 +131,13 @@ func (d *Diff) Stranded() int {
 //
 // It reads the documents of both. The error is that of ctx or of reading.
 func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options) (*Diff, error) {
-	rules := opts.rules()
+	return NewBase(before).Compare(ctx, after, opts)
+}
+
+// Compare returns what changed from the old catalog to another, as the function [Compare]
+// does.
+func (base *Base) Compare(ctx context.Context, after *catalog.Catalog, opts *Options) (*Diff, error) {
+	rules, before := opts.rules(), base.catalog
 	d := &Diff{}
 	names := map[string]bool{}
 	for _, c := range []*catalog.Catalog{before, after} {
@@ -143,7 +149,7 @@ func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		p, err := diffPackage(ctx, before, after, name, rules)
+		p, err := base.diffPackage(ctx, after, name, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -156,8 +162,8 @@ func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options)
 	return d, err
 }
 
-func diffPackage(ctx context.Context, before, after *catalog.Catalog, name string, rules []catalog.Rules) (*PackageDiff, error) {
-	a, wasThere := before.Package(name)
+func (base *Base) diffPackage(ctx context.Context, after *catalog.Catalog, name string, rules []catalog.Rules) (*PackageDiff, error) {
+	a, wasThere := base.catalog.Package(name)
 	b, isThere := after.Package(name)
 	d := &PackageDiff{Name: name, Added: !wasThere, Removed: !isThere}
 	if wasThere && isThere {
@@ -180,7 +186,7 @@ func diffPackage(ctx context.Context, before, after *catalog.Catalog, name strin
 		return nil, err
 	}
 	if wasThere {
-		if err := d.findStranded(ctx, a, b, rules); err != nil {
+		if err := d.findStranded(ctx, base, a, b, rules); err != nil {
 			return nil, err
 		}
 	}
@@ -288,32 +294,32 @@ func headsOf(ch *catalog.Channel) string {
 // there are none. Either channel may be nil.
 func diffEntries(x, y *catalog.Channel) (names, edges *Lists) {
 	old, now := entriesOf(x), entriesOf(y)
-	names, edges = &Lists{}, &Lists{}
-	for name, list := range now {
+	names = &Lists{}
+	var added, removed updates
+	for _, name := range slices.Sorted(maps.Keys(now)) {
 		was, ok := old[name]
 		if !ok {
 			names.Added = append(names.Added, name)
 		}
-		if !slices.EqualFunc(was, list, sameEntry) {
-			added, removed := changes(edgesTo(was), edgesTo(list))
-			edges.Added, edges.Removed = append(edges.Added, added...), append(edges.Removed, removed...)
+		if !slices.EqualFunc(was, now[name], sameEntry) {
+			a, b := updatesTo(was), updatesTo(now[name])
+			added, removed = append(added, b.without(a)...), append(removed, a.without(b)...)
 		}
 	}
-	for name, was := range old {
+	for _, name := range slices.Sorted(maps.Keys(old)) {
 		if _, ok := now[name]; !ok {
 			names.Removed = append(names.Removed, name)
-			edges.Removed = slices.AppendSeq(edges.Removed, maps.Keys(edgesTo(was)))
+			removed = append(removed, updatesTo(old[name])...)
 		}
 	}
-	sorted := func(l *Lists) *Lists {
-		slices.Sort(l.Added)
-		slices.Sort(l.Removed)
+	edges = &Lists{added.words(), removed.words()}
+	orNil := func(l *Lists) *Lists {
 		if len(l.Added)+len(l.Removed) == 0 {
 			return nil
 		}
 		return l
 	}
-	return sorted(names), sorted(edges)
+	return orNil(names), orNil(edges)
 }
 
 // entriesOf returns the entries of a channel by name: several in an invalid one.
@@ -331,21 +337,55 @@ func sameEntry(a, b catalog.Entry) bool {
 	return a.Replaces == b.Replaces && a.SkipRange == b.SkipRange && slices.Equal(a.Skips, b.Skips)
 }
 
-// edgesTo returns the updates that entries of one name state, in words.
-func edgesTo(entries []catalog.Entry) map[string]bool {
-	edges := map[string]bool{}
+// updates are updates that entries state.
+type updates []update
+
+type update struct{ from, to, field string }
+
+// updatesTo returns the updates that entries of one name state.
+func updatesTo(entries []catalog.Entry) (list updates) {
 	for _, e := range entries {
 		if e.Replaces != "" {
-			edges[e.Replaces+" -> "+e.Name+" (replaces)"] = true
+			list = append(list, update{e.Replaces, e.Name, "replaces"})
 		}
 		for _, s := range e.Skips {
-			edges[s+" -> "+e.Name+" (skips)"] = true
+			list = append(list, update{s, e.Name, "skips"})
 		}
 		if e.SkipRange != "" {
-			edges[e.SkipRange+" -> "+e.Name+" (skipRange)"] = true
+			list = append(list, update{e.SkipRange, e.Name, "skipRange"})
 		}
 	}
-	return edges
+	return list
+}
+
+// without returns the updates that are not in another list.
+func (u updates) without(others updates) (list updates) {
+	known := make(map[update]bool, len(others))
+	for _, o := range others {
+		known[o] = true
+	}
+	for _, o := range u {
+		if !known[o] {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// words returns the updates in words, sorted, each once. There may be very many between few
+// bundles, so those from one bundle are brought together before the words are sorted.
+func (u updates) words() []string {
+	byFrom := map[string][]string{}
+	for _, o := range u {
+		byFrom[o.from] = append(byFrom[o.from], o.from+" -> "+o.to+" ("+o.field+")")
+	}
+	var list []string
+	for _, from := range slices.Sorted(maps.Keys(byFrom)) {
+		slices.Sort(byFrom[from])
+		list = append(list, byFrom[from]...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // changes returns what only the second set has, and what only the first has.

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/cause"
@@ -28,8 +27,10 @@ func Groups(stranded []Stranded) []Group {
 	for _, g := range cause.Groups(users) {
 		first := stranded[g.Users[0]]
 		next := Group{Channel: followed(first), Rules: first.Rules, Why: g.Why}
+		named := map[string]bool{} // one may be in several channels
 		for _, i := range g.Users {
-			if name := stranded[i].Bundle; !slices.Contains(next.Bundles, name) { // it may be in several channels
+			if name := stranded[i].Bundle; !named[name] {
+				named[name] = true
 				next.Bundles = append(next.Bundles, name)
 			}
 		}

@@ -14,16 +14,48 @@ import (
 // follow.
 const packageGone = "the package is gone"
 
-// Lost returns the users of a channel of the old catalog for whom a channel of the new one has
-// no path to a head, as [Compare] does, by name. No document is read. The error is that of
+// Base is the old side of comparisons. It finds once which bundles users may have, so that
+// several new catalogs can be compared with it. It must not be used by several goroutines at
+// once.
+type Base struct {
+	catalog *catalog.Catalog
+	users   map[userKey][]catalog.Installed
+}
+
+// userKey names users: those of a channel, by a set of rules.
+type userKey struct {
+	channel *catalog.Channel
+	rules   catalog.Rules
+}
+
+// NewBase returns the base of comparisons with a catalog.
+func NewBase(before *catalog.Catalog) *Base {
+	return &Base{catalog: before, users: map[userKey][]catalog.Installed{}}
+}
+
+// Users returns the bundles of a channel of the old catalog from which updates lead to a head:
+// what its users may have installed without being stuck. They are as the channel lists them,
+// each once. The list must not be changed.
+func (base *Base) Users(ch *catalog.Channel, rules catalog.Rules) []catalog.Installed {
+	key := userKey{ch, rules}
+	list, ok := base.users[key]
+	if !ok {
+		list = following(ch, rules)
+		base.users[key] = list
+	}
+	return list
+}
+
+// Lost returns the users of a channel of the old catalog for whom a channel of a new one has
+// no path to a head, as [Base.Compare] does, by name. No document is read. The error is that of
 // ctx.
-func Lost(ctx context.Context, before, after *catalog.Channel, opts *Options) ([]string, error) {
+func (base *Base) Lost(ctx context.Context, before, after *catalog.Channel, opts *Options) ([]string, error) {
 	lost := map[string]bool{}
 	for _, r := range opts.rules() {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		installed := following(before, r)
+		installed := base.Users(before, r)
 		lead := leading(after.GraphWith(r, installed...), after.Heads())
 		for _, x := range installed {
 			if !lead[x.Name] {
@@ -34,43 +66,59 @@ func Lost(ctx context.Context, before, after *catalog.Channel, opts *Options) ([
 	return slices.Sorted(maps.Keys(lost)), nil
 }
 
+// Stranded returns the users of a package of the old catalog who have no path to a head of
+// their channel in a new catalog, as [Base.Compare] does. No document is read. The error is
+// that of ctx.
+func (base *Base) Stranded(ctx context.Context, after *catalog.Catalog, pkg string, opts *Options) ([]Stranded, error) {
+	old, ok := base.catalog.Package(pkg)
+	if !ok {
+		return nil, nil
+	}
+	now, _ := after.Package(pkg)
+	d := &PackageDiff{Name: pkg}
+	if err := d.findStranded(ctx, base, old, now, opts.rules()); err != nil {
+		return nil, err
+	}
+	return d.Stranded, nil
+}
+
 // findStranded looks for entries of the old package that lose their path to a head, by
 // each set of rules.
-func (d *PackageDiff) findStranded(ctx context.Context, a, b *catalog.Package, rules []catalog.Rules) error {
+func (d *PackageDiff) findStranded(ctx context.Context, base *Base, a, b *catalog.Package, rules []catalog.Rules) error {
 	for ch := range a.Channels() {
 		var now *catalog.Channel
 		if b != nil {
 			now, _ = b.Channel(ch.Name())
 		}
+		from := len(d.Stranded)
 		for _, r := range rules {
-			if err := d.strandedIn(ctx, ch, now, b == nil, r); err != nil {
+			if err := d.strandedIn(ctx, base, ch, now, b == nil, r); err != nil {
 				return err
 			}
 		}
+		d.Stranded = append(d.Stranded[:from], merged(d.Stranded[from:])...)
 	}
-	d.mergeStranded()
 	return nil
 }
 
-// mergeStranded sorts the stranded users, and makes one of those by several rules.
-func (d *PackageDiff) mergeStranded() {
-	slices.SortStableFunc(d.Stranded, func(a, b Stranded) int {
-		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Bundle, b.Bundle))
-	})
-	merged := d.Stranded[:0]
-	for _, s := range d.Stranded {
-		if n := len(merged); n > 0 && merged[n-1].Channel == s.Channel && merged[n-1].Bundle == s.Bundle {
-			merged[n-1].Rules = append(merged[n-1].Rules, s.Rules...)
+// merged sorts the stranded users of a channel, and makes one of those by several rules, in
+// the same list.
+func merged(stranded []Stranded) []Stranded {
+	slices.SortStableFunc(stranded, func(a, b Stranded) int { return cmp.Compare(a.Bundle, b.Bundle) })
+	merged := stranded[:0]
+	for _, s := range stranded {
+		if n := len(merged); n > 0 && merged[n-1].Bundle == s.Bundle {
+			merged[n-1].Rules = slices.Concat(merged[n-1].Rules, s.Rules)
 		} else {
 			merged = append(merged, s)
 		}
 	}
-	d.Stranded = merged
+	return merged
 }
 
 // strandedIn checks one channel, which may no longer exist.
-func (d *PackageDiff) strandedIn(ctx context.Context, ch, now *catalog.Channel, gone bool, rules catalog.Rules) error {
-	installed := following(ch, rules)
+func (d *PackageDiff) strandedIn(ctx context.Context, base *Base, ch, now *catalog.Channel, gone bool, rules catalog.Rules) error {
+	installed := base.Users(ch, rules)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -83,29 +131,21 @@ func (d *PackageDiff) strandedIn(ctx context.Context, ch, now *catalog.Channel, 
 			obstacles = g.Obstacles(heads[len(heads)-1])
 		}
 	}
+	by := []catalog.Rules{rules}
 	for i, x := range installed {
 		if i%64 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if !after[x.Name] {
-			d.Stranded = append(d.Stranded, Stranded{ch.Name(), x.Name, []catalog.Rules{rules}, strandedWhy(gone, now, obstacles, x.Name), x.Version})
+			d.Stranded = append(d.Stranded, Stranded{ch.Name(), x.Name, by, strandedWhy(gone, now, obstacles, x.Name), x.Version})
 		}
 	}
 	return nil
 }
 
-// Users returns the bundles of a channel from which updates lead to a head: what its users
-// may have installed without being stuck. They are as the channel lists them, each once.
-func Users(ch *catalog.Channel, rules catalog.Rules) []string {
-	var names []string
-	for _, x := range following(ch, rules) {
-		names = append(names, x.Name)
-	}
-	return names
-}
-
+// following finds what Base.Users returns. The graph is not kept: there may be very many.
 func following(ch *catalog.Channel, rules catalog.Rules) (installed []catalog.Installed) {
-	before, known := leading(ch.Graph(rules), ch.Heads()), map[string]bool{}
+	before, known := leading(ch.GraphWith(rules), ch.Heads()), map[string]bool{}
 	for _, e := range ch.Entries() {
 		if before[e.Name] && !known[e.Name] {
 			known[e.Name] = true

@@ -14,6 +14,7 @@ import (
 // helper looks for an edit of the new catalog, which is in the files in after.
 type helper struct {
 	*Report
+	base        *diff.Base
 	before, now *catalog.Catalog
 	after       fs.FS
 	resolver    *elsewhere
@@ -46,7 +47,7 @@ func (r *helper) help(ctx context.Context, findings int) error {
 	if err != nil {
 		return err
 	}
-	d, err := diff.Compare(ctx, r.before, c, nil)
+	d, err := r.left(ctx, c, fixes)
 	if err != nil {
 		return err
 	}
@@ -60,6 +61,23 @@ func (r *helper) help(ctx context.Context, findings int) error {
 	return nil
 }
 
+// left returns who is still stranded by the catalog with the fixes: of packages without a fix
+// those who were before.
+func (r *helper) left(ctx context.Context, edited *catalog.Catalog, fixes []Fix) (*diff.Diff, error) {
+	d := &diff.Diff{}
+	for _, p := range r.Diff.Packages {
+		stranded := p.Stranded
+		if slices.ContainsFunc(fixes, func(f Fix) bool { return f.Package == p.Name }) {
+			var err error
+			if stranded, err = r.base.Stranded(ctx, edited, p.Name, nil); err != nil {
+				return nil, err
+			}
+		}
+		d.Packages = append(d.Packages, diff.PackageDiff{Name: p.Name, Stranded: stranded})
+	}
+	return d, nil
+}
+
 // fixes returns the edits that help, by package and channel.
 func (r *helper) fixes(ctx context.Context) (fixes []Fix, err error) {
 	for _, p := range r.Diff.Packages {
@@ -68,20 +86,22 @@ func (r *helper) fixes(ctx context.Context) (fixes []Fix, err error) {
 		if !ok {
 			continue
 		}
+		byChannel := map[string][]diff.Stranded{}
+		for _, u := range p.Stranded {
+			byChannel[u.Channel] = append(byChannel[u.Channel], u)
+		}
 		for ch := range listed.Channels() {
 			var names []string
 			v0 := map[string]bool{}
-			for _, s := range p.Stranded {
-				if s.Channel == ch.Name() {
-					names = append(names, s.Bundle)
-					v0[s.Bundle] = slices.Contains(s.Rules, catalog.OLMv0)
-				}
+			for _, u := range byChannel[ch.Name()] {
+				names = append(names, u.Bundle)
+				v0[u.Bundle] = slices.Contains(u.Rules, catalog.OLMv0)
 			}
 			if len(names) == 0 {
 				continue
 			}
 			was, _ := old.Channel(ch.Name())
-			s := &search{was: was, ch: ch, stranded: names, v0: v0}
+			s := &search{base: r.base, was: was, ch: ch, stranded: names, v0: v0}
 			list, err := s.best(ctx)
 			if err != nil {
 				return nil, err
@@ -126,10 +146,10 @@ func (r *helper) write(ctx context.Context, e *edit.Editor, fixes []Fix) (*edit.
 // because a requirement is missing, and how many are helped, or helped by the rules
 // of v1.
 func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.Diff) (needy []Left, helped int, err error) {
-	still := map[[3]string]bool{}
+	still := map[user]bool{}
 	for _, p := range left.Packages {
 		for _, s := range p.Stranded {
-			still[[3]string{p.Name, s.Channel, s.Bundle}] = true
+			still[user{p.Name, s.Channel, s.Bundle}] = true
 		}
 	}
 	for _, p := range r.Diff.Packages {
@@ -140,7 +160,7 @@ func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.
 			return nil, 0, err
 		}
 		for _, s := range p.Stranded {
-			if still[[3]string{p.Name, s.Channel, s.Bundle}] {
+			if still[user{p.Name, s.Channel, s.Bundle}] {
 				continue
 			}
 			helped++

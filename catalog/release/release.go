@@ -178,8 +178,12 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Findings: judged.Findings(), Users: users(before), Old: unread(before)}
-	if r.Diff, err = diff.Compare(ctx, before, now, nil); err != nil {
+	base := diff.NewBase(before)
+	r := &Report{Findings: judged.Findings(), Old: unread(before)}
+	if r.Users, err = users(ctx, base, before); err != nil {
+		return nil, err
+	}
+	if r.Diff, err = base.Compare(ctx, now, nil); err != nil {
 		return nil, err
 	}
 	for _, p := range r.Diff.Packages {
@@ -201,13 +205,13 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 			return nil, err
 		}
 		r.Elsewhere = len(met.unmet)
-		if err := r.resolve(ctx, before, now, met); err != nil {
+		if err := r.resolve(ctx, base, before, now, met); err != nil {
 			return nil, err
 		}
 	}
 	r.Findings = r.Findings.Sorted()
 	if r.Diff.Stranded() > 0 && len(now.Faults()) == 0 {
-		h := &helper{r, before, now, after, met}
+		h := &helper{r, base, before, now, after, met}
 		if err := h.help(ctx, len(judged.Findings())); err != nil {
 			return nil, err
 		}
@@ -226,20 +230,23 @@ func unread(before *catalog.Catalog) catalog.Diagnostics {
 	return list
 }
 
-// users counts the users that are checked.
-func users(c *catalog.Catalog) (n int) {
-	for p := range c.Packages() {
+// users counts the users that are checked. The error is that of ctx.
+func users(ctx context.Context, base *diff.Base, before *catalog.Catalog) (n int, err error) {
+	for p := range before.Packages() {
 		known := map[string]bool{}
 		for ch := range p.Channels() {
+			if ctx.Err() != nil {
+				return 0, context.Cause(ctx)
+			}
 			for _, rules := range []catalog.Rules{catalog.OLMv0, catalog.OLMv1} {
-				for _, name := range diff.Users(ch, rules) {
-					known[name] = true
+				for _, x := range base.Users(ch, rules) {
+					known[x.Name] = true
 				}
 			}
 		}
 		n += len(known)
 	}
-	return n
+	return n, nil
 }
 
 // finding reports users at the place to edit.

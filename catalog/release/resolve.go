@@ -3,18 +3,22 @@ package release
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/diff"
 )
 
+// user is who has a bundle of a package and follows a channel.
+type user struct{ pkg, channel, bundle string }
+
 // resolve checks the users of packages whose bundles require something, and
 // whom the graph alone does not strand.
-func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, resolver *elsewhere) error {
-	stranded := map[string][]diff.Stranded{}
+func (r *Report) resolve(ctx context.Context, base *diff.Base, before, now *catalog.Catalog, resolver *elsewhere) error {
+	stranded := map[user]bool{}
 	for _, p := range r.Diff.Packages {
-		stranded[p.Name] = p.Stranded
+		for _, s := range p.Stranded {
+			stranded[user{p.Name, s.Channel, s.Bundle}] = true
+		}
 	}
 	for p := range before.Packages() {
 		q, ok := now.Package(p.Name())
@@ -26,12 +30,15 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 			continue
 		}
 		for ch := range p.Channels() {
-			for _, name := range diff.Users(ch, catalog.OLMv0) {
-				is := func(s diff.Stranded) bool { return s.Channel == ch.Name() && s.Bundle == name }
-				if _, there := q.Channel(ch.Name()); !there || slices.ContainsFunc(stranded[p.Name()], is) {
+			if _, there := q.Channel(ch.Name()); !there {
+				continue
+			}
+			for _, x := range base.Users(ch, catalog.OLMv0) {
+				name := x.Name
+				if stranded[user{p.Name(), ch.Name(), name}] {
 					continue
 				}
-				why, err := r.lost(ctx, before, now, resolver, p.Name(), ch.Name(), catalog.Installed{Name: name, Version: p.Version(name)})
+				why, err := r.lost(ctx, before, now, resolver, p.Name(), ch.Name(), x)
 				if err != nil {
 					return err
 				}

@@ -18,6 +18,7 @@ const (
 
 // search looks for the edits of a channel that help its stranded users.
 type search struct {
+	base     *diff.Base
 	was, ch  *catalog.Channel
 	stranded []string        // bundles that users have
 	v0       map[string]bool // those of them that are stranded by the rules of v0
@@ -275,7 +276,7 @@ func (s *search) left(ctx context.Context, changes []Fix) (int, error) {
 	for _, e := range s.ch.Entries() {
 		s.work += 1 + len(e.Skips)
 	}
-	lost, err := diff.Lost(ctx, s.was, s.with(changes), nil)
+	lost, err := s.base.Lost(ctx, s.was, s.with(changes), nil)
 	return len(lost), err
 }
 
