@@ -62,11 +62,12 @@ type TrialOptions struct {
 // world of a run; the engine's Backend is not used. Equal arguments give equal runs.
 //
 // Faults are: calls of store and backend that fail before or after they take effect; a
-// process that dies during any of them; actions that take effect twice, or or late,
-// when the process that requested them has given up; a second process on the same store,
-// and passes over other objects, between any two calls of a pass; worlds that are
-// observed as they were before, and that change after they were observed; clocks that
-// jump forward and back. What must hold:
+// process that dies during any of them, or is suspended before it acts; actions that take
+// effect twice, or late, when the process that requested them has given up; a second
+// process on the same store, and passes over other objects, between any two calls of a
+// pass; worlds that are observed as they were before, and that change after they were
+// observed; clocks that jump forward and back. In every other run with random faults some
+// kinds of them are frequent, and some absent. What must hold:
 //
 //  1. Step is pure: equal arguments give equal decisions, and it leaves them as
 //     they are.
@@ -74,7 +75,7 @@ type TrialOptions struct {
 //     and does not grow with each pass, or each change of the world.
 //  3. Trial.Check, at any time.
 //  4. When there are no more faults, every object is settled after some passes,
-//     or a Block says why not. An engine that sleeps until an event (Decision.Wake is
+//     or a Block says why not. One that waits for longer than Late has a Block meanwhile. An engine that sleeps until an event (Decision.Wake is
 //     zero) would not act if it was woken later.
 func CheckEngine[S, W any, A Action](ctx context.Context, engine Engine[S, W, A], open func(r *rand.Rand, clock *ManualClock) Trial[W, A], options *TrialOptions) error {
 	var o TrialOptions

@@ -52,7 +52,7 @@ func (b *playBackend[S, W, A]) Observe(ctx context.Context, name string) (w W, e
 	what := goesWell
 	const changes, stale, older, between = 3, 4, 5, 6 // between: another process's pass comes after it
 	if !b.healed {
-		what = b.choose(24, 1, 1, 2, 2, 1, 2)
+		what = b.choose(inObserve, 24, 1, 1, 2, 2, 1, 2)
 	}
 	known := b.worlds[name]
 	switch what {
@@ -86,9 +86,9 @@ func (b *playBackend[S, W, A]) Apply(ctx context.Context, name string, action A)
 		return errInjected
 	}
 	what := goesWell
-	const twice, late = interleaves + 1, interleaves + 2
+	const twice, late, pauses = interleaves + 1, interleaves + 2, interleaves + 3
 	if !b.healed {
-		what = b.choose(20, 1, 1, 1, 1, 1, 2, 1)
+		what = b.choose(inApply, 20, 1, 1, 1, 1, 1, 2, 1, 2)
 	}
 	call := fmt.Sprintf("%s: %s", name, action)
 	switch what {
@@ -100,6 +100,8 @@ func (b *playBackend[S, W, A]) Apply(ctx context.Context, name string, action A)
 		return errInjected
 	case interleaves:
 		b.within(ctx, b.of, name)
+	case pauses:
+		b.pause(ctx, b.of)
 	}
 	b.note("%s: %s", b.of.name, call)
 	err := b.trial.Apply(ctx, name, action)
@@ -124,7 +126,7 @@ func (s *playStore[S, W, A]) call(ctx context.Context, key, call string, do func
 	}
 	what := goesWell
 	if !s.healed {
-		what = s.choose(30, 1, 1, 1, 1, 1)
+		what = s.choose(inStore, 30, 1, 1, 1, 1, 1)
 	}
 	switch what {
 	case fails, dies:

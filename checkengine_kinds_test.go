@@ -151,7 +151,15 @@ func TestCheckEngineKinds(t *testing.T) {
 	}{
 		{"nothing is wrong", "", farm{}, nil},
 		{"a backend that is not idempotent", "workers", farm{careless: true}, nil},
-		{"a silent wait", "does not settle", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) { *d = farmDecision{} }},
+		{"a backend that does not check whom it fires", "workers", farm{anybody: true}, nil},
+		{"a wait without a Block", "waits silently", farm{}, func(s *farmState, w farmWorld, d *farmDecision) {
+			if len(d.Actions) > 0 && len(w.Running) == 1 { // it looks once more first
+				if d.State.Seen = nil; len(s.Seen) == 0 {
+					*d = farmDecision{State: farmState{Seen: []string{"a look"}}, Wake: d.Wake.Add(time.Hour)}
+				}
+			}
+		}},
+		{"nothing is done", "does not settle", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) { *d = farmDecision{} }},
 		{"a Wake that is forgotten", "Wake is forgotten", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) {
 			if len(d.Actions) == 0 {
 				d.Wake = time.Time{}
@@ -188,14 +196,19 @@ func TestCheckEngineKinds(t *testing.T) {
 			w.Rand, w.wanted = r, 1
 			return &w
 		}
-		began := time.Now()
-		err := fairlead.CheckEngine(t.Context(), farmEngine(c.spoil), open, &fairlead.TrialOptions{Runs: 300})
-		t.Logf("%s: %v: %v", c.name, time.Since(began).Round(time.Millisecond), err)
-		switch {
-		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		case err != nil && strings.Count(err.Error(), "\n\t") > 20:
-			t.Errorf("%s: too many lines", c.name)
+		for _, seed := range []uint64{1, 5001} { // not by luck
+			began := time.Now()
+			err := fairlead.CheckEngine(t.Context(), farmEngine(c.spoil), open, &fairlead.TrialOptions{Runs: 300, Seed: seed})
+			took := time.Since(began).Round(time.Millisecond)
+			t.Logf("%s: %v: %v", c.name, took, err)
+			switch {
+			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%s: %v, want %q", c.name, err, c.want)
+			case err != nil && strings.Count(err.Error(), "\n\t") > 20:
+				t.Errorf("%s: too many lines", c.name)
+			case took > 30*time.Second:
+				t.Errorf("%s: took %v", c.name, took)
+			}
 		}
 	}
 	// Runs with two faults at a time, all of them, find the same.

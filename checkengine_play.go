@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -67,7 +68,7 @@ func newPlay[S, W any, A Action](engine Engine[S, W, A], open func(*rand.Rand, *
 }
 
 func (p *play[S, W, A]) note(format string, args ...any) {
-	p.notes = append(p.notes, p.clock.Now().Format("15:04:05 ")+fmt.Sprintf(format, args...))
+	p.notes = append(p.notes, p.clock.Now().Format("Jan _2 15:04:05 ")+fmt.Sprintf(format, args...))
 }
 
 // history returns the notes, the last twenty at most; equal ones in a row are one.
@@ -171,12 +172,12 @@ func (p *play[S, W, A]) any() string {
 	for i := range weights {
 		weights[i] = 1
 	}
-	return p.options.Names[p.choose(weights...)]
+	return p.options.Names[p.choose(inAny, weights...)]
 }
 
 // move makes the next pass that is due, or something else.
 func (p *play[S, W, A]) move(ctx context.Context) {
-	switch p.choose(8, 9, 3, 4, 4, 1, 1, 3) {
+	switch p.choose(inMove, 8, 9, 3, 4, 4, 1, 1, 3) {
 	case 1:
 		p.change()
 	case 2:
@@ -238,10 +239,10 @@ func (p *play[S, W, A]) change() {
 func (p *play[S, W, A]) deliver(ctx context.Context) {
 	var r request[A]
 	switch n := len(p.sent); {
-	case len(p.late) > 0:
-		r, p.late = p.late[0], p.late[1:]
+	case len(p.late) > 0 && (n == 0 || p.healed || p.choose(inAny, 1, 1) == 0):
+		i := p.amount(len(p.late))
+		r, p.late = p.late[i], slices.Delete(slices.Clone(p.late), i, i+1)
 		p.note("%s: takes effect late: %s", r.name, r.action)
-		p.sent = append(p.sent, r)
 	case n > 0:
 		if r = p.sent[max(0, n-1-p.amount(3))]; p.clock.Now().Sub(r.at).Abs() > p.options.Late {
 			return
@@ -309,6 +310,19 @@ func (p *play[S, W, A]) within(ctx context.Context, one *process[S, W, A], name 
 	}
 }
 
+// pause stops a process for a while between two calls, and the world goes on.
+func (p *play[S, W, A]) pause(ctx context.Context, one *process[S, W, A]) {
+	p.note("%s is suspended", one.name)
+	for range 8 {
+		switch p.choose(inPause, 1, 2, 2) {
+		case 1:
+			p.change()
+		case 2:
+			p.deliver(ctx)
+		}
+	}
+}
+
 // settle makes passes, each at the time that the one before asked for, until
 // nothing is left to do.
 func (p *play[S, W, A]) settle(ctx context.Context, name string) {
@@ -318,8 +332,14 @@ func (p *play[S, W, A]) settle(ctx context.Context, name string) {
 		if d = p.pass(ctx, p.two[0], name); p.broken != nil {
 			return
 		}
-		if p.look("when there are no more faults"); p.trial.Settled(name) == nil || d.Wake.IsZero() {
+		p.look("when there are no more faults")
+		missing := p.trial.Settled(name)
+		if missing == nil || d.Wake.IsZero() {
 			break
+		}
+		if wait := d.Wake.Sub(p.clock.Now()); wait > p.options.Late && len(d.Actions) == 0 && len(d.Blocked) == 0 {
+			p.breaks("%s waits silently for %v, without a Block: %w", name, wait, missing)
+			return
 		}
 		if d.Wake.After(p.clock.Now()) {
 			p.clock.Set(d.Wake)

@@ -29,7 +29,20 @@ type chooser struct {
 	at     point
 	made   []choice
 	chance *rand.Rand
+	swarm  map[occasion][]int // how much likelier than usual each choice is in this run
 }
+
+// occasion is where something may go wrong.
+type occasion int
+
+const (
+	inMove occasion = iota
+	inObserve
+	inApply
+	inStore
+	inPause
+	inAny
+)
 
 // choice is what was chosen at a point, of so many.
 type choice struct {
@@ -38,15 +51,18 @@ type choice struct {
 }
 
 func newChooser(t tape) chooser {
-	return chooser{tape: t, chance: rand.New(rand.NewPCG(t.seed, 1))}
+	return chooser{tape: t, chance: rand.New(rand.NewPCG(t.seed, 1)), swarm: map[occasion][]int{}}
 }
 
-// choose returns the index of what happens at a point, given how likely each is.
-func (c *chooser) choose(weights ...int) int {
+// choose returns the index of what happens at a point, given how likely each is. In a
+// random run some faults are likelier than usual, and others do not happen: those that
+// need each other to do harm come together sooner.
+func (c *chooser) choose(where occasion, weights ...int) int {
 	n := 0
 	switch {
 	case c.tape.random:
 		total := 0
+		weights = c.skewed(where, weights)
 		for _, w := range weights {
 			total += w
 		}
@@ -59,6 +75,26 @@ func (c *chooser) choose(weights ...int) int {
 	c.made = append(c.made, choice{c.at, n, len(weights)})
 	c.at.call++
 	return n
+}
+
+// skewed returns the weights as they are in this run.
+func (c *chooser) skewed(where occasion, weights []int) []int {
+	if c.tape.seed%2 == 0 || where == inAny { // every other run is even
+		return weights
+	}
+	factors := c.swarm[where]
+	if factors == nil {
+		factors = []int{1}
+		for range weights[1:] {
+			factors = append(factors, [...]int{0, 1, 1, 5}[c.chance.IntN(4)])
+		}
+		c.swarm[where] = factors
+	}
+	all := make([]int, len(weights))
+	for i, w := range weights {
+		all[i] = w * factors[i]
+	}
+	return all
 }
 
 // amount returns a number below n that depends only on the seed and the point.

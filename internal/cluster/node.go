@@ -15,14 +15,18 @@ import (
 const OutOfService = "node.kubernetes.io/out-of-service"
 
 // Cordon makes the node with a name and UID unschedulable, or schedulable if is is
-// false. The same write sets an annotation, or removes it if value is empty. If the node
-// already is so, nothing is written, not even the annotation. It reports whether anything
+// false. The same write sets an annotation, or removes it. If the node already is so,
+// nothing is written, not even the annotation; and nothing is if it is to be schedulable
+// and lacks the annotation: then others have cordoned it. It reports whether anything
 // was written. The error is a *fairlead.RefusedError with code 404 if there is no node
 // with that name and UID.
 func (c *Cluster) Cordon(node, uid string, is bool, annotation, value string) (changed bool, err error) {
 	n, err := c.meant(node, uid)
 	if err != nil || n.Spec.Unschedulable == is {
 		return false, err
+	}
+	if _, ours := n.Annotations[annotation]; !is && !ours {
+		return false, nil
 	}
 	q := *n
 	q.Spec.Unschedulable = is

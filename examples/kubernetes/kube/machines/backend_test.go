@@ -209,7 +209,8 @@ func TestApply(t *testing.T) {
 		err    string
 	}{
 		{drain.Cordon{Node: "n", UID: "nu", Mark: "m"}, []string{`patch n {"metadata":{"annotations":{"fairlead.io/cordon":"m"},"resourceVersion":"999","uid":"nu"},"spec":{"unschedulable":true}}`}, ""},
-		{drain.Uncordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"annotations":{"fairlead.io/cordon":null},"uid":"nu"},"spec":{"unschedulable":false}}`}, ""},
+		{drain.Uncordon{Node: "n", UID: "nu"}, nil, ""}, // it has no mark: others have cordoned it
+		{drain.Uncordon{Node: "ours", UID: "nu"}, []string{`patch ours {"metadata":{"annotations":{"fairlead.io/cordon":null},"resourceVersion":"999","uid":"nu"},"spec":{"unschedulable":false}}`}, ""},
 		{drain.Evict{Namespace: "shop", Name: "p", UID: "u-p", GracePeriodSeconds: &grace}, []string{"create p/eviction uid=u-p grace=5"}, ""},
 		{drain.DeletePod{Namespace: "shop", Name: "p", UID: "u-p"}, []string{"delete p uid=u-p grace=<nil>"}, ""},
 		{drain.DeletePod{Namespace: "shop", Name: "gone", UID: "u"}, []string{"delete gone uid=u grace=<nil>"}, "404: "},
@@ -223,7 +224,9 @@ func TestApply(t *testing.T) {
 		{lifecycle.UpdateStatus{Revision: "999", Phase: "Deleting", ErrorReason: "X"}, []string{`patch m/status {"metadata":{"resourceVersion":"999"},"status":{"conditions":null,"errorMessage":null,"errorReason":"X","phase":"Deleting"}}`}, ""},
 		{lifecycle.RecordEvent{Type: "Normal"}, nil, ""},
 	} {
-		c := newCluster(t, machine(nil), node(), pod("shop", "p", "n"))
+		ours := node()
+		ours.Name, ours.Annotations = "ours", map[string]string{drain.CordonAnnotation: "m"}
+		c := newCluster(t, machine(nil), node(), ours, pod("shop", "p", "n"))
 		err := c.backend.Apply(t.Context(), "fleet/m", a.action)
 		if a.err == "" && err != nil || a.err != "" && (err == nil || !strings.HasPrefix(err.Error(), a.err)) {
 			t.Errorf("%#v: %v, want %q", a.action, err, a.err)

@@ -24,15 +24,9 @@ import (
 func Apply(ctx context.Context, c client.Client, cache client.Reader, action fairlead.Action) (known bool, err error) {
 	switch a := action.(type) {
 	case drain.Cordon:
-		err = cordon(ctx, c, cache, a)
-		if old := (*fairlead.RefusedError)(nil); errors.As(err, &old) || apierrors.IsNotFound(err) { // perhaps only the cache was stale
-			err = cordon(ctx, c, c, a)
-		}
+		err = fresh(c, cache, func(from client.Reader) error { return cordon(ctx, c, from, a) })
 	case drain.Uncordon:
-		err = patch(ctx, c, a.Node, a.UID, map[string]any{
-			"metadata": map[string]any{"uid": a.UID, "annotations": map[string]any{drain.CordonAnnotation: nil}},
-			"spec":     map[string]any{"unschedulable": false},
-		})
+		err = fresh(c, cache, func(from client.Reader) error { return uncordon(ctx, c, from, a) })
 	case drain.Evict:
 		err = evict(ctx, c, a)
 	case drain.DeletePod:
@@ -62,6 +56,32 @@ func cordon(ctx context.Context, c client.Client, from client.Reader, a drain.Co
 		meta["annotations"] = map[string]any{drain.CordonAnnotation: a.Mark}
 	}
 	return patch(ctx, c, a.Node, a.UID, map[string]any{"metadata": meta, "spec": map[string]any{"unschedulable": true}})
+}
+
+// uncordon uncordons a node, and removes the mark, unless others have cordoned it: they
+// leave none.
+func uncordon(ctx context.Context, c client.Client, from client.Reader, a drain.Uncordon) error {
+	var n corev1.Node
+	if err := from.Get(ctx, client.ObjectKey{Name: a.Node}, &n); err != nil {
+		return err
+	}
+	if _, ours := n.Annotations[drain.CordonAnnotation]; !ours && string(n.UID) == a.UID {
+		return nil
+	}
+	return patch(ctx, c, a.Node, a.UID, map[string]any{
+		"metadata": map[string]any{"uid": a.UID, "resourceVersion": n.ResourceVersion, "annotations": map[string]any{drain.CordonAnnotation: nil}},
+		"spec":     map[string]any{"unschedulable": false},
+	})
+}
+
+// fresh makes a change that is based on a node in the cache, and again with the node as
+// the server has it if it is refused: perhaps only the cache was stale.
+func fresh(c client.Client, cache client.Reader, change func(from client.Reader) error) error {
+	err := change(cache)
+	if old := (*fairlead.RefusedError)(nil); errors.As(err, &old) || apierrors.IsNotFound(err) {
+		err = change(c)
+	}
+	return err
 }
 
 // patch changes a node. The UID in the change makes the server refuse it for another
