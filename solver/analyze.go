@@ -1,12 +1,11 @@
 package solver
 
-import "slices"
-
 // analysis is the working state with which a cdcl learns from a clash.
 type analysis struct {
 	seen  []bool // by variable
 	clear []Var  // the variables marked in seen
 	why   []Lit  // the result of explain
+	chain []Lit  // the working state of follows
 	used  []step // what the clash rests on, if there is a proof
 
 	spanned []int64 // by level: the number of the last clause found to span it
@@ -126,28 +125,60 @@ func (c *cdcl) analyze(r reason) []Lit {
 	return learned
 }
 
-// shorten removes the literals that follow from the others.
+// shorten removes the literals that follow from the others, directly or by what
+// else follows from those (Sorensson and Biere 2009).
 func (c *cdcl) shorten(learned []Lit) []Lit {
+	levels := uint64(0) // of the clause, each as one bit
+	for _, m := range learned[1:] {
+		levels |= levelBit(c.vars[m.Var()].level)
+	}
 	kept := learned[:1]
 	for _, m := range learned[1:] {
-		c.poll.spend(1)
-		r := c.vars[m.Var()].reason
-		if r == free || slices.ContainsFunc(c.explain(r, -m), func(l Lit) bool {
-			return l != -m && !c.seen[l.Var()] && c.vars[l.Var()].level > 0
-		}) {
+		if c.vars[m.Var()].reason == free || !c.follows(m, levels) {
 			kept = append(kept, m)
-			continue
-		}
-		c.rest(r, -m)
-		if c.proof != nil {
-			for _, l := range c.explain(r, -m) {
-				if l != -m {
-					c.mark(l) // only those of level 0 can be new
-				}
-			}
 		}
 	}
 	return kept
+}
+
+func levelBit(level int32) uint64 { return 1 << (level & 63) }
+
+// follows reports whether a failing literal follows from the marked ones. If so,
+// it marks what leads to it, and records that the clash rests on that.
+func (c *cdcl) follows(m Lit, levels uint64) bool {
+	marked := len(c.clear)
+	c.chain = append(c.chain[:0], m)
+	for i := 0; i < len(c.chain); i++ {
+		m := c.chain[i]
+		for _, l := range c.explain(c.vars[m.Var()].reason, -m) {
+			at := &c.vars[l.Var()]
+			if c.poll.spend(1); l == -m || at.level == 0 || c.seen[l.Var()] {
+				continue
+			}
+			if at.reason == free || levels&levelBit(at.level) == 0 {
+				for _, v := range c.clear[marked:] {
+					c.seen[v] = false
+				}
+				c.clear = c.clear[:marked]
+				return false
+			}
+			c.mark(l)
+			c.chain = append(c.chain, l)
+		}
+	}
+	if c.proof == nil {
+		return true
+	}
+	for _, m := range c.chain {
+		r := c.vars[m.Var()].reason
+		c.rest(r, -m)
+		for _, l := range c.explain(r, -m) {
+			if l != -m && c.vars[l.Var()].level == 0 {
+				c.mark(l)
+			}
+		}
+	}
+	return true
 }
 
 // blame returns a clause that follows from the constraints and denies some of

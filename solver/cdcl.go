@@ -248,7 +248,7 @@ func (c *cdcl) back(level int32) {
 				c.limits[at].now--
 			}
 		}
-		c.order.put(l.Var())
+		c.order.undone(l)
 	}
 	c.trail = c.trail[:end]
 	for c.level() > level && int(c.begin[c.level()-1]) >= end {

@@ -116,3 +116,19 @@ func RefuteByCounting(p *Problem) *Refutation {
 	r.Lemmas, _ = trim(&c.poll, c.proof, []int32{-1 - c.proof.refute(c)}, nil)
 	return r
 }
+
+// Reduced makes constraints that cannot be met together fewer, with tests of that
+// many conflicts. It reports whether they are minimal, and whether any of
+// the budget was left.
+func Reduced(p *Problem, test, conflicts int64) (core []int, minimal, left bool) {
+	b := newBudget(conflicts)
+	all := make([]int32, len(p.cons))
+	for id := range all {
+		all[id] = int32(id)
+	}
+	found, _ := reduce(context.Background(), p, all, test, b)
+	for _, id := range found.ids {
+		core = append(core, int(id))
+	}
+	return core, found.minimal, !b.over()
+}

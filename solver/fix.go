@@ -263,7 +263,7 @@ func (f *fixer) rough(ctx context.Context, b *Budget) ([]choiceOfDrops, error) {
 				ids = append(ids, f.cons[i])
 			}
 		}
-		v, _ := r.refute(ids, testConflict)
+		v, _ := r.refute(ids, testConflicts)
 		return v
 	}
 	if met() != sat {

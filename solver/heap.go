@@ -7,6 +7,7 @@ type varHeap struct {
 	activity []float64 // by variable
 	items    []Var
 	place    []int32 // by variable: 1 + its place in items; 0 outside
+	selected []bool  // by variable: whether it held when it was last undone
 	by       float64 // how much a clash adds
 	active   []Var   // the variables that have an activity
 	on       bool    // variables that become open again are added
@@ -16,7 +17,7 @@ type varHeap struct {
 // called.
 func (h *varHeap) wake(n int) {
 	if h.activity == nil {
-		h.activity, h.place, h.by = make([]float64, n), make([]int32, n), 1
+		h.activity, h.place, h.selected, h.by = make([]float64, n), make([]int32, n), make([]bool, n), 1
 	}
 	h.grow(n)
 	h.on = true
@@ -28,7 +29,7 @@ func (h *varHeap) wake(n int) {
 // grow makes room for n variables, if the heap was woken before.
 func (h *varHeap) grow(n int) {
 	for h.activity != nil && len(h.activity) < n {
-		h.activity, h.place = append(h.activity, 0), append(h.place, 0)
+		h.activity, h.place, h.selected = append(h.activity, 0), append(h.place, 0), append(h.selected, false)
 	}
 }
 
@@ -39,6 +40,16 @@ func (h *varHeap) rest() {
 		h.place[v] = 0
 	}
 	h.items = h.items[:0]
+}
+
+// undone adds the variable of a literal that does not hold any more, and keeps
+// which one it was, to be decided the same next time (Pipatsrisawat and Darwiche
+// 2007).
+func (h *varHeap) undone(l Lit) {
+	if h.on {
+		h.selected[l.Var()] = l > 0
+		h.put(l.Var())
+	}
 }
 
 // put adds a variable while the heap is awake, unless it is already there or

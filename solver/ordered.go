@@ -14,8 +14,10 @@ import "slices"
 //
 // The order has a price: if the first picks are wrong in a way that shows late,
 // the search returns to them late. So after some clashes a probe, which decides
-// by activity, finds out whether the picks are possible together; those before
-// the first one that is not are settled then, and never come up again.
+// by activity, finds out whether there is any selection, whatever the picks: if
+// not, the order need not be known. The next probes find out whether the picks
+// are possible together; those before the first one that is not are settled
+// then, and never come up again.
 type ordered struct {
 	c        *cdcl
 	s        *partial // its queue and log are those of the part
@@ -26,6 +28,7 @@ type ordered struct {
 	again    bool     // the next demand is known to be open with the current picks
 	rank     int      // and this many of its candidates to be impossible with them
 	probing  bool     // there may be decisions that are not picks
+	asked    bool     // whether there is any selection
 	model    *bitset  // a selection with the settled picks, or nil
 	budget   *budget
 	clashes  int64 // since the last probe
@@ -228,10 +231,15 @@ func (o *ordered) undo(n int) {
 }
 
 // settle finds the first pick that is impossible with the earlier ones, and
-// undoes that and all later ones.
+// undoes that and all later ones. The first time it finds out whether there is
+// any selection, and undoes all picks.
 func (o *ordered) settle() verdict {
 	o.clashes, o.patience = 0, min(2*o.patience, patienceMax)
-	for n := len(o.marks) - o.settled; ; {
+	n := len(o.marks) - o.settled
+	if !o.asked {
+		n, o.asked = 0, true
+	}
+	for {
 		v, clash := o.probe(n)
 		switch v {
 		case unknown:

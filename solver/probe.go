@@ -100,8 +100,7 @@ func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
 }
 
 // branch returns what to decide next: the first pick to try that does not hold
-// yet, and whether it fails; otherwise that an active variable is left out; or
-// 0.
+// yet, and whether it fails; otherwise an active variable, as it was last; or 0.
 func (o *ordered) branch(tried []Lit) (l Lit, fails bool) {
 	c := o.c
 	if int(c.level()) <= len(tried)+int(o.floor()) {
@@ -115,7 +114,11 @@ func (o *ordered) branch(tried []Lit) (l Lit, fails bool) {
 		}
 	}
 	for v := c.order.next(); v != 0; v = c.order.next() {
-		if c.value(v.Yes()) == 0 {
+		switch {
+		case c.value(v.Yes()) != 0:
+		case c.order.selected[v]:
+			return v.Yes(), false
+		default:
 			return v.No(), false
 		}
 	}

@@ -76,7 +76,7 @@ func (s *shrinker) rough(ctx context.Context, ids []int32) (core, error) {
 	}
 	stage := s.budget.most(s.budget.left)
 	defer s.budget.pay(stage)
-	found, err := reduce(ctx, s.p, ids, stage)
+	found, err := reduce(ctx, s.p, ids, 0, stage)
 	if found.ids == nil && refuted {
 		found.ids = ids
 	}
@@ -84,22 +84,28 @@ func (s *shrinker) rough(ctx context.Context, ids []int32) (core, error) {
 }
 
 // Bounds of reduce: how often it repeats a refutation to make it use less, and
-// the conflicts of one test, unless the refutation took a quarter of that.
+// the conflicts of one test at least.
 const (
-	roundsMax    = 4
-	testConflict = 400
+	roundsMax     = 4
+	testConflicts = 400
 )
 
 // reduce makes a set of constraints that cannot be met smaller. It returns none
 // if it can be met, or if the budget or ctx ended before it was refuted.
-func reduce(ctx context.Context, p *Problem, ids []int32, b *budget) (core, error) {
+//
+// A test without one constraint may take that many conflicts or, if that is 0,
+// four times as many as the refutation, and testConflicts in any case. If it needs
+// more, the set is not known to be minimal.
+func reduce(ctx context.Context, p *Problem, ids []int32, test int64, b *budget) (core, error) {
 	r := &reducer{ctx: ctx, p: p, budget: b}
 	before := b.spent
 	v, ids := r.refute(ids, 0)
 	if v != unsat {
 		return core{}, r.stop()
 	}
-	test := max(testConflict, 4*(b.spent-before))
+	if test == 0 {
+		test = max(testConflicts, 4*(b.spent-before))
+	}
 	for range roundsMax {
 		v, less := r.refute(ids, test)
 		if v != unsat || len(less) > len(ids)*19/20 {

@@ -136,3 +136,35 @@ func TestKnownWhenEnded(t *testing.T) {
 		t.Skip("no explanation was ended between its beginning and its end")
 	}
 }
+
+// TestOneTestRanOut: a core of which a single test was not decided is not called
+// minimal, although much of the budget is left; some of those are not.
+func TestOneTestRanOut(t *testing.T) {
+	minimal, marked, needless := 0, 0, 0
+	for seed := range uint64(40) {
+		p := web(10, 5, 3, seed)
+		if _, err := solver.Solve(context.Background(), p, nil); err == nil {
+			continue
+		}
+		core, is, left := solver.Reduced(p, 2+int64(seed%2)*20, 1<<20)
+		if !left {
+			t.Fatalf("seed %d: the budget is used up", seed)
+		}
+		checkConflict(t, p, core, is)
+		if is {
+			minimal++
+			continue
+		}
+		marked++
+		for i := range core {
+			rest := append(append([]int{}, core[:i]...), core[i+1:]...)
+			if _, err := p.Refute(context.Background(), rest...); err == nil {
+				needless++
+				break
+			}
+		}
+	}
+	if minimal == 0 || marked == 0 || needless == 0 {
+		t.Errorf("%d cores are minimal, %d are not known to be, and %d of those are not", minimal, marked, needless)
+	}
+}

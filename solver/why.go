@@ -363,7 +363,7 @@ func (s *Solution) why(ctx context.Context, q *part, required []Var, p *Problem,
 	}
 	rest := b.most(b.left)
 	defer b.pay(rest)
-	found, err := reduce(ctx, p, ids, rest)
+	found, err := reduce(ctx, p, ids, 0, rest)
 	if found.ids == nil {
 		found.ids = ids
 	}

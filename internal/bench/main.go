@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bench/cost"
 	"github.com/fairlead/fairlead/internal/bench/duel"
+	"github.com/fairlead/fairlead/internal/bench/hard"
 	"github.com/fairlead/fairlead/internal/bench/registry"
 	"github.com/fairlead/fairlead/internal/bench/resolution"
 	"github.com/fairlead/fairlead/internal/bench/table"
@@ -82,6 +83,7 @@ func reporters() []reporter {
 	return []reporter{
 		{"whatif", duel.ReportWhatIf, false},
 		{"cancel", duel.ReportCancel, false},
+		{"hard", hard.Report, true},
 		{"catalog", registry.Report, true},
 		{"resolve", resolution.Report, true},
 		{"speed", resolution.ReportSpeed, true},
