@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -37,8 +38,20 @@ func SamePod(x, y *corev1.Pod) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Decisive is a predicate for nodes and pods: of their updates it passes on only those
-// that change what engines see, such as no heartbeat. Updates of other objects pass.
+// SameBudget reports whether two states of a disruption budget are the same to every
+// engine: all that [Budget] converts is equal, except resourceVersions, labels and
+// annotations.
+func SameBudget(x, y *policyv1.PodDisruptionBudget) bool {
+	a, b := Budget(x), Budget(y)
+	for _, c := range []*fairlead.PodDisruptionBudget{&a, &b} {
+		c.ResourceVersion, c.TypeMeta, c.Labels, c.Annotations = "", fairlead.TypeMeta{}, nil, nil
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// Decisive is a predicate for nodes, pods and disruption budgets: of their updates it
+// passes on only those that change what engines see, such as no heartbeat. Updates of
+// other objects pass.
 func Decisive() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		switch n := e.ObjectNew.(type) {
@@ -48,6 +61,9 @@ func Decisive() predicate.Predicate {
 		case *corev1.Pod:
 			o, is := e.ObjectOld.(*corev1.Pod)
 			return !is || !SamePod(o, n)
+		case *policyv1.PodDisruptionBudget:
+			o, is := e.ObjectOld.(*policyv1.PodDisruptionBudget)
+			return !is || !SameBudget(o, n)
 		}
 		return !same(e.ObjectOld, e.ObjectNew)
 	}}

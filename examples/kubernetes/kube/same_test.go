@@ -9,12 +9,13 @@ import (
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// TestSame changes each field of a node and of a pod, one after the other: a change that
+// TestSame changes each field of a node, a pod and a budget, one after the other: a change that
 // engines see must pass, and one that they do not see must not.
 func TestSame(t *testing.T) {
 	p := &corev1.Pod{}
@@ -46,6 +47,18 @@ func TestSame(t *testing.T) {
 	}
 	if seen[".Status.Conditions[0].LastHeartbeatTime.Time"] {
 		t.Error("a heartbeat passes")
+	}
+	b := &policyv1.PodDisruptionBudget{}
+	fill(reflect.ValueOf(b).Elem(), 0)
+	seen = vary(t, "budget", b, func(o any) any {
+		c := kube.Budget(o.(*policyv1.PodDisruptionBudget))
+		c.Labels, c.Annotations = nil, nil
+		return c
+	}, func(old any) bool { return kube.SameBudget(old.(*policyv1.PodDisruptionBudget), b) }, func() any { return b.DeepCopy() })
+	for _, field := range []string{".Status.DisruptionsAllowed", ".Status.ObservedGeneration", ".ObjectMeta.Generation"} {
+		if !seen[field] {
+			t.Errorf("no change of a budget's %s: %v", field, seen)
+		}
 	}
 }
 

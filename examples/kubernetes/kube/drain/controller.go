@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
@@ -15,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -75,10 +77,10 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	}}
 	enqueue := &enqueuer{cache: mgr.GetCache()}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-drain").
-		Watches(request, handler.EnqueueRequestsFromMapFunc(ofRequest)).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.NodeMatters})).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.PodMatters})).
-		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
+		Watches(request, handler.EnqueueRequestsFromMapFunc(ofRequest), builder.WithPredicates(predicate.Funcs{UpdateFunc: requestMatters})).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(kube.Decisive())).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(kube.Decisive())).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all), builder.WithPredicates(kube.Decisive())).
 		WithOptions(kube.Options(workers)).
 		Complete(&kube.Reconciler{
 			MinInterval: kube.Settle,
@@ -89,6 +91,19 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
 			},
 		})
+}
+
+// requestMatters reports whether a change of a request may change a decision. One that
+// cannot be read is reported by the pass.
+func requestMatters(e event.UpdateEvent) bool {
+	o, is := e.ObjectOld.(*unstructured.Unstructured)
+	n, too := e.ObjectNew.(*unstructured.Unstructured)
+	if !is || !too || nodeOf(o) != nodeOf(n) {
+		return true
+	}
+	before, _, failed := requestOf(o)
+	after, _, err := requestOf(n)
+	return failed != nil || err != nil || !reflect.DeepEqual(before, after)
 }
 
 // ofRequest returns the node of a request.

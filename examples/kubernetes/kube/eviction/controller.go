@@ -3,12 +3,12 @@ package eviction
 import (
 	"context"
 	"fmt"
-	engine "github.com/fairlead/fairlead/taints/eviction"
 	"maps"
 	"slices"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -94,11 +94,11 @@ func setupNodes(mgr ctrl.Manager, runner *engine.Runner, backend *Backend, opts 
 		},
 	}
 	b := ctrl.NewControllerManagedBy(mgr).Named("fairlead-eviction").
-		For(&corev1.Node{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeMatters})).
-		Watches(&corev1.Pod{}, podEvents{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: podMatters})).
+		For(&corev1.Node{}, builder.WithPredicates(kube.Decisive())).
+		Watches(&corev1.Pod{}, podEvents{}, builder.WithPredicates(kube.Decisive())).
 		WithOptions(kube.Options(workers))
 	if backend.Budgets {
-		b = b.Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(nodesOfNamespace(mgr.GetClient())))
+		b = b.Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(nodesOfNamespace(mgr.GetClient())), builder.WithPredicates(kube.Decisive()))
 	}
 	return b.Complete(&kube.Reconciler{
 		Clock:  opts.Clock,
@@ -129,35 +129,13 @@ func setupZones(mgr ctrl.Manager, runner *engine.Runner, opts *Options) error {
 		})
 }
 
-// nodeMatters reports whether a change of a node may change a decision: any
-// except those of its images and its capacity.
-func nodeMatters(e event.UpdateEvent) bool {
-	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-	return o.UID != n.UID || !slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint) ||
-		!slices.EqualFunc(o.Status.Conditions, n.Status.Conditions, func(x, y corev1.NodeCondition) bool { return x == y }) ||
-		o.Spec.Unschedulable != n.Spec.Unschedulable || !maps.Equal(o.Labels, n.Labels) || resync(e)
-}
-
-// zoneMatters is nodeMatters for all zones: it ignores heartbeats.
+// zoneMatters reports whether a change of a node may change a decision about zones.
 func zoneMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
 	return o.UID != n.UID || kube.Readiness(o) != kube.Readiness(n) || !maps.Equal(o.Labels, n.Labels) ||
-		!slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint) || resync(e)
-}
-
-// resync reports whether an event is a resync of the informer, without a
-// change; it also triggers a pass.
-func resync(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion()
+		!slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint)
 }
 
 func sameTaint(x, y corev1.Taint) bool {
 	return x.MatchTaint(&y) && x.Value == y.Value && (x.TimeAdded == nil) == (y.TimeAdded == nil) && x.TimeAdded.Equal(y.TimeAdded)
-}
-
-// podMatters reports whether a change of a pod may change when it must be
-// evicted.
-func podMatters(e event.UpdateEvent) bool {
-	o, n := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
-	return !kube.SamePod(o, n) || resync(e)
 }

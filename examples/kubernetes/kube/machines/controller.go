@@ -116,9 +116,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	enqueue := &enqueuer{machines: mgr.GetCache(), kind: backend.kind()}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-machines").
 		For(machine).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.NodeMatters})).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.PodMatters})).
-		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(kube.Decisive())).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(kube.Decisive())).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all), builder.WithPredicates(kube.Decisive())).
 		Watches(machine, handler.EnqueueRequestsFromMapFunc(enqueue.all), builder.WithPredicates(predicate.Funcs{ // its slot is free now
 			CreateFunc: never[event.CreateEvent], UpdateFunc: never[event.UpdateEvent], GenericFunc: never[event.GenericEvent],
 		})).

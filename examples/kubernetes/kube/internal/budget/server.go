@@ -161,6 +161,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				merge(o, patch)
 			}
 		})
+	case r.Method == http.MethodDelete && name != "" || r.Method == http.MethodPost && sub == "eviction":
+		s.remove(w, k, namespace, name)
 	default:
 		refuse(w, http.StatusForbidden, "Forbidden")
 	}
@@ -207,7 +209,7 @@ func merge(o, patch map[string]any) {
 func (s *Server) one(w http.ResponseWriter, k *kind, namespace, name string, write func(map[string]any)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(k.objects, func(o *unstructured.Unstructured) bool { return o.GetName() == name && o.GetNamespace() == namespace })
+	i := k.find(namespace, name)
 	if i < 0 {
 		refuse(w, http.StatusNotFound, "NotFound")
 		return
@@ -240,12 +242,40 @@ func statusOf(r *http.Request) any {
 	return nil
 }
 
+// remove deletes an object.
+func (s *Server) remove(w http.ResponseWriter, k *kind, namespace, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := k.find(namespace, name)
+	if i < 0 {
+		refuse(w, http.StatusNotFound, "NotFound")
+		return
+	}
+	s.revision++
+	gone := k.objects[i].DeepCopy()
+	gone.SetResourceVersion(fmt.Sprint(s.revision))
+	k.objects = slices.Delete(k.objects, i, i+1)
+	k.send("DELETED", gone)
+	data, _ := json.Marshal(gone.Object)
+	_, _ = w.Write(data)
+}
+
+// find returns the index of an object, or -1.
+func (k *kind) find(namespace, name string) int {
+	return slices.IndexFunc(k.objects, func(o *unstructured.Unstructured) bool { return o.GetName() == name && o.GetNamespace() == namespace })
+}
+
 // change replaces an object and tells the watches. The lock must be held.
 func (s *Server) change(k *kind, i int, next *unstructured.Unstructured) {
 	s.revision++
 	next.SetResourceVersion(fmt.Sprint(s.revision))
 	k.objects[i] = next
-	data, _ := json.Marshal(map[string]any{"type": "MODIFIED", "object": next.Object})
+	k.send("MODIFIED", next)
+}
+
+// send reports an event to the watches.
+func (k *kind) send(event string, o *unstructured.Unstructured) {
+	data, _ := json.Marshal(map[string]any{"type": event, "object": o.Object})
 	for _, c := range k.watchers {
 		select {
 		case c <- append(data, '\n'):
@@ -275,10 +305,12 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind) {
 }
 
 // Beat lets kubelets send n heartbeats: one after the other, each node says again how it
-// is, and reports its images.
+// is, and reports its images. With each, one object of every other kind changes in what
+// decides nothing: an annotation of a tool, the restarts of a pod's container.
 func (s *Server) Beat(n int) {
 	for i := range n {
 		s.mu.Lock()
+		s.touch(i)
 		k := s.kinds["/api/v1/nodes"]
 		at := i % len(k.objects)
 		next := k.objects[at].DeepCopy()
@@ -291,6 +323,26 @@ func (s *Server) Beat(n int) {
 		s.change(k, at, next)
 		s.mu.Unlock()
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// touch changes an object of each kind other than nodes. The lock must be held.
+func (s *Server) touch(i int) {
+	for path, k := range s.kinds {
+		if path == "/api/v1/nodes" || len(k.objects) == 0 {
+			continue
+		}
+		at := i % len(k.objects)
+		next := k.objects[at].DeepCopy()
+		switch k.gvk.Kind {
+		case "Pod":
+			_ = unstructured.SetNestedSlice(next.Object, []any{map[string]any{"name": "main", "restartCount": int64(i)}}, "status", "containerStatuses")
+		case "Lease":
+			_ = unstructured.SetNestedField(next.Object, time.Date(2026, 3, 1, 12, 0, i, 0, time.UTC).Format("2006-01-02T15:04:05.000000Z07:00"), "spec", "renewTime")
+		default:
+			_ = unstructured.SetNestedField(next.Object, fmt.Sprint(i), "metadata", "annotations", "example.com/seen")
+		}
+		s.change(k, at, next)
 	}
 }
 

@@ -1,0 +1,42 @@
+package machines_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
+	"github.com/fairlead/fairlead/lifecycle"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+)
+
+// TestAtRest: heartbeats of 500 nodes cause no request, although one machine is being
+// deleted and waits for a hook.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(500, nil, nil)...)
+	var all []any
+	for i := range 500 {
+		name := fmt.Sprint("n", i)
+		one := map[string]any{
+			"metadata": map[string]any{"namespace": "fleet", "name": name, "uid": "m", "finalizers": []any{lifecycle.Finalizer}},
+			"spec":     map[string]any{"providerID": "cloud:///" + name}, "status": map[string]any{"nodeRef": map[string]any{"name": name}},
+		}
+		if i == 0 {
+			one["metadata"].(map[string]any)["deletionTimestamp"] = "2026-03-01T12:00:00Z"
+			one["spec"].(map[string]any)["lifecycleHooks"] = map[string]any{"preDrain": []any{map[string]any{"name": "backup", "owner": "jane"}}}
+		}
+		all = append(all, one)
+	}
+	s.Kind(machines.Kind, true, all...)
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true)
+	s.Kind(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true)
+	mgr := s.Manager(t)
+	if err := machines.SetupWithManager(t.Context(), mgr, machines.Options{Store: new(fairlead.MemStore), Cloud: &cloud{there: lifecycle.InstanceExists}}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = mgr.Start(t.Context()) }()
+	s.AtRest(t, 1000)
+}
