@@ -14,11 +14,13 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
 	"github.com/fairlead/fairlead/internal/words"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -70,15 +72,22 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	}}
 	build := ctrl.NewControllerManagedBy(mgr).Named("fairlead-plan").WithOptions(kube.Options(1))
 	for _, kind := range []schema.GroupVersionKind{Kind, kindVersion, rollout.Kind} {
-		matters := kube.Decisive()
+		matters := predicate.Predicate(predicate.Funcs{UpdateFunc: changed})
 		if kind == Kind { // its status is written here
-			matters = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+			matters = predicate.GenerationChangedPredicate{}
 		}
 		build = build.Watches(kube.Stub(kind, "", ""), handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 			return []reconcile.Request{kube.RequestOf(Name)}
 		}), builder.WithPredicates(matters))
 	}
 	return build.Complete(&kube.Reconciler{MinInterval: minInterval, Pass: c.pass, Report: told.Report, Clock: opts.Clock})
+}
+
+// changed reports whether a ClusterVersion or a pool differs in more than its metadata.
+func changed(e event.UpdateEvent) bool {
+	o, is := e.ObjectOld.(*unstructured.Unstructured)
+	n, too := e.ObjectNew.(*unstructured.Unstructured)
+	return !is || !too || !reflect.DeepEqual(o.Object["spec"], n.Object["spec"]) || !reflect.DeepEqual(o.Object["status"], n.Object["status"])
 }
 
 // minInterval is between two passes: each reads all nodes, pods and operators.

@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	engine "github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/live"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// TestAtRest: once the goal is met, changes of nodes, pods and of others' annotations cause
+// no request.
+func TestAtRest(t *testing.T) {
+	text, err := os.ReadFile("../../../internal/situation/testdata/beside/cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, namespaced := map[schema.GroupVersionKind][]any{}, map[schema.GroupVersionKind]bool{}
+	for _, k := range live.Kinds() {
+		objects[k.GroupVersionKind] = nil
+	}
+	objects[rollout.Kind], objects[schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}] = nil, nil
+	r := snapshot.Reader{Each: func(_ *snapshot.Ref, text []byte) {
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(text); err != nil {
+			t.Error(err)
+		}
+		kind := u.GroupVersionKind()
+		objects[kind] = append(objects[kind], u.Object)
+		namespaced[kind] = namespaced[kind] || u.GetNamespace() != ""
+	}}
+	if err := r.Stream(strings.NewReader(string(text)), "objects"); err != nil {
+		t.Fatal(err)
+	}
+	goal := clusterPlan(t, engine.Goal{Release: "4.18.1"})
+	goal.SetGeneration(1)
+	objects[Kind] = []any{goal.Object}
+	s := budget.New(t)
+	for kind, all := range objects {
+		s.Kind(kind, namespaced[kind], all...)
+	}
+	mgr := s.Manager(t)
+	if err := SetupWithManager(mgr, Options{Store: new(fairlead.MemStore), Graph: offers}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = mgr.Start(t.Context()) }()
+	s.AtRest(t, 1000)
+}
