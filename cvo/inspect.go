@@ -189,6 +189,7 @@ func (r *Report) Well() bool {
 //     must have, given its capabilities.
 //  2. The operators that count are those that a release contains: they have an
 //     annotation include.release.openshift.io/… or exclude.release.openshift.io/….
+//     If none has one, all count.
 //  3. A node is updated if rollout.Updated says so and its configuration is from the
 //     target release.
 //  4. Symptoms with one cause are one finding: a node that is not ready and what

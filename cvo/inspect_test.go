@@ -152,6 +152,20 @@ func own(d *cvo.Dump, but ...string) {
 	}
 }
 
+// If no operator has the annotation of a release, as in a dump whose annotations were
+// removed, all count; if one has it, the others do not.
+func TestInspectUnmarked(t *testing.T) {
+	d := dumpOf()
+	d.Operators[0].Annotations = nil
+	if r := cvo.Inspect(d, noon.Add(time.Hour)); len(r.Operators) != 1 {
+		t.Errorf("one is marked: %d operators", len(r.Operators))
+	}
+	d.Operators[1].Annotations = nil
+	if r := cvo.Inspect(d, noon.Add(time.Hour)); len(r.Operators) != 2 || r.Completion.Updated != 1 {
+		t.Errorf("none is marked: %d operators, %+v", len(r.Operators), r.Completion)
+	}
+}
+
 // What a dump speaks of and does not have is a gap, and keeps all from being well.
 func TestInspectMissing(t *testing.T) {
 	for _, c := range []struct {

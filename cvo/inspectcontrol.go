@@ -18,15 +18,13 @@ func (i *inspection) operators() {
 		return
 	}
 	c := &i.out.Completion
-	for k := range i.d.Operators {
-		if o := &i.d.Operators[k]; ofRelease(o) {
-			i.operator(o)
-		}
+	for _, o := range releaseOperators(i.d.Operators) {
+		i.operator(o)
 	}
 	slices.SortFunc(i.out.Operators, func(a, b OperatorReport) int { return strings.Compare(a.Name, b.Name) })
 	n := len(i.out.Operators)
 	if n == 0 {
-		i.gap("how far the cluster operators are updated: none in the dump belongs to a release", "oc get clusteroperators -o yaml")
+		i.gap("how far the cluster operators are updated: the dump has none of them", "oc get clusteroperators -o yaml")
 		return
 	}
 	if c.Known = i.out.Target != ""; c.Known {
@@ -43,14 +41,24 @@ func (i *inspection) operators() {
 	}
 }
 
-// ofRelease reports whether an operator is one that a release contains.
-func ofRelease(o *ClusterOperator) bool {
-	for key := range o.Annotations {
-		if strings.HasPrefix(key, "include.release.openshift.io/") || strings.HasPrefix(key, "exclude.release.openshift.io/") {
-			return true
+// releaseOperators returns those that a release contains: by its annotations, or all if
+// none has one, as in a dump whose annotations were removed.
+func releaseOperators(all []ClusterOperator) []*ClusterOperator {
+	var marked, every []*ClusterOperator
+	for k := range all {
+		o := &all[k]
+		every = append(every, o)
+		for key := range o.Annotations {
+			if strings.HasPrefix(key, "include.release.openshift.io/") || strings.HasPrefix(key, "exclude.release.openshift.io/") {
+				marked = append(marked, o)
+				break
+			}
 		}
 	}
-	return false
+	if len(marked) == 0 {
+		return every
+	}
+	return marked
 }
 
 // operator evaluates one operator.
@@ -169,10 +177,9 @@ func (i *inspection) estimate() {
 		return
 	}
 	var last, config time.Time
-	for k := range i.d.Operators {
-		o := &i.d.Operators[k]
+	for _, o := range releaseOperators(i.d.Operators) {
 		p := fairlead.FindCondition(o.Status.Conditions, "Progressing")
-		if p == nil || !ofRelease(o) {
+		if p == nil {
 			continue
 		}
 		if p.LastTransitionTime.After(last) {

@@ -66,7 +66,8 @@ const mostText = 64 << 10
 //  2. A row is recognised by one of its reasons; among several such rows, the first whose text
 //     is also in the message, or else the first.
 //  3. Without such a row, it is the first row whose text is in the message.
-//  4. Reasons that say little, such as ImagePullBackOff, count last.
+//  4. Reasons and texts that say little, such as ImagePullBackOff or that an installer
+//     failed, count last.
 //
 // Of a message, the first 64 KiB count.
 func Recognise(s *Sign) *Failure { return recognise(s, func(*row) bool { return true }) }
@@ -83,8 +84,8 @@ func recognise(s *Sign, may func(*row) bool) *Failure {
 	for _, test := range []func(*row) bool{
 		func(r *row) bool { return !r.weak && r.because(s.Reason) && shows(r) },
 		func(r *row) bool { return !r.weak && r.because(s.Reason) },
-		shows,
-		func(r *row) bool { return r.because(s.Reason) },
+		func(r *row) bool { return !r.weak && shows(r) },
+		func(r *row) bool { return r.because(s.Reason) || shows(r) },
 	} {
 		rows := table()
 		if k := slices.IndexFunc(rows, func(r row) bool { return may(&r) && r.applies(s) && test(&r) }); k >= 0 {
@@ -114,7 +115,7 @@ type row struct {
 	kinds   []string       // empty: any
 	types   []string       // empty: any
 	reasons []string       // that are enough; a * at an end stands for anything
-	weak    bool           // the reasons say little: any other row comes first
+	weak    bool           // it says little: any other row comes first
 	text    *regexp.Regexp // in the message; nil: only the reasons count
 	also    []*regexp.Regexp
 	of      Object // templates; empty: the object of the sign
