@@ -218,7 +218,7 @@ func firstLine(s string) string {
 
 // text returns the advice as lines: the cause with its time and owner, and what
 // to do.
-func (a *Advice) text(now time.Time) string {
+func (a *Advice) text(now time.Time) words.Text {
 	s := "cause: " + a.Cause
 	if a.Since != nil {
 		s += ", since " + a.Since.UTC().Format(time.RFC3339)
@@ -226,5 +226,5 @@ func (a *Advice) text(now time.Time) string {
 			s += " (" + words.Span(d) + ")"
 		}
 	}
-	return s + "; owner: " + a.Owner + "\n    what to do: " + a.WayOut
+	return words.Text(words.Sprintf("%s; owner: %s\n    what to do: %s", s, a.Owner, a.WayOut))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // String returns the explanation for people: a headline; for each taint that is
@@ -14,19 +15,19 @@ import (
 // and what to do; and a line for each taint that is tolerated.
 func (x *Explanation) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s on %s: %s\n", x.Pod, x.Node, x.headline())
+	words.Fprintf(&s, "%s on %s: %s\n", x.Pod, x.Node, x.headline())
 	for i := range x.Untolerated {
 		u := &x.Untolerated[i]
-		fmt.Fprintf(&s, "  not tolerated: %s%s, which %s\n    %s\n", u.Taint, source(u.Index), consequence(u.Taint.Effect), u.Advice.text(x.Now))
+		words.Fprintf(&s, "  not tolerated: %s%s, which %s\n    %s\n", u.Taint, source(u.Index), consequence(u.Taint.Effect), u.Advice.text(x.Now))
 		switch {
 		case u.Nearest != nil && u.Nearest.near():
-			s.WriteString("    " + u.Nearest.String() + "\n")
+			words.Fprintf(&s, "    %s\n", u.Nearest)
 		case u.Nearest == nil && u.Fix != nil:
 			s.WriteString("    the pod has no tolerations\n")
 		}
 	}
 	for _, t := range x.Tolerated {
-		fmt.Fprintf(&s, "  tolerated: %s%s, by tolerations[%d]: %s\n", t.Taint, source(t.Index), t.Position, t.Toleration)
+		words.Fprintf(&s, "  tolerated: %s%s, by tolerations[%d]: %s\n", t.Taint, source(t.Index), t.Position, t.Toleration)
 	}
 	return s.String()
 }

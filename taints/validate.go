@@ -54,7 +54,7 @@ func (e FieldErrors) Error() string {
 	for i := range e {
 		lines[i] = e[i].Error()
 	}
-	return strings.Join(lines, "\n")
+	return words.JoinLines(lines)
 }
 
 // Unwrap returns the errors one by one.

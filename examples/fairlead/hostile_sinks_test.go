@@ -84,7 +84,7 @@ func form(line []string) string {
 }
 
 // strict reports whether names do not begin lines of the text that a call prints.
-func strict(line []string) bool { return line[0] == "catalog" && line[1] == "release" }
+func strict(line []string) bool { return true }
 
 // sinks judges the output of one call.
 type sinks struct {

@@ -17,7 +17,7 @@ import (
 // time share a line, and so do many pods. The error is that of w.
 func (p *Prediction) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%10s  %s\n", "", p.Start.UTC().Format(time.RFC3339))
+	words.Fprintf(out, "%10s  %s\n", "", p.Start.UTC().Format(time.RFC3339))
 	for i := 0; i < len(p.Entries); {
 		n := 1
 		for i+n < len(p.Entries) && p.Entries[i].At.Equal(p.Entries[i+n].At) {
@@ -25,13 +25,13 @@ func (p *Prediction) WriteText(w io.Writer) error {
 		}
 		after := "+" + p.Entries[i].At.Sub(p.Start).String()
 		for _, alike := range gather(p.Entries[i : i+n]) {
-			fmt.Fprintf(out, "%10s  %s\n", after, line(alike))
+			words.Fprintf(out, "%10s  %s\n", after, line(alike))
 		}
 		i += n
 	}
 	out.WriteString("\n")
 	for _, text := range p.summary() {
-		out.WriteString(text + "\n")
+		words.Fprintf(out, "%s\n", text)
 	}
 	return out.Flush()
 }

@@ -74,7 +74,7 @@ func explain(c *args.Call, now time.Time) error {
 			words.Count(len(cluster.Nodes), "node", "nodes"), words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; also dump them: %s\n", c.Name, some(missing, "pod"), dumpCommand)
+		words.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; also dump them: %s\n", c.Name, some(missing, "pod"), dumpCommand)
 	}
 	switch {
 	case *format == "json":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -28,7 +29,7 @@ func lint(c *args.Call) error {
 		return findings(err, unknown() || len(found) > 0)
 	}
 	for _, f := range found {
-		fmt.Fprintln(c.Stdout, f)
+		words.Fprintf(c.Stdout, "%v\n", f)
 	}
 	lacks := unknown()
 	switch {

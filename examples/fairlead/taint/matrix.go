@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 	"github.com/fairlead/fairlead/taints/fleet"
 )
@@ -128,19 +129,19 @@ func printMatrix(w io.Writer, x matrix) {
 		if len(n.Taints) > 0 {
 			what = taintList(n.Taints)
 		}
-		fmt.Fprintf(w, "%*d  %s: %s\n", width, j+1, some(n.Names, "node"), what)
+		words.Fprintf(w, "%*d  %s: %s\n", width, j+1, some(n.Names, "node"), what)
 	}
 	fmt.Fprintln(w)
 	var head strings.Builder
 	for j := range x.Nodes {
 		fmt.Fprintf(&head, "%*d ", width, j+1)
 	}
-	fmt.Fprintf(w, "%s pods\n", head.String())
+	words.Fprintf(w, "%s pods\n", head.String())
 	for _, p := range x.Pods {
 		for _, cell := range p.Nodes {
 			fmt.Fprintf(w, "%*s ", width, cell.mark())
 		}
-		fmt.Fprintf(w, " %s\n", some(p.Names, "pod"))
+		words.Fprintf(w, " %s\n", some(p.Names, "pod"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/reading"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -49,7 +50,7 @@ func parse(c *args.Call) error {
 		if effect == "" {
 			effect = "every effect"
 		}
-		fmt.Fprintf(c.Stdout, "%s  key %s, value %q, %s\n", verb, ch.Key, ch.Value, effect)
+		words.Fprintf(c.Stdout, "%s  key %s, value %q, %s\n", verb, ch.Key, ch.Value, effect)
 	}
 	return nil
 }
@@ -72,13 +73,13 @@ func edit(in *input, node string, changes []taints.Change, how *taints.EditOptio
 		if format == "json" {
 			return in.JSON(e)
 		}
-		fmt.Fprintf(in.Stdout, "node/%s %s\n", n.Name, e.Verb)
+		words.Fprintf(in.Stdout, "node/%s %s\n", n.Name, e.Verb)
 		for _, part := range []struct {
 			name string
 			list []fairlead.Taint
 		}{{"added", e.Added}, {"changed", e.Changed}, {"removed", e.Removed}, {"taints", e.Taints}} {
 			if len(part.list) > 0 {
-				fmt.Fprintf(in.Stdout, "  %-8s %s\n", part.name, taintList(part.list))
+				words.Fprintf(in.Stdout, "  %-8s %s\n", part.name, taintList(part.list))
 			}
 		}
 		return nil

@@ -2,7 +2,6 @@ package taint
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 
@@ -78,11 +77,11 @@ type unsuited struct {
 // text says why nodes do not suit a pod.
 func (u *unsuited) text(w io.Writer) {
 	if u.Suited == 0 {
-		fmt.Fprintf(w, "%s, without a node: it cannot be scheduled: no node suits it, whatever the taints\n", u.Pod)
+		words.Fprintf(w, "%s, without a node: it cannot be scheduled: no node suits it, whatever the taints\n", u.Pod)
 	} else {
-		fmt.Fprintf(w, "%s: other nodes do not suit it, whatever their taints\n", u.Pod)
+		words.Fprintf(w, "%s: other nodes do not suit it, whatever their taints\n", u.Pod)
 	}
 	for _, r := range u.Rejected {
-		fmt.Fprintf(w, "  %s: %s: %s\n", r.Filter, words.Count(r.Nodes, "node", "nodes"), r.Message)
+		words.Fprintf(w, "  %s: %s: %s\n", r.Filter, words.Count(r.Nodes, "node", "nodes"), r.Message)
 	}
 }

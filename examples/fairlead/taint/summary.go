@@ -61,7 +61,7 @@ func summary(w io.Writer, answers []answer, pending [][]*fairlead.Pod, nodes *su
 		fits = fits && found
 	}
 	if quiet > 0 {
-		fmt.Fprintf(w, "%s can be scheduled where %s; -v lists them\n", words.Count(quiet, "pod", "pods"), words.Plural(quiet, "it runs", "they run"))
+		words.Fprintf(w, "%s can be scheduled where %s; -v lists them\n", words.Count(quiet, "pod", "pods"), words.Plural(quiet, "it runs", "they run"))
 	}
 	return fits
 }
@@ -115,14 +115,14 @@ func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *suits, explained expl
 	if allowed > 0 {
 		unknown := nodes.cluster.Unknown(pods[0])
 		if len(unknown) > 0 {
-			fmt.Fprintf(w, "%s%s, without a node: it may be schedulable on %d of %s, but %s\n", first, more, allowed, of, unknown[0])
+			words.Fprintf(w, "%s%s, without a node: it may be schedulable on %d of %s, but %s\n", first, more, allowed, of, unknown[0])
 			defer func() { known = false }()
 		} else {
-			fmt.Fprintf(w, "%s%s, without a node: it can be scheduled on %d of %s\n", first, more, allowed, of)
+			words.Fprintf(w, "%s%s, without a node: it can be scheduled on %d of %s\n", first, more, allowed, of)
 		}
 		schedulerSays(w, pods[0])
 	} else {
-		fmt.Fprintf(w, "%s%s, without a node: taints allow none of %s\n", first, more, of)
+		words.Fprintf(w, "%s%s, without a node: taints allow none of %s\n", first, more, of)
 		told, kinds = all, len(suited)
 	}
 	for i := range told {
@@ -132,7 +132,7 @@ func pendingText(w io.Writer, pods []*fairlead.Pod, nodes *suits, explained expl
 		odd.text(w)
 	}
 	if n := kinds - len(told); n > 0 {
-		fmt.Fprintf(w, "  %s; -pod %s explains each\n", words.Count(n, "more kind of node", "more kinds of nodes"), pods[0].ObjectMeta)
+		words.Fprintf(w, "  %s; -pod %s explains each\n", words.Count(n, "more kind of node", "more kinds of nodes"), pods[0].ObjectMeta)
 	}
 	return allowed > 0 || len(nodes.classes) == 0
 }
@@ -151,8 +151,8 @@ func gated(w io.Writer, pods []*fairlead.Pod) bool {
 	if n := len(pods) - 1; n > 0 {
 		more = " and " + words.Count(n, "more pod", "more pods") + " like it"
 	}
-	fmt.Fprintf(w, "pod/%s%s, without a node: the scheduler does not look for one until its scheduling %s removed: %s; whoever owns the name removes it\n",
-		p.ObjectMeta, more, words.Plural(len(names), "gate is", "gates are"), words.Visible(strings.Join(names, ", ")))
+	words.Fprintf(w, "pod/%s%s, without a node: the scheduler does not look for one until its scheduling %s removed: %s; whoever owns the name removes it\n",
+		p.ObjectMeta, more, words.Plural(len(names), "gate is", "gates are"), strings.Join(names, ", "))
 	return true
 }
 
@@ -160,7 +160,7 @@ func gated(w io.Writer, pods []*fairlead.Pod) bool {
 func schedulerSays(w io.Writer, p *fairlead.Pod) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == "PodScheduled" && c.Status == "False" && c.Message != "" {
-			fmt.Fprintf(w, "  the scheduler said: %s\n", words.VisibleLine(words.Shorten(c.Message, 400)))
+			words.Fprintf(w, "  the scheduler said: %s\n", words.Shorten(words.Flow(c.Message), 400))
 			return
 		}
 	}
@@ -168,7 +168,7 @@ func schedulerSays(w io.Writer, p *fairlead.Pod) {
 	if p.Namespace != "" {
 		command = shell.Command("kubectl -n %s describe pod %s", p.Namespace, p.Name)
 	}
-	fmt.Fprintf(w, "  if it stays pending, the scheduler's message says why: %s\n", command)
+	words.Fprintf(w, "  if it stays pending, the scheduler's message says why: %s\n", command)
 }
 
 // missed reports whether a toleration was intended for the taint but does not match it.
