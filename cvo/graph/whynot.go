@@ -47,7 +47,7 @@ func (w *WhyNot) String() string {
 	if w.Next == "" {
 		return w.Message
 	}
-	return w.Message + "\n" + w.Next
+	return words.JoinLines([]string{w.Message, w.Next})
 }
 
 // WhyNotOptions say what is known about the cluster. Nil means the defaults.

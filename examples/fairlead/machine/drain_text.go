@@ -98,7 +98,7 @@ func budgetsText(w io.Writer, p *drain.Plan, o *options) {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(w, "  %s, which %s these evictions; -v lists %s\n", words.Count(left, "more budget", "more budgets"), words.Plural(left, "allows", "allow"), words.Plural(left, "it", "them"))
+		words.Fprintf(w, "  %s, which %s these evictions; -v lists %s\n", words.Count(left, "more budget", "more budgets"), words.Plural(left, "allows", "allow"), words.Plural(left, "it", "them"))
 	}
 }
 
@@ -157,7 +157,7 @@ func headline(w io.Writer, n *drain.NodePlan) {
 	if n.Stuck == 0 && n.Homeless > 0 {
 		head += ", and then " + words.Count(n.Homeless, "pod", "pods") + " without another node"
 	}
-	fmt.Fprintln(w, head)
+	words.Fprintf(w, "%v\n", head)
 	for _, m := range n.Marks {
 		page.Fold(w, "  mark     ", m.Key+"="+m.Value+": "+m.Text)
 	}
@@ -202,7 +202,7 @@ func nodeText(w io.Writer, n *drain.NodePlan, all, brief bool, said map[string]b
 		}
 	}
 	if brief {
-		fmt.Fprintf(w, "  %s evicted, %d left alone; -v lists them\n", words.Count(evicted, "pod", "pods"), alone)
+		words.Fprintf(w, "  %s evicted, %d left alone; -v lists them\n", words.Count(evicted, "pod", "pods"), alone)
 	}
 }
 

@@ -29,7 +29,7 @@ func explanations(w io.Writer, all []machines.Explanation, o *options) {
 	}
 	brief := !o.all && o.order == nil && len(all) > mostMachines
 	if brief {
-		fmt.Fprintf(w, "%s, %d of them blocked\n", words.Count(len(all), "machine", "machines"), blocked)
+		words.Fprintf(w, "%s, %d of them blocked\n", words.Count(len(all), "machine", "machines"), blocked)
 		causes(w, all)
 		fmt.Fprintln(w)
 	}
@@ -45,7 +45,7 @@ func explanations(w io.Writer, all []machines.Explanation, o *options) {
 		told++
 	}
 	if told < len(all) {
-		fmt.Fprintf(w, "\n%s; -v shows each, -machine NAME one of them\n", words.Count(len(all)-told, "more machine", "more machines"))
+		words.Fprintf(w, "\n%s; -v shows each, -machine NAME one of them\n", words.Count(len(all)-told, "more machine", "more machines"))
 	}
 }
 
@@ -131,7 +131,7 @@ func explainedText(w io.Writer, x *machines.Explanation, o *options) {
 		page.Fold(w, "  why    ", fmt.Sprintf("%s (%s): %s", c.Trigger, sure, c.Text))
 	}
 	if x.Stage != "" {
-		fmt.Fprintf(w, "  stage  %s\n", x.Stage)
+		words.Fprintf(w, "  stage  %s\n", x.Stage)
 	}
 	for _, r := range x.Reported {
 		page.Fold(w, "  says   ", r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/diagram"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
@@ -130,7 +131,7 @@ func (p *stage) finish() {
 // text writes a line for each moment, and the stages.
 func (t *timeline) text(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s, from %s\n\n", t.Title, t.Start.Format(time.RFC3339))
+	words.Fprintf(out, "%s, from %s\n\n", t.Title, t.Start.Format(time.RFC3339))
 	actors := 0
 	for _, m := range t.Moments {
 		actors = max(actors, utf8.RuneCountInString(m.Actor))
@@ -150,7 +151,7 @@ func (t *timeline) text(w io.Writer) error {
 		page.Fold(out, fmt.Sprintf("%-9s %-*s  ", now, actors, m.Actor), text)
 	}
 	for _, name := range t.Stuck {
-		fmt.Fprintf(out, "\nThe deletion of %s has not finished.\n", name)
+		words.Fprintf(out, "\nThe deletion of %s has not finished.\n", name)
 	}
 	return out.Flush()
 }

@@ -2,7 +2,6 @@ package update
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 
@@ -57,32 +56,32 @@ func diff(c *args.Call) error {
 }
 
 func printDiff(w io.Writer, d *payload.Difference) {
-	fmt.Fprintf(w, "release %s to %s: %s, %s\n", d.From, d.To, words.Count(len(d.Changes), "change", "changes"), words.Count(len(d.Risks()), "risk", "risks"))
+	words.Fprintf(w, "release %s to %s: %s, %s\n", d.From, d.To, words.Count(len(d.Changes), "change", "changes"), words.Count(len(d.Risks()), "risk", "risks"))
 	for _, c := range d.Changes {
-		fmt.Fprintf(w, "%-9s %s\n", c.Kind, c.ID)
+		words.Fprintf(w, "%-9s %s\n", c.Kind, c.ID)
 		switch {
 		case c.From != nil && c.To != nil && c.From.File != c.To.File:
-			fmt.Fprintf(w, "          from %s\n          to   %s\n", c.From.File, c.To.File)
+			words.Fprintf(w, "          from %s\n          to   %s\n", c.From.File, c.To.File)
 		case c.To != nil:
-			fmt.Fprintf(w, "          in %s\n", c.To.File)
+			words.Fprintf(w, "          in %s\n", c.To.File)
 		default:
-			fmt.Fprintf(w, "          was in %s\n", c.From.File)
+			words.Fprintf(w, "          was in %s\n", c.From.File)
 		}
 		if len(c.Fields) > 0 {
-			fmt.Fprintf(w, "          fields: %s\n", strings.Join(c.Fields, ", "))
+			words.Fprintf(w, "          fields: %s\n", strings.Join(c.Fields, ", "))
 		}
 		if c.Reason != "" {
-			fmt.Fprintf(w, "          left out: %s\n", c.Reason)
+			words.Fprintf(w, "          left out: %s\n", c.Reason)
 		}
 		if c.Risk != "" {
-			fmt.Fprintf(w, "          risk: %s\n", c.Risk)
+			words.Fprintf(w, "          risk: %s\n", c.Risk)
 		}
 	}
 	for _, i := range d.Images {
-		fmt.Fprintf(w, "image     %s: %s to %s\n", i.Tag, orNone(i.From), orNone(i.To))
+		words.Fprintf(w, "image     %s: %s to %s\n", i.Tag, orNone(i.From), orNone(i.To))
 	}
 	if len(d.Capabilities) > 0 {
-		fmt.Fprintf(w, "capabilities that resources need from now on: %s\n", strings.Join(d.Capabilities, ", "))
+		words.Fprintf(w, "capabilities that resources need from now on: %s\n", strings.Join(d.Capabilities, ", "))
 	}
 }
 

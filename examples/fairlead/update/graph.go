@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -339,11 +340,11 @@ func (a *answers) risks(u graph.Update) []string {
 
 func (a *answers) print(w io.Writer) {
 	if a.why != nil {
-		fmt.Fprintln(w, a.why)
+		words.Fprintf(w, "%s\n", words.Text(a.why.String()))
 		for _, x := range a.why.Risks {
-			fmt.Fprintf(w, "  %s applies: %s\n", x.Risk, x.Applies)
+			words.Fprintf(w, "  %s applies: %s\n", x.Risk, x.Applies)
 			if x.Message != "" && x.Applies == "Unknown" {
-				fmt.Fprintf(w, "    %s\n", x.Message)
+				page.Quote(w, "    ", x.Message)
 			}
 		}
 		for k, p := range a.paths {
@@ -363,17 +364,17 @@ func (a *answers) print(w io.Writer) {
 	if len(a.channels) > 0 {
 		fmt.Fprintf(w, " (in %s)", strings.Join(a.channels, ", "))
 	}
-	fmt.Fprintf(w, "\n%s available:\n", words.Count(len(a.updates.Available), "update", "updates"))
+	words.Fprintf(w, "\n%s available:\n", words.Count(len(a.updates.Available), "update", "updates"))
 	for _, u := range a.updates.Available {
-		fmt.Fprintln(w, strings.TrimRight("  "+u.Version+" "+u.URL(), " "))
+		words.Fprintf(w, "%v\n", strings.TrimRight("  "+u.Version+" "+u.URL(), " "))
 	}
 	if len(a.updates.Conditional) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%s conditional:\n", words.Count(len(a.updates.Conditional), "update", "updates"))
+	words.Fprintf(w, "%s conditional:\n", words.Count(len(a.updates.Conditional), "update", "updates"))
 	for _, u := range a.updates.Conditional {
 		r := a.cluster.Evaluations.Recommend(u, a.cluster.Accepted)
-		fmt.Fprintln(w, strings.TrimRight("  "+u.Version+" "+u.URL(), " "))
-		fmt.Fprintf(w, "    recommended: %s (%s)\n    risks: %s\n", r.Status, r.Reason, strings.Join(names(u.Risks), ", "))
+		words.Fprintf(w, "%v\n", strings.TrimRight("  "+u.Version+" "+u.URL(), " "))
+		words.Fprintf(w, "    recommended: %s (%s)\n    risks: %s\n", r.Status, r.Reason, strings.Join(names(u.Risks), ", "))
 	}
 }

@@ -105,7 +105,7 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 	var found payload.Diagnostics
 	if errors.As(err, &found) {
 		for _, d := range found {
-			fmt.Fprintf(c.Stderr, "%s/%v\n", filepath.Clean(dir), d)
+			words.Fprintf(c.Stderr, "%s/%v\n", filepath.Clean(dir), d)
 		}
 		for _, d := range p.Warnings {
 			c.Warn("%s/%v", filepath.Clean(dir), d)
@@ -229,8 +229,8 @@ func printPlanJSON(w io.Writer, s *payload.Selection, p *payload.Plan) error {
 // printPlan prints a plan: a line for each group, with -v one for each task and
 // each manifest that is left out.
 func printPlan(w io.Writer, s *payload.Selection, p *payload.Plan, verbose bool) {
-	fmt.Fprintf(w, "release %s: %s applied, %d left out\n", s.Payload.Release.Version, words.Count(len(s.Tasks), "manifest", "manifests"), len(s.Excluded))
-	fmt.Fprintf(w, "about %s with up to %d tasks at a time, %s one by one, and never less than %s, the critical path (*)\n",
+	words.Fprintf(w, "release %s: %s applied, %d left out\n", s.Payload.Release.Version, words.Count(len(s.Tasks), "manifest", "manifests"), len(s.Excluded))
+	words.Fprintf(w, "about %s with up to %d tasks at a time, %s one by one, and never less than %s, the critical path (*)\n",
 		round(p.Schedule.Total), p.Schedule.Workers, round(p.Schedule.Work), round(p.Schedule.Path))
 	critical := make(map[int]bool, len(p.Critical))
 	for _, t := range p.Critical {
@@ -252,14 +252,14 @@ func printPlan(w io.Writer, s *payload.Selection, p *payload.Plan, verbose bool)
 		for t := n.First; t < n.First+n.Count; t++ {
 			total += p.Durations[t]
 		}
-		fmt.Fprintf(w, "%s %8s  %-50s %s, %s\n", mark, "+"+round(begin[n.First]), p.Graph.Title(n), words.Count(n.Count, "task", "tasks"), round(total))
+		words.Fprintf(w, "%s %8s  %-50s %s, %s\n", mark, "+"+round(begin[n.First]), p.Graph.Title(n), words.Count(n.Count, "task", "tasks"), round(total))
 		for t := n.First; verbose && t < n.First+n.Count; t++ {
-			fmt.Fprintf(w, "             %s\n", p.Graph.Label(t))
+			words.Fprintf(w, "             %s\n", p.Graph.Label(t))
 		}
 	}
 	for _, x := range s.Excluded {
 		if verbose {
-			fmt.Fprintf(w, "left out: %s: %s: %s\n", x.File, x.ID, x.Reason)
+			words.Fprintf(w, "left out: %s: %s: %s\n", x.File, x.ID, x.Reason)
 		}
 	}
 }

@@ -151,13 +151,13 @@ func printAdvice(w io.Writer, a *cvo.Advice, all bool) {
 		if m := c.Release.Minor(); m != minor {
 			rest()
 			minor, shown = m, 0
-			fmt.Fprintf(w, "Updates to %s:\n", m)
+			words.Fprintf(w, "Updates to %s:\n", m)
 		}
 		if shown++; shown > 2 && !all {
 			hidden++
 			continue
 		}
-		fmt.Fprintf(w, "  %-12s %s\n", c.Release.Version, verdict(c))
+		words.Fprintf(w, "  %-12s %s\n", c.Release.Version, verdict(c))
 		for _, r := range c.Risks {
 			page.Fold(w, "      "+r.Name+": ", strings.TrimSpace(r.Message+" "+r.URL))
 		}
@@ -217,19 +217,19 @@ func recommendTo(w io.Writer, a *cvo.Advice, to string) error {
 		if c.Release.Version != to {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s\nimage: %s\n", to, verdict(c), c.Release.Image)
+		words.Fprintf(w, "%s: %s\nimage: %s\n", to, verdict(c), c.Release.Image)
 		if c.Release.URL != "" {
-			fmt.Fprintf(w, "more: %s\n", c.Release.URL)
+			words.Fprintf(w, "more: %s\n", c.Release.URL)
 		}
 		if c.Recommended != cvo.True {
-			fmt.Fprintln(w, c.Message)
+			page.Quote(w, "", c.Message)
 		}
 		for _, p := range c.Findings {
-			fmt.Fprintln(w, p)
+			words.Fprintf(w, "%v\n", p)
 		}
 		printChecks(w, a)
 		for _, f := range a.Concerns {
-			fmt.Fprintf(w, "%s: %s\n  next: %s\n", f.Severity, f.Message, f.Next)
+			words.Fprintf(w, "%s: %s\n  next: %s\n", f.Severity, f.Message, f.Next)
 		}
 		if !c.Clear() || len(a.Concerns) > 0 && a.Concerns[0].Severity == cvo.SeverityError {
 			return args.ErrFindings

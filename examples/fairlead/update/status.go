@@ -83,9 +83,9 @@ var tones = map[string]args.Colour{
 func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 	w := new(bytes.Buffer)
 	page.Fold(w, "", r.Headline)
-	fmt.Fprintf(w, "Assessment: %s\n", r.Assessment)
+	words.Fprintf(w, "Assessment: %s\n", r.Assessment)
 	if r.Target != "" {
-		fmt.Fprintf(w, "Release:    %s\n", release(r))
+		words.Fprintf(w, "Release:    %s\n", release(r))
 	}
 	if c := r.Completion; c.Known {
 		fmt.Fprintf(w, "Operators:  %d%% (%d updated, %d updating, %d waiting); %d healthy, %d unavailable, %d degraded\n", c.Percent, c.Updated, c.Updating, c.Waiting, c.Healthy, c.Unavailable, c.Degraded)
@@ -93,7 +93,7 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 		fmt.Fprintln(w, "Operators:  unknown")
 	}
 	if !r.Since.IsZero() {
-		fmt.Fprintf(w, "Duration:   %s\n", duration(r))
+		words.Fprintf(w, "Duration:   %s\n", duration(r))
 	}
 	for k, p := range r.Pools {
 		if k == mostPools && !all && len(r.Pools) > mostPools+1 {
@@ -120,11 +120,11 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 		for _, g := range r.Gaps {
 			what = append(what, g.What)
 		}
-		fmt.Fprintf(w, "Unknown: %s (-v shows how to get it)\n", words.Shorten(strings.Join(what, "; "), 160))
+		words.Fprintf(w, "Unknown: %s (-v shows how to get it)\n", words.Shorten(strings.Join(what, "; "), 160))
 	}
 	for _, g := range r.Gaps {
 		if all {
-			fmt.Fprintf(w, "Unknown: %s\n  get it: %s\n", g.What, g.How)
+			words.Fprintf(w, "Unknown: %s\n  get it: %s\n", g.What, g.How)
 		}
 	}
 	_, err := to.Write(w.Bytes())
@@ -162,11 +162,11 @@ func duration(r *cvo.Report) string {
 
 func printPool(w io.Writer, p *cvo.PoolReport) {
 	if p.State == "empty" {
-		fmt.Fprintf(w, "Pool %s: empty\n", p.Name)
+		words.Fprintf(w, "Pool %s: empty\n", p.Name)
 		return
 	}
 	if p.Total < 0 {
-		fmt.Fprintf(w, "Pool %s: unknown\n", p.Name)
+		words.Fprintf(w, "Pool %s: unknown\n", p.Name)
 		return
 	}
 	fmt.Fprintf(w, "Pool %s: %s, %d of %d nodes updated", p.Name, p.State, p.Updated, p.Total)
@@ -187,7 +187,7 @@ func printTables(w io.Writer, r *cvo.Report) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, o := range r.Operators {
 		if o.State != "updated" || o.Health != "healthy" {
-			fmt.Fprintf(table, "operator %s\t%s\t%s\t%s\t%s\n", o.Name, o.State, o.Health, o.Version, words.Shorten(strings.TrimSpace(o.Reason+" "+firstLine(o.Message)), 80))
+			words.Fprintf(table, "operator %s\t%s\t%s\t%s\t%s\n", o.Name, o.State, o.Health, o.Version, words.Shorten(strings.TrimSpace(o.Reason+" "+firstLine(o.Message)), 80))
 		}
 	}
 	for _, n := range r.Nodes {
@@ -195,7 +195,7 @@ func printTables(w io.Writer, r *cvo.Report) {
 		if n.Down {
 			down = "down"
 		}
-		fmt.Fprintf(table, "node %s (%s)\t%s\t%s\t%s\t%s\n", n.Name, n.Pool, n.State, down, cmp.Or(n.Version, "?"), words.Shorten(firstLine(n.Message), 80))
+		words.Fprintf(table, "node %s (%s)\t%s\t%s\t%s\t%s\n", n.Name, n.Pool, n.State, down, cmp.Or(n.Version, "?"), words.Shorten(firstLine(n.Message), 80))
 	}
 	table.Flush()
 }
@@ -206,14 +206,14 @@ func printFinding(w io.Writer, f *cvo.Finding, all bool) {
 		since = " (since " + f.Since.UTC().Format(time.RFC3339) + ")"
 	}
 	if !all {
-		fmt.Fprintf(w, "%s: %s%s\n", f.Severity, words.Shorten(f.Message, 180), since)
+		words.Fprintf(w, "%s: %s%s\n", f.Severity, words.Shorten(f.Message, 180), since)
 		next := f.Next
 		if n := len(f.Explains); n > 1 {
 			next = fmt.Sprintf("it explains %d reports; %s", n, next)
 		}
-		fmt.Fprintf(w, "  next: %s\n", words.Shorten(next, 180))
+		words.Fprintf(w, "  next: %s\n", words.Shorten(next, 180))
 		if f.Command != "" {
-			fmt.Fprintf(w, "  run: %s\n", f.Command)
+			words.Fprintf(w, "  run: %s\n", f.Command)
 		}
 		return
 	}
@@ -223,7 +223,7 @@ func printFinding(w io.Writer, f *cvo.Finding, all bool) {
 	}
 	page.Fold(w, "  next: ", f.Next)
 	if f.Command != "" {
-		fmt.Fprintf(w, "  run: %s\n", f.Command)
+		words.Fprintf(w, "  run: %s\n", f.Command)
 	}
 	for _, s := range f.Explains {
 		page.Fold(w, "  explains: ", words.Shorten(s.Message, 200))

@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/diagram"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // timeline is what happened in a simulation.
@@ -139,7 +140,7 @@ func (p *play) finish() {
 // text writes a line for each moment.
 func (t *timeline) text(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s: %s to %s, from %s\n\n", t.Title, t.From, t.To, t.Start.Format(time.RFC3339))
+	words.Fprintf(out, "%s: %s to %s, from %s\n\n", t.Title, t.From, t.To, t.Start.Format(time.RFC3339))
 	subjects := 0
 	for _, m := range t.Moments {
 		subjects = min(max(subjects, utf8.RuneCountInString(m.Subject)), 40)
@@ -155,10 +156,10 @@ func (t *timeline) text(w io.Writer) error {
 		page.Fold(out, fmt.Sprintf("%-10s %-*s  ", now, subjects, m.Subject), m.Text)
 	}
 	if len(t.Unfinished) == 0 {
-		fmt.Fprintf(out, "\nEverything is at %s after %s.\n", t.To, t.End.Sub(t.Start))
+		words.Fprintf(out, "\nEverything is at %s after %s.\n", t.To, t.End.Sub(t.Start))
 		return out.Flush()
 	}
-	fmt.Fprintf(out, "\nNothing more happens after %s, and this is not finished:\n", t.End.Sub(t.Start))
+	words.Fprintf(out, "\nNothing more happens after %s, and this is not finished:\n", t.End.Sub(t.Start))
 	for _, u := range t.Unfinished {
 		page.Fold(out, "  ", u)
 	}

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -13,11 +14,21 @@ func TestFold(t *testing.T) {
 		{"a: ", "one  two", "a: one two\n"},
 		{"a: ", "", "a: \n"},
 		{"ä: ", "one " + long + " two", "ä: one\n   " + long + "\n   two\n"},
-		{"", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + " z", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + "\nz\n"},
+		{"", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + " z", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + "\n  z\n"},
 	} {
 		var out strings.Builder
 		if page.Fold(&out, c.margin, c.text); out.String() != c.want {
 			t.Errorf("%q behind %q:\n%swant\n%s", c.text, c.margin, out.String(), c.want)
 		}
 	}
+}
+
+func ExampleQuote() {
+	page.Quote(os.Stdout, "said: ", "It failed:\n  * one\n* "+strings.Repeat("long ", 20)+"\nNo problem was found.\n")
+	// Output:
+	// said: | It failed:
+	// said: |   * one
+	// said: | * long long long long long long long long long long long long long long long long long long
+	// said: | long long
+	// said: | No problem was found.
 }
