@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // A Var identifies one thing that can be selected: a bundle, a package version,
@@ -394,7 +396,7 @@ func (e *ProblemError) Error() string {
 	var out strings.Builder
 	out.WriteString("solver: malformed problem")
 	for _, f := range e.Flaws {
-		fmt.Fprintf(&out, "\n\tconstraint %d: %s", f.Constraint, f.What)
+		words.Fprintf(&out, "\n\tconstraint %d: %s", f.Constraint, f.What)
 	}
 	return out.String()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/diagram"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // linesMin is how many lines each conflict gets if there are many.
@@ -31,7 +32,7 @@ func (x *Explanation) WriteText(w io.Writer) error {
 		budget -= len(lines)
 	}
 	out = append(out, help...)
-	_, err := io.WriteString(w, strings.Join(out, "\n")+"\n")
+	_, err := words.Fprintf(w, "%s\n", words.Text(words.JoinLines(out)))
 	return err
 }
 

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // A Step says how a variable came to be selected.
@@ -157,7 +158,7 @@ func (r *Refusal) String() string {
 		if r.Instead == 0 {
 			head = r.name.of(r.Var) + " is wanted, but these cannot be met together:"
 		}
-		return strings.Join(tell(head, r.Tree, r.linesMax), "\n")
+		return words.JoinLines(tell(head, r.Tree, r.linesMax))
 	}
 	return r.name.of(r.Var) + " is not selected: nothing that is selected calls for it"
 }

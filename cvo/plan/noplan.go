@@ -66,7 +66,7 @@ func (e *NoPlanError) Error() string {
 			fmt.Fprintf(&b, "\n- and %d more", len(e.Facts)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s", f)
+		words.Fprintf(&b, "\n- %s", f)
 	}
 	if len(e.Fixes) == 0 {
 		b.WriteString("\nNothing that was tried leads to a plan.")
@@ -74,7 +74,7 @@ func (e *NoPlanError) Error() string {
 	}
 	b.WriteString("\nEach of these was tried and leads to a plan:")
 	for _, f := range e.Fixes {
-		fmt.Fprintf(&b, "\n- %s (then %s)", strings.Join(f.Do, "; and "), f.Result())
+		words.Fprintf(&b, "\n- %s (then %s)", strings.Join(f.Do, "; and "), f.Result())
 	}
 	return b.String()
 }

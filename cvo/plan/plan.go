@@ -124,7 +124,7 @@ func (p *Plan) String() string {
 	case len(p.Steps) == 0 && len(p.Unseen) > 0:
 		b.WriteString("nothing to do, as far as is known\n")
 		for _, u := range p.Unseen {
-			fmt.Fprintf(&b, "unknown: %s; to find out: %s\n", u.What, u.Command)
+			words.Fprintf(&b, "unknown: %s; to find out: %s\n", u.What, u.Command)
 		}
 		return b.String()
 	case len(p.Steps) == 0:
@@ -139,22 +139,22 @@ func (p *Plan) String() string {
 	}
 	b.WriteString("; no plan is better\n")
 	if d := p.Detour; d != nil {
-		fmt.Fprintf(&b, "this is a detour: it leaves %s unevaluated, and the direct way %d, with %s and %s fewer; ask for that with -direct\n", words.Count(p.Cost.Unknown, "risk", "risks"), d.Unknown, words.Count(d.Updates, "update", "updates"), words.Count(d.Restarts, "node restart", "node restarts"))
+		words.Fprintf(&b, "this is a detour: it leaves %s unevaluated, and the direct way %d, with %s and %s fewer; ask for that with -direct\n", words.Count(p.Cost.Unknown, "risk", "risks"), d.Unknown, words.Count(d.Updates, "update", "updates"), words.Count(d.Restarts, "node restart", "node restarts"))
 	}
 	if p.Rules != "" {
-		fmt.Fprintf(&b, "%s is not in the table of rules: those of %s are assumed\n", p.From, p.Rules)
+		words.Fprintf(&b, "%s is not in the table of rules: those of %s are assumed\n", p.From, p.Rules)
 	}
 	for i, s := range p.Steps {
 		takes := words.Span(s.Takes)
 		if first := firstBeside(p.Steps, i); first < i {
 			takes += fmt.Sprintf(", at the same time as step %d", first+1)
 		}
-		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n", i+1, s, takes, s.Why)
+		words.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n", i+1, s, takes, s.Why)
 		writeTasks(&b, "first", s.First)
-		fmt.Fprintf(&b, "     do: %s\n     done when: %s\n     undo: %s\n", s.Command, s.After, s.Back)
+		words.Fprintf(&b, "     do: %s\n     done when: %s\n     undo: %s\n", s.Command, s.After, s.Back)
 		writeTasks(&b, "then", s.Then)
 		for _, u := range s.Unseen {
-			fmt.Fprintf(&b, "     unknown: %s; to find out: %s\n", u.What, u.Command)
+			words.Fprintf(&b, "     unknown: %s; to find out: %s\n", u.What, u.Command)
 		}
 	}
 	return b.String()
@@ -163,9 +163,9 @@ func (p *Plan) String() string {
 // writeTasks writes what to do before or after a step.
 func writeTasks(b *strings.Builder, when string, tasks []Task) {
 	for _, t := range tasks {
-		fmt.Fprintf(b, "     %s: %s\n       %s\n", when, t.What, t.Command)
+		words.Fprintf(b, "     %s: %s\n       %s\n", when, t.What, t.Command)
 		if t.After != "" {
-			fmt.Fprintf(b, "       done when: %s\n", t.After)
+			words.Fprintf(b, "       done when: %s\n", t.After)
 		}
 	}
 }

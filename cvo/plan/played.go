@@ -149,16 +149,16 @@ func (p *Played) String() string {
 		return fmt.Sprintf("%s %s", clock(from.Sub(p.Began)), clock(until.Sub(p.Began)))
 	}
 	for _, s := range p.Steps {
-		fmt.Fprintf(&b, "   %-11s %-11s  %s\n", span(s.PlannedBegin, s.PlannedEnd), span(s.Began, s.Ended), s.Step)
+		words.Fprintf(&b, "   %-11s %-11s  %s\n", span(s.PlannedBegin, s.PlannedEnd), span(s.Began, s.Ended), s.Step)
 	}
 	for _, text := range p.Estimated {
-		fmt.Fprintf(&b, "only estimated, and not carried out: %s\n", text)
+		words.Fprintf(&b, "only estimated, and not carried out: %s\n", text)
 	}
 	if p.NoQuorum > 0 {
-		fmt.Fprintf(&b, "etcd had no quorum for %s\n", p.NoQuorum)
+		words.Fprintf(&b, "etcd had no quorum for %s\n", p.NoQuorum)
 	}
 	for _, w := range p.Waits {
-		fmt.Fprintf(&b, "still waiting: %s: %s; to unblock: %s\n", w.Subject, w.Message, w.Unblock)
+		words.Fprintf(&b, "still waiting: %s: %s; to unblock: %s\n", w.Subject, w.Message, w.Unblock)
 	}
 	if p.Disruptions != nil && len(p.Disruptions) == 0 {
 		b.WriteString("no workload had fewer pods ready than before\n")

@@ -120,10 +120,10 @@ func (s *sinks) text(out string) {
 		body := strings.TrimLeftFunc(line, unicode.IsSpace)
 		word, _, _ := strings.Cut(body, " ")
 		folded := strings.HasPrefix(line, "  ") && utf8.RuneCountInString(before+word) >= page.Width // not broken by the name
-		before = line
 		if strings.HasPrefix(body, "FORGED") && !folded {
-			s.errorf("a name begins a line: %q", line)
+			s.errorf("a name begins a line: %q after %q", line, before)
 		}
+		before = line
 		if strings.HasPrefix(body, "::") || strings.Contains(line, "##[") || strings.Contains(strings.ToLower(line), "##vso[") {
 			s.errorf("a CI job would obey: %q", line)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
@@ -43,19 +42,19 @@ type Finding struct {
 }
 
 // String returns what WriteText writes, without the last newline.
-func (x *Explanation) String() string { return strings.Join(x.lines(ExplanationLines), "\n") }
+func (x *Explanation) String() string { return words.JoinLines(x.lines(ExplanationLines)) }
 
 // Within returns the text of String in at most the given number of bytes: the
 // longest lines are cut short if necessary.
 func (x *Explanation) Within(most int) string {
 	lines := x.lines(ExplanationLines)
-	text := strings.Join(lines, "\n")
+	text := words.JoinLines(lines)
 	for width := len(text); len(text) > most && width > 0; width-- {
 		short := make([]string, len(lines))
 		for i, line := range lines {
 			short[i] = words.Clip(line, width)
 		}
-		text = strings.Join(short, "\n")
+		text = words.JoinLines(short)
 	}
 	return words.Clip(text, most-len("..."))
 }
@@ -63,13 +62,13 @@ func (x *Explanation) Within(most int) string {
 // WriteText writes the findings as an indented list, then the advice, in at
 // most ExplanationLines lines; the JSON form of an Explanation is complete.
 func (x *Explanation) WriteText(w io.Writer) error {
-	_, err := io.WriteString(w, x.String()+"\n")
+	_, err := words.Fprintf(w, "%s\n", words.Text(x.String()))
 	return err
 }
 
 // WriteAll writes the same as WriteText, but without a limit on lines.
 func (x *Explanation) WriteAll(w io.Writer) error {
-	_, err := io.WriteString(w, strings.Join(x.lines(math.MaxInt32), "\n")+"\n")
+	_, err := words.Fprintf(w, "%s\n", words.Text(words.JoinLines(x.lines(math.MaxInt32))))
 	return err
 }
 

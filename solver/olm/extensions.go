@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -39,7 +40,7 @@ type TogetherError struct {
 
 // Error implements error.
 func (e *TogetherError) Error() string {
-	return "package " + e.Package + " cannot be installed together with the other extensions:\n" + e.Text
+	return words.Sprintf("package %s cannot be installed together with the other extensions:\n%s", e.Package, words.Text(e.Text))
 }
 
 // ResolveExtensions chooses bundles for several Extensions and respects what
@@ -398,5 +399,5 @@ func (t *together) why(ctx context.Context, before *encoded, s *solver.Solution,
 			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines, "\n"), nil
+	return words.JoinLines(lines), nil
 }

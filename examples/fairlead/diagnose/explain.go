@@ -173,16 +173,16 @@ func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, 
 	full := strings.TrimPrefix(namespace+"/"+name, "/")
 	switch k.has(s, namespace, name) {
 	case snapshot.Present:
-		_, err := fmt.Fprintf(c.Stdout, "%s %s: nothing is wrong with it, and it waits for nothing.\n", k.names[0], full)
+		_, err := words.Fprintf(c.Stdout, "%s %s: nothing is wrong with it, and it waits for nothing.\n", k.names[0], full)
 		if err == nil && len(d.Unknown) > 0 {
-			fmt.Fprintf(c.Stdout, "Not known: %s\n", words.First(whats(d), 3))
+			words.Fprintf(c.Stdout, "Not known: %s\n", words.First(whats(d), 3))
 			return args.ErrFindings
 		}
 		return err
 	case snapshot.Absent:
 		return fmt.Errorf("%s %s is not in the dump, which has all of its kind: check the name", k.names[0], full)
 	}
-	fmt.Fprintf(c.Stdout, "%s %s: it is not in the dump, which does not say that it does not exist.\n", k.names[0], full)
+	words.Fprintf(c.Stdout, "%s %s: it is not in the dump, which does not say that it does not exist.\n", k.names[0], full)
 	return args.ErrFindings
 }
 

@@ -51,7 +51,7 @@ func verdict(w io.Writer, d *diagnosis.Diagnosis) {
 	if !d.At.IsZero() {
 		parts = append(parts, "as of "+d.At.UTC().Format("2006-01-02 15:04"))
 	}
-	fmt.Fprintln(w, strings.Join(parts, "   "))
+	words.Fprintf(w, "%v\n", strings.Join(parts, "   "))
 }
 
 // span writes a duration as people do: 3h04m, 43m, 3d2h.
@@ -101,10 +101,10 @@ func stages(w io.Writer, d *diagnosis.Diagnosis, most int) {
 		if s.Total >= 0 {
 			count = fmt.Sprintf("%d/%d", s.Done, s.Total)
 		}
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-*s  %-7s  %s", width, s.Name, count, strings.Join(s.Says, ", ")), " "))
+		words.Fprintf(w, "%v\n", strings.TrimRight(fmt.Sprintf("%-*s  %-7s  %s", width, s.Name, count, strings.Join(s.Says, ", ")), " "))
 	}
 	if done > 0 {
-		fmt.Fprintf(w, "and %s; -v shows them\n", words.Count(done, "more pool", "more pools"))
+		words.Fprintf(w, "and %s; -v shows them\n", words.Count(done, "more pool", "more pools"))
 	}
 }
 
@@ -116,7 +116,7 @@ func steps(w io.Writer, d *diagnosis.Diagnosis, room int) {
 		left := some(&b, d, room, or)
 		if left == 0 || !or {
 			if left > 0 {
-				fmt.Fprintf(&b, "and %s; -v shows them\n", words.Count(left, "more step", "more steps"))
+				words.Fprintf(&b, "and %s; -v shows them\n", words.Count(left, "more step", "more steps"))
 			}
 			w.Write(b.Bytes())
 			return
@@ -159,11 +159,11 @@ func step(w io.Writer, i int, s *diagnosis.Step, or bool) {
 		page.Fold(w, "      only if ", s.Must)
 	}
 	if s.Command != "" {
-		fmt.Fprintf(w, "      %s\n", s.Command)
+		words.Fprintf(w, "      %s\n", s.Command)
 	}
 	if s.Or != nil && or {
 		page.Fold(w, "      ", s.Or.Do+"; only if "+s.Or.Must)
-		fmt.Fprintf(w, "      %s\n", s.Or.Command)
+		words.Fprintf(w, "      %s\n", s.Or.Command)
 	}
 }
 
@@ -171,10 +171,10 @@ func step(w io.Writer, i int, s *diagnosis.Step, or bool) {
 func unknown(w io.Writer, d *diagnosis.Diagnosis, most int) {
 	for i, g := range d.Unknown {
 		if i == most-1 && len(d.Unknown) > most {
-			fmt.Fprintf(w, "NOT KNOWN  and %s; -v shows them\n", words.Count(len(d.Unknown)-i, "more thing", "more things"))
+			words.Fprintf(w, "NOT KNOWN  and %s; -v shows them\n", words.Count(len(d.Unknown)-i, "more thing", "more things"))
 			return
 		}
-		fmt.Fprintf(w, "NOT KNOWN  %s: %s\n", g.What, g.How)
+		words.Fprintf(w, "NOT KNOWN  %s: %s\n", g.What, g.How)
 	}
 }
 
@@ -187,10 +187,10 @@ func whole(w io.Writer, d *diagnosis.Diagnosis) {
 		s := &d.Steps[i]
 		step(w, i, s, true)
 		if s.See != "" {
-			fmt.Fprintf(w, "      to see that: %s\n", s.See)
+			words.Fprintf(w, "      to see that: %s\n", s.See)
 		}
 		if s.Shows != "" {
-			fmt.Fprintf(w, "      whether it worked: %s\n", s.Shows)
+			words.Fprintf(w, "      whether it worked: %s\n", s.Shows)
 			page.Fold(w, "      ", s.Means)
 		}
 	}
@@ -208,7 +208,7 @@ func whole(w io.Writer, d *diagnosis.Diagnosis) {
 			page.Fold(w, "      it says: ", n.Quote)
 		}
 		for _, e := range d.Graph.From(n.ID) {
-			fmt.Fprintf(w, "      waits for %s (%s, %s)\n", e.To, e.Rule, e.Sure)
+			words.Fprintf(w, "      waits for %s (%s, %s)\n", e.To, e.Rule, e.Sure)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func initPackage(c *call) error {
@@ -79,6 +80,6 @@ func dockerfile(c *call) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.Stdout, name)
+	_, err = words.Fprintf(c.Stdout, "%s\n", name)
 	return err
 }

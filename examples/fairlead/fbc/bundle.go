@@ -95,16 +95,16 @@ func validateBundle(c *call) error {
 func writeFindings(w io.Writer, faults, advice catalog.Diagnostics) error {
 	var b strings.Builder
 	for _, d := range faults {
-		fmt.Fprintf(&b, "%s [%s]\n", d.Error(), d.Code)
+		words.Fprintf(&b, "%s [%s]\n", d.Error(), d.Code)
 	}
 	for _, d := range advice {
-		fmt.Fprintf(&b, "%s [warning: %s]\n", d.Error(), d.Code)
+		words.Fprintf(&b, "%s [warning: %s]\n", d.Error(), d.Code)
 	}
 	switch n := len(faults); {
 	case n > 0:
-		fmt.Fprintf(&b, "not valid: %s\n", words.Count(n, "finding", "findings"))
+		words.Fprintf(&b, "not valid: %s\n", words.Count(n, "finding", "findings"))
 	case len(advice) > 0:
-		fmt.Fprintf(&b, "valid, with %s\n", words.Count(len(advice), "warning", "warnings"))
+		words.Fprintf(&b, "valid, with %s\n", words.Count(len(advice), "warning", "warnings"))
 	default:
 		b.WriteString("valid\n")
 	}
@@ -150,7 +150,7 @@ func generateBundle(c *call) error {
 		if err := out.Close(); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.Stdout, filepath.Join(dir, filepath.FromSlash(f.name)))
+		words.Fprintf(c.Stdout, "%s\n", filepath.Join(dir, filepath.FromSlash(f.name)))
 	}
 	return nil
 }

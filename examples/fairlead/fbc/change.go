@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // output contains the flags of commands that write a catalog.
@@ -84,12 +85,12 @@ func filter(c *call) error {
 		list []edit.Change
 	}{{"added", report.Added}, {"dropped", report.Dropped}, {"changed", report.Changed}, {"not in the catalog", report.Unmet}} {
 		for _, change := range l.list {
-			fmt.Fprintf(c.Stderr, "%s: %s\n", l.what, change)
+			words.Fprintf(c.Stderr, "%s: %s\n", l.what, change)
 		}
 	}
 	for p := range part.Packages() { // the output must not lack unreadable parts
 		if err := sound(cat, p.Name()); err != nil {
-			fmt.Fprintf(c.Stderr, "nothing is written: package %s may have documents that cannot be read\n", p.Name())
+			words.Fprintf(c.Stderr, "nothing is written: package %s may have documents that cannot be read\n", p.Name())
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func merge(c *call) error {
 		err = args.ErrFindings
 	}
 	for _, conflict := range conflicts {
-		fmt.Fprintln(c.Stderr, conflict)
+		words.Fprintf(c.Stderr, "%v\n", conflict)
 	}
 	if err != nil {
 		return err
@@ -179,7 +180,7 @@ func convert(c *call) error {
 			return err
 		}
 		for _, change := range kept {
-			fmt.Fprintf(c.Stderr, "not converted: %s\n", change)
+			words.Fprintf(c.Stderr, "not converted: %s\n", change)
 		}
 		cat = converted
 	}

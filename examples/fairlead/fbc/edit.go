@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/catalog/source"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // editing is a catalog that a command changes.
@@ -174,7 +175,7 @@ func (c *call) fixed(path string, fsys fs.FS, show bool) (fs.FS, error) {
 		return nil, err
 	}
 	for _, d := range done.Applied {
-		fmt.Fprintf(c.Stderr, "fixed: %s\n", d)
+		words.Fprintf(c.Stderr, "fixed: %s\n", d)
 	}
 	if len(done.Patch.Changes) == 0 {
 		return fsys, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func list(c *call) error {
@@ -37,7 +38,7 @@ func list(c *call) error {
 		packages = one(p)
 	}
 	w := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, map[string]string{
+	words.Fprintf(w, "%s\n", map[string]words.Text{
 		"packages": "NAME\tDISPLAY NAME\tDEFAULT CHANNEL", "channels": "PACKAGE\tCHANNEL\tHEAD",
 		"bundles": "PACKAGE\tCHANNEL\tBUNDLE\tREPLACES\tSKIPS\tSKIP RANGE\tIMAGE",
 		"sizes":   "PACKAGE\tBUNDLES\tBYTES\tMANIFESTS\tCSV METADATA\tICON",
@@ -71,7 +72,7 @@ func packageRow(w io.Writer, p *catalog.Package) error {
 			}
 		}
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name(), display, p.DefaultChannel())
+	words.Fprintf(w, "%s\t%s\t%s\n", p.Name(), display, p.DefaultChannel())
 	return nil
 }
 
@@ -80,7 +81,7 @@ func sizeRow(c *call) func(io.Writer, *catalog.Package) error {
 	return func(w io.Writer, p *catalog.Package) error {
 		s, err := edit.SizeOf(c.Context, p)
 		if err == nil {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", s.Package, s.Bundles, s.Bytes, s.Objects, s.Metadata, s.Icon)
+			words.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", s.Package, s.Bundles, s.Bytes, s.Objects, s.Metadata, s.Icon)
 		}
 		return err
 	}
@@ -96,7 +97,7 @@ func channelRows(w io.Writer, p *catalog.Package) error {
 		default:
 			head += " (several)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name(), ch.Name(), head)
+		words.Fprintf(w, "%s\t%s\t%s\n", p.Name(), ch.Name(), head)
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func bundleRows(w io.Writer, p *catalog.Package) error {
 			if b, ok := p.Bundle(e.Name); ok {
 				image = b.Image()
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Name(), ch.Name(), e.Name, e.Replaces, strings.Join(e.Skips, ","), e.SkipRange, image)
+			words.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Name(), ch.Name(), e.Name, e.Replaces, strings.Join(e.Skips, ","), e.SkipRange, image)
 		}
 	}
 	return nil

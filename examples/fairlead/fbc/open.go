@@ -43,10 +43,10 @@ func (c *call) openSound(path string) (*catalog.Catalog, error) {
 func (c *call) tell(found catalog.Diagnostics, most int, kind, path string) {
 	for i, d := range found {
 		if more := len(found) - i; i == most && more > 1 {
-			fmt.Fprintf(c.Stderr, "%sand %d more; %s lists them\n", kind, more, shell.Command("fairlead catalog validate %s", path))
+			words.Fprintf(c.Stderr, "%sand %d more; %s lists them\n", kind, more, shell.Command("fairlead catalog validate %s", path))
 			break
 		}
-		fmt.Fprintf(c.Stderr, "%s%s\n", kind, d)
+		words.Fprintf(c.Stderr, "%s%s\n", kind, d)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/packages"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // sourceFlags declares the flags for the catalog source that a catalog represents.
@@ -56,7 +57,7 @@ func packageManifest(c *call) error {
 		if o.Channel != "" {
 			fmt.Fprintf(c.Stderr, ", channel %s", o.Channel)
 		}
-		fmt.Fprintf(c.Stderr, ": %s\n", o.Why)
+		words.Fprintf(c.Stderr, ": %s\n", o.Why)
 	}
 	if err := c.showManifests(*format, list, shown); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (c *call) showManifests(format string, list *packages.PackageManifestList, 
 			_, err = c.Stdout.Write(text)
 			return err
 		}
-		_, err = fmt.Fprintf(c.Stdout, "%s\n", text)
+		_, err = c.Stdout.Write(append(text, '\n'))
 		return err
 	}
 	w := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', 0)
@@ -100,7 +101,7 @@ func (c *call) showManifests(format string, list *packages.PackageManifestList, 
 		if m.Status.Deprecation != nil {
 			deprecated = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Status.CatalogSource, m.Status.DefaultChannel, current, deprecated)
+		words.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Status.CatalogSource, m.Status.DefaultChannel, current, deprecated)
 	}
 	return w.Flush()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/catalog/template"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func render(c *call) error {
@@ -43,12 +44,12 @@ func (c *call) renderBundle(dir string, opts *bundle.RenderOptions) (*bundle.Doc
 	if c.lenient != nil && *c.lenient {
 		for _, d := range b.Lint(nil) {
 			if d.Code == catalog.CodeDuplicateKey {
-				fmt.Fprintf(c.Stderr, "warning: %s\n", d)
+				words.Fprintf(c.Stderr, "warning: %s\n", d)
 			}
 		}
 	}
 	for _, lost := range b.Unread() {
-		fmt.Fprintf(c.Stderr, "warning: %s\n", lost)
+		words.Fprintf(c.Stderr, "warning: %s\n", lost)
 	}
 	return d, nil
 }
@@ -60,7 +61,7 @@ func (c *call) reported(err error) error {
 		return err
 	}
 	for _, d := range findings {
-		fmt.Fprintln(c.Stderr, d)
+		words.Fprintf(c.Stderr, "%v\n", d)
 	}
 	return args.ErrFindings
 }
@@ -123,7 +124,7 @@ func expand(c *call) error {
 		return c.reported(err)
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintln(c.Stderr, w)
+		words.Fprintf(c.Stderr, "%v\n", w)
 	}
 	if *format == "yaml" {
 		return result.WriteYAML(c.Stdout)

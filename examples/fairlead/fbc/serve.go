@@ -2,7 +2,6 @@ package fbc
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/catalog/serve"
 	"github.com/fairlead/fairlead/examples/internal/listen"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func serveCatalog(c *call) error {
@@ -25,7 +25,7 @@ func serveCatalog(c *call) error {
 	mux := http.NewServeMux()
 	mux.Handle("/", serve.NewHandler(cat, nil))
 	mux.Handle("/apis/", serve.NewPackages([]serve.Shelf{{Source: *from, Catalog: cat}}, nil))
-	return listen.Serve(c.Context, *address, mux, func(at net.Addr) { fmt.Fprintf(c.Stdout, "http://%s/api/v1/all\n", at) })
+	return listen.Serve(c.Context, *address, mux, func(at net.Addr) { words.Fprintf(c.Stdout, "http://%s/api/v1/all\n", at) })
 }
 
 // pull merges the changes of another catalog since a base into a catalog.
@@ -52,7 +52,7 @@ func (c *call) pull(base, ours, theirs string, opts *edit.MergeOptions, show boo
 		conflicts = disagree.Conflicts
 	}
 	for _, conflict := range conflicts {
-		fmt.Fprintln(c.Stderr, conflict)
+		words.Fprintf(c.Stderr, "%v\n", conflict)
 	}
 	if err != nil {
 		return findingsIf(disagree != nil, err)

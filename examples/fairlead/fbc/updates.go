@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/draw"
 	"github.com/fairlead/fairlead/catalog/release"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm/reach"
 )
 
@@ -69,9 +70,9 @@ func path(c *call) error {
 		from, ok1 := g.Find(user.Name)
 		to, ok2 := g.Find(c.Arg(3))
 		if way, ok := g.Path(from, to); ok && ok1 && ok2 {
-			fmt.Fprintf(c.Stdout, "in channel %s:\n  %s%s\n", ch.Name(), from, map[bool]string{true: " (not in the catalog)"}[unlisted])
+			words.Fprintf(c.Stdout, "in channel %s:\n  %s%s\n", ch.Name(), from, map[bool]string{true: " (not in the catalog)"}[unlisted])
 			for _, e := range way {
-				fmt.Fprintf(c.Stdout, "  -> %s (%s)\n", e.To, e.Kind)
+				words.Fprintf(c.Stdout, "  -> %s (%s)\n", e.To, e.Kind)
 			}
 			return sound(cat, p.Name())
 		}
@@ -80,7 +81,7 @@ func path(c *call) error {
 		return sound(cat, p.Name())
 	}
 	if err := sound(cat, p.Name()); err != nil {
-		fmt.Fprintf(c.Stdout, "whether updates lead from %s to %s is not known: a part of package %s cannot be read\n", c.Arg(2), c.Arg(3), p.Name())
+		words.Fprintf(c.Stdout, "whether updates lead from %s to %s is not known: a part of package %s cannot be read\n", c.Arg(2), c.Arg(3), p.Name())
 		return err
 	}
 	// Do not report that a channel lacks the goal if another one has it.
@@ -93,7 +94,7 @@ func path(c *call) error {
 		channels = near
 	}
 	for _, ch := range channels {
-		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), graph(ch).WhyNot(user.Name, c.Arg(3)))
+		words.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), graph(ch).WhyNot(user.Name, c.Arg(3)))
 	}
 	return args.ErrFindings
 }
@@ -139,13 +140,13 @@ func (c *call) across(p *catalog.Package, rules catalog.Rules) bool {
 	in := ""
 	for i, h := range way {
 		if h.Channel != in {
-			fmt.Fprintf(c.Stdout, "%s %s:\n", map[bool]string{true: "in channel", false: "change to channel"}[i == 0], h.Channel)
+			words.Fprintf(c.Stdout, "%s %s:\n", map[bool]string{true: "in channel", false: "change to channel"}[i == 0], h.Channel)
 			in = h.Channel
 		}
 		if i == 0 {
-			fmt.Fprintf(c.Stdout, "  %s\n", from)
+			words.Fprintf(c.Stdout, "  %s\n", from)
 		}
-		fmt.Fprintf(c.Stdout, "  -> %s (%s)\n", h.To, h.Kind)
+		words.Fprintf(c.Stdout, "  -> %s (%s)\n", h.To, h.Kind)
 	}
 	return ok
 }
@@ -228,10 +229,10 @@ func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
 		}
 	}
 	for _, f := range report.Fixes {
-		fmt.Fprintf(c.Stderr, "fixed: %s\n", f)
+		words.Fprintf(c.Stderr, "fixed: %s\n", f)
 	}
 	for _, left := range report.Left {
-		fmt.Fprintf(c.Stderr, "left: %s\n", left)
+		words.Fprintf(c.Stderr, "left: %s\n", left)
 	}
 	if len(report.Left) > 0 {
 		return args.ErrFindings

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/situation"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Command is the verb.
@@ -103,7 +104,7 @@ func refuse(c *args.Call, no *plan.NoPlanError, asJSON bool) (err error) {
 	if asJSON {
 		err = c.JSON(no)
 	} else {
-		_, err = fmt.Fprintln(c.Painted(args.Leading(tones)), no)
+		_, err = words.Fprintf(c.Painted(args.Leading(tones)), "%s\n", words.Text(no.Error()))
 	}
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func playOut(c *args.Call, s *plan.Situation, goal *plan.Goal, policy *plan.Poli
 	case "mermaid":
 		err = played.WriteMermaid(c.Stdout)
 	default:
-		_, err = fmt.Fprintf(c.Stdout, "%v\n%v", p, played)
+		_, err = words.Fprintf(c.Stdout, "%s\n%s", words.Text(p.String()), words.Text(played.String()))
 	}
 	if err == nil && !played.Done {
 		err = args.ErrFindings

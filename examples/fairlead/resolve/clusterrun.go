@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -60,7 +61,7 @@ func (c *command) checkCluster(questions []string) error {
 // clusterQuestion answers a question about a dumped cluster.
 func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, stderr io.Writer) (int, error) {
 	for _, text := range c.held.odd {
-		fmt.Fprintln(stderr, "note:", text)
+		words.Fprintf(stderr, "note: %s\n", text)
 	}
 	names, err := c.held.spaces(c.clusterFlags.namespace)
 	if err != nil {
@@ -75,7 +76,7 @@ func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, 
 		req, waits := c.held.request(name)
 		if slices.Contains(names, name) {
 			for _, text := range waits {
-				fmt.Fprintln(stderr, text)
+				words.Fprintf(stderr, "%s\n", text)
 			}
 		}
 		reqs = append(reqs, req)
@@ -151,7 +152,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		if c.format == "json" {
 			text = stderr
 		} else {
-			fmt.Fprintf(stdout, "namespace %s\n", n.Namespace)
+			words.Fprintf(stdout, "namespace %s\n", n.Namespace)
 		}
 		blocked, err := c.printWaits(n, text)
 		if err != nil {
@@ -168,7 +169,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 				return 0, err
 			}
 			if c.format == "json" {
-				fmt.Fprintf(text, "namespace %s\n", n.Namespace)
+				words.Fprintf(text, "namespace %s\n", n.Namespace)
 			}
 			if err := x.WriteText(text); err != nil {
 				return 0, err
@@ -191,9 +192,9 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		if c.format == "json" {
 			to = stderr
 		}
-		fmt.Fprintf(to, "waiting namespaces: %s\n  %s\n", strings.Join(conflict.Wait, ", "), conflict.Text)
+		words.Fprintf(to, "waiting namespaces: %s\n  %s\n", strings.Join(conflict.Wait, ", "), conflict.Text)
 		if conflict.Advice != "" {
-			fmt.Fprintf(to, "To do: %s\n", conflict.Advice)
+			words.Fprintf(to, "To do: %s\n", conflict.Advice)
 		}
 	}
 	if c.format == "json" {
@@ -207,7 +208,7 @@ func (c *command) runAdopt(ctx context.Context, r *olm.Resolver, req *olm.Reques
 	a, err := r.Adopt(ctx, req, c.adopt, "")
 	var refused *olm.AdoptError
 	if errors.As(err, &refused) {
-		_, err := fmt.Fprintln(stdout, refused)
+		_, err := words.Fprintf(stdout, "%s\n", words.Text(refused.Error()))
 		return statusNoSolution, err
 	}
 	if err != nil {
@@ -250,12 +251,12 @@ func (c *command) runImpact(ctx context.Context, r *olm.Resolver, reqs []*olm.Re
 		return status, printJSON(stdout, found)
 	}
 	var b strings.Builder
-	fmt.Fprintln(&b, strings.TrimRight(found.String(), "\n"))
+	words.Fprintf(&b, "%s\n", words.Text(strings.TrimRight(found.String(), "\n")))
 	for _, m := range found.Members {
 		for _, s := range m.Subscriptions {
-			fmt.Fprintf(&b, "namespace %s, subscription %s: %s\n", m.Name, s.Subscription, s.Kind)
+			words.Fprintf(&b, "namespace %s, subscription %s: %s\n", m.Name, s.Subscription, s.Kind)
 			for _, line := range s.Why {
-				fmt.Fprintf(&b, "  %s\n", line)
+				words.Fprintf(&b, "  %s\n", line)
 			}
 		}
 	}

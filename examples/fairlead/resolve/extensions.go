@@ -1,10 +1,10 @@
 package resolve
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/extension"
 )
@@ -74,17 +74,17 @@ func printExtensions(w io.Writer, all []extensionAnswer) (fine bool, err error) 
 	var b strings.Builder
 	fine = true
 	for _, a := range all {
-		fmt.Fprintf(&b, "clusterextension %s\n", a.Extension)
+		words.Fprintf(&b, "clusterextension %s\n", a.Extension)
 		switch {
 		case a.Problem != "":
 			fine = false
-			fmt.Fprintf(&b, "  %s\n", a.Problem)
+			words.Fprintf(&b, "  %s\n", a.Problem)
 		case a.Bundle.Name == a.Installed:
-			fmt.Fprintf(&b, "  %s, as installed\n", a.Installed)
+			words.Fprintf(&b, "  %s, as installed\n", a.Installed)
 		default:
-			fmt.Fprintf(&b, "  %s from catalog %s\n", a.Bundle.Name, a.Bundle.Source)
+			words.Fprintf(&b, "  %s from catalog %s\n", a.Bundle.Name, a.Bundle.Source)
 			if a.Installed != "" {
-				fmt.Fprintf(&b, "  updates %s\n", a.Installed)
+				words.Fprintf(&b, "  updates %s\n", a.Installed)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/lock"
 )
@@ -30,23 +31,23 @@ func (c *command) keepLock(ctx context.Context, r *olm.Resolver, req *olm.Reques
 	held, err := lock.Parse(c.lock, text)
 	switch {
 	case err != nil && c.relock:
-		fmt.Fprintln(stderr, err)
+		words.Fprintf(stderr, "%v\n", err)
 		return c.writeLock(now, stderr, "rewritten")
 	case err != nil:
 		return 0, fmt.Errorf("-lock: %w", err)
 	}
 	differences := held.Diff(now)
 	if len(differences) == 0 {
-		fmt.Fprintf(stderr, "lock %s matches\n", c.lock)
+		words.Fprintf(stderr, "lock %s matches\n", c.lock)
 		return statusResolved, nil
 	}
 	if c.relock {
 		for _, d := range differences {
-			fmt.Fprintln(stderr, d)
+			words.Fprintf(stderr, "%v\n", d)
 		}
 		return c.writeLock(now, stderr, "rewritten")
 	}
-	fmt.Fprintf(stderr, "lock %s: %v\n", c.lock, &lock.MismatchError{Differences: differences})
+	words.Fprintf(stderr, "lock %s: %v\n", c.lock, words.Text((&lock.MismatchError{Differences: differences}).Error()))
 	return statusNoSolution, nil
 }
 
@@ -54,6 +55,6 @@ func (c *command) writeLock(l *lock.Lock, stderr io.Writer, how string) (int, er
 	if err := os.WriteFile(c.lock, l.Format(), 0o666); err != nil {
 		return 0, fmt.Errorf("-lock: %w", err)
 	}
-	fmt.Fprintf(stderr, "lock %s %s\n", c.lock, how)
+	words.Fprintf(stderr, "lock %s %s\n", c.lock, how)
 	return statusResolved, nil
 }

@@ -127,7 +127,7 @@ func (c *command) noteStrays(req *olm.Request, stderr io.Writer) error {
 		if near := words.Nearest(csv.Name, bundles); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		if _, err := fmt.Fprintf(stderr, "note: -installed %s has no effect: no catalog has it, and no subscription is for it; %s\n", csv.Name, hint); err != nil {
+		if _, err := words.Fprintf(stderr, "note: -installed %s has no effect: no catalog has it, and no subscription is for it; %s\n", csv.Name, hint); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func (c *command) undecided(w io.Writer, why error) error {
 	if c.drawn() {
 		return errors.New(text)
 	}
-	return c.print(w, value, nil, func(b *bytes.Buffer) { fmt.Fprintln(b, text) })
+	return c.print(w, value, nil, func(b *bytes.Buffer) { words.Fprintf(b, "%s\n", text) })
 }
 
 // resolve resolves the request; update is nil unless only some packages must be

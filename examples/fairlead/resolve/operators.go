@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/reading"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 )
 
@@ -83,7 +84,7 @@ func runOperators(call *args.Call) error {
 		notes = append(notes, more...)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(call.Stderr, "note:", n)
+		words.Fprintf(call.Stderr, "note: %s\n", n)
 	}
 	switch {
 	case *uninstall != "":

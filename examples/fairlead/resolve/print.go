@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -54,11 +55,11 @@ func (c *command) printResolution(w io.Writer, res *olm.Resolution, update *olm.
 		}
 		if update != nil {
 			for _, m := range update.Moved {
-				fmt.Fprintf(b, "%s moves to %s: %s %s\n", m.From, m.To, m.From, m.Why)
+				words.Fprintf(b, "%s moves to %s: %s %s\n", m.From, m.To, m.From, m.Why)
 			}
 		}
 		for _, warning := range res.Warnings {
-			fmt.Fprintf(b, "warning: %s: %s\n", warning.Subject, warning.Text)
+			words.Fprintf(b, "warning: %s: %s\n", warning.Subject, warning.Text)
 		}
 	})
 }
@@ -72,9 +73,9 @@ func printWhy(b *bytes.Buffer, s *olm.Outcome) {
 	if s.Head != "" && s.Head != s.Operator {
 		head = ", not the head " + s.Head
 	}
-	fmt.Fprintf(b, "subscription %s: %s%s, because\n", s.Subscription, s.Operator, head)
+	words.Fprintf(b, "subscription %s: %s%s, because\n", s.Subscription, s.Operator, head)
 	for _, why := range s.Why {
-		fmt.Fprintf(b, "  %s\n", why)
+		words.Fprintf(b, "  %s\n", why)
 	}
 }
 
@@ -95,7 +96,7 @@ func printHops(b *bytes.Buffer, p *olm.Path) {
 			if c.Updates != "" {
 				text = "update " + c.Updates + " to " + c.Name
 			}
-			fmt.Fprintf(b, "  %s from channel %s of catalog %s\n", text, c.Channel, c.Source.Name)
+			words.Fprintf(b, "  %s from channel %s of catalog %s\n", text, c.Channel, c.Source.Name)
 		}
 	}
 }
@@ -104,9 +105,9 @@ func printHops(b *bytes.Buffer, p *olm.Path) {
 func (c *command) printDeadEnd(w io.Writer, e *olm.PathError) error {
 	return c.print(w, e, e.Nearest, func(b *bytes.Buffer) {
 		for _, d := range e.Dead {
-			fmt.Fprintf(b, "no path leads to %s\n  %s\n", d.Target, d.Why)
+			words.Fprintf(b, "no path leads to %s\n  %s\n", d.Target, d.Why)
 			if d.Reached != "" {
-				fmt.Fprintf(b, "  the nearest reachable one is %s\n", d.Reached)
+				words.Fprintf(b, "  the nearest reachable one is %s\n", d.Reached)
 			}
 		}
 		printHops(b, e.Nearest)
@@ -114,15 +115,15 @@ func (c *command) printDeadEnd(w io.Writer, e *olm.PathError) error {
 }
 
 func printChoice(b *bytes.Buffer, c *olm.Choice) {
-	fmt.Fprintf(b, "%s from catalog %s\n", c.Candidate, c.Source.Name)
+	words.Fprintf(b, "%s from catalog %s\n", c.Candidate, c.Source.Name)
 	if len(c.Subscriptions) > 0 {
-		fmt.Fprintf(b, "  for subscription %s\n", strings.Join(c.Subscriptions, ", "))
+		words.Fprintf(b, "  for subscription %s\n", strings.Join(c.Subscriptions, ", "))
 	}
 	if c.Updates != "" {
-		fmt.Fprintf(b, "  updates %s\n", c.Updates)
+		words.Fprintf(b, "  updates %s\n", c.Updates)
 	}
 	for _, r := range c.RequiredBy {
-		fmt.Fprintf(b, "  required by %s: %s\n", r.Operator, r.Text)
+		words.Fprintf(b, "  required by %s: %s\n", r.Operator, r.Text)
 	}
 }
 
@@ -147,10 +148,10 @@ func (c *command) printRejections(w io.Writer, found []olm.Rejection) error {
 			if j.Chosen {
 				why = "is chosen"
 			}
-			fmt.Fprintf(b, "%s from catalog %s %s\n", j.Candidate, j.Source.Name, why)
+			words.Fprintf(b, "%s from catalog %s %s\n", j.Candidate, j.Source.Name, why)
 		}
 		if len(found) == 0 {
-			fmt.Fprintf(b, "no catalog has a bundle named %s\n", c.whyNot)
+			words.Fprintf(b, "no catalog has a bundle named %s\n", c.whyNot)
 		}
 	})
 }

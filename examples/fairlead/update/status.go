@@ -169,7 +169,7 @@ func printPool(w io.Writer, p *cvo.PoolReport) {
 		words.Fprintf(w, "Pool %s: unknown\n", p.Name)
 		return
 	}
-	fmt.Fprintf(w, "Pool %s: %s, %d of %d nodes updated", p.Name, p.State, p.Updated, p.Total)
+	words.Fprintf(w, "Pool %s: %s, %d of %d nodes updated", p.Name, p.State, p.Updated, p.Total)
 	for _, n := range []struct {
 		n    int
 		what string

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // errDeclared ends a call that only has to declare its flags.
@@ -113,7 +114,7 @@ func (c *Command) WithCompletion() Program {
 			return run(ctx, line, stdin, stdout, stderr)
 		}
 		for _, word := range c.Candidates(ctx, line[1:]) {
-			fmt.Fprintln(stdout, word)
+			words.Fprintf(stdout, "%s\n", word)
 		}
 		return StatusFine
 	}

@@ -75,7 +75,7 @@ type Call struct {
 // unless something worse happens. It may be called from several goroutines.
 func (c *Call) Warn(format string, values ...any) {
 	c.warned.Store(true)
-	fmt.Fprintf(c.Stderr, "warning: "+format+"\n", values...)
+	words.Fprintf(c.Stderr, "warning: "+format+"\n", values...)
 }
 
 // Unused prints a note about each value of a flag that names nothing that exists, with a
@@ -89,7 +89,7 @@ func (c *Call) Unused(flag string, values, there []string) {
 		if nearest := words.Nearest(v, there); nearest != "" {
 			text += "; did you mean " + nearest + "?"
 		}
-		fmt.Fprintln(c.Stderr, "note: "+text)
+		words.Fprintf(c.Stderr, "note: %s\n", text)
 	}
 }
 
@@ -152,13 +152,13 @@ func (c *Command) run(call *Call) int {
 	case errors.Is(err, flag.ErrHelp):
 		c.help(call.Stdout, call.Name)
 		if call.Shared != "" {
-			fmt.Fprintf(call.Stdout, "\n%s\n", call.Shared)
+			words.Fprintf(call.Stdout, "\n%s\n", words.Text(call.Shared))
 		}
 		return StatusFine
 	case errors.As(err, &usage):
-		fmt.Fprintf(call.Stderr, "%s: %v; see %[1]s -h\n", call.Name, err)
+		words.Fprintf(call.Stderr, "%s: %v; see %[1]s -h\n", call.Name, err)
 	default:
-		fmt.Fprintf(call.Stderr, "%s: %v%s\n", call.Name, err, pathHint(err))
+		words.Fprintf(call.Stderr, "%s: %v%s\n", call.Name, err, pathHint(err))
 	}
 	return StatusBad
 }
@@ -209,7 +209,7 @@ func (c *Command) dispatch(call *Call) int {
 		if best := closest(first, c.Commands); best != "" {
 			text = fmt.Sprintf("; did you mean %s?", best)
 		}
-		fmt.Fprintf(call.Stderr, "%s: unknown command %q%s (%[1]s help lists them)\n", call.Name, first, text)
+		words.Fprintf(call.Stderr, "%s: unknown command %q%s (%[1]s help lists them)\n", call.Name, first, text)
 		return StatusBad
 	}
 	call.Name += " " + first
@@ -260,9 +260,9 @@ func closest(word string, commands []*Command) string {
 // help prints how a command is called.
 func (c *Command) help(w io.Writer, name string) {
 	if len(c.Commands) == 0 {
-		fmt.Fprintf(w, "usage: %s %s\n\n%s\n", name, c.Usage, c.About)
+		words.Fprintf(w, "usage: %s %s\n\n%s\n", name, c.Usage, words.Text(c.About))
 	} else {
-		fmt.Fprintf(w, "%s: %s\n", name, c.About)
+		words.Fprintf(w, "%s: %s\n", name, words.Text(c.About))
 		width := 0
 		for _, sub := range c.Commands {
 			width = max(width, len(sub.Name))
@@ -271,10 +271,10 @@ func (c *Command) help(w io.Writer, name string) {
 		for _, sub := range c.Commands {
 			page.Fold(w, fmt.Sprintf("  %-*s  ", width, sub.Name), sub.About)
 		}
-		fmt.Fprintf(w, "\nRun %s help COMMAND for details.\n", name)
+		words.Fprintf(w, "\nRun %s help COMMAND for details.\n", name)
 	}
 	if c.Help != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.Trim(c.Help, "\n"))
+		words.Fprintf(w, "\n%s\n", words.Text(strings.Trim(c.Help, "\n")))
 	}
 	if len(c.Configured) > 0 {
 		var list []string
@@ -282,12 +282,12 @@ func (c *Command) help(w io.Writer, name string) {
 			list = append(list, variable(flag)+" sets -"+flag)
 		}
 		program, _, _ := strings.Cut(name, " ")
-		fmt.Fprintf(w, "\n%s by default; so can a file: see %s help config\n", words.List(list, "and", len(list)), program)
+		words.Fprintf(w, "\n%s by default; so can a file: see %s help config\n", words.List(list, "and", len(list)), program)
 	}
 	if c.Examples != "" {
 		fmt.Fprintf(w, "\nexamples:\n")
 		for line := range strings.Lines(strings.TrimSpace(c.Examples)) {
-			fmt.Fprintf(w, "  %s\n", strings.TrimSpace(line))
+			words.Fprintf(w, "  %s\n", strings.TrimSpace(line))
 		}
 	}
 }

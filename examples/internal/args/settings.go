@@ -178,7 +178,7 @@ func (s *Settings) Command() *Command {
 	var help strings.Builder
 	help.WriteString("Flags that you repeat every day can be set by an environment variable or in a file:\n\n")
 	for _, x := range s.List {
-		fmt.Fprintf(&help, "  -%-8s  %-17s  %s\n", x.Flag, variable(x.Flag), x.About)
+		words.Fprintf(&help, "  -%-8s  %-17s  %s\n", x.Flag, variable(x.Flag), words.Text(x.About))
 	}
 	help.WriteString(`
 The command line overrides the variable, and the variable overrides the file; all values of a flag
@@ -189,12 +189,12 @@ the system (~/.config, ~/Library/Application Support, %AppData%). For example:
 `)
 	for _, x := range s.List {
 		if !x.Many {
-			fmt.Fprintf(&help, "  %s: %s\n", x.Flag, x.Example[0])
+			words.Fprintf(&help, "  %s: %s\n", x.Flag, x.Example[0])
 			continue
 		}
-		fmt.Fprintf(&help, "  %s:\n", x.Flag)
+		words.Fprintf(&help, "  %s:\n", x.Flag)
 		for _, v := range x.Example {
-			fmt.Fprintf(&help, "  - %s\n", v)
+			words.Fprintf(&help, "  - %s\n", v)
 		}
 	}
 	return &Command{
@@ -223,14 +223,14 @@ func (s *Settings) tell(c *Call) error {
 			Settings []given `json:"settings"`
 		}{file, all})
 	}
-	fmt.Fprintf(c.Stdout, "file: %s\n", file)
+	words.Fprintf(c.Stdout, "file: %s\n", file)
 	for _, g := range all {
 		if g.From == "" {
-			fmt.Fprintf(c.Stdout, "-%s: not set\n", g.Flag)
+			words.Fprintf(c.Stdout, "-%s: not set\n", g.Flag)
 			continue
 		}
 		for _, v := range g.Values {
-			fmt.Fprintf(c.Stdout, "-%s %s  (%s)\n", g.Flag, v, g.From)
+			words.Fprintf(c.Stdout, "-%s %s  (%s)\n", g.Flag, v, g.From)
 		}
 	}
 	return nil

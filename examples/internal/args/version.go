@@ -3,6 +3,8 @@ package args
 import (
 	"fmt"
 	"runtime/debug"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Version is a command that reports what the program was built from.
@@ -38,15 +40,15 @@ func Version() *Command {
 			if *format == "json" {
 				return c.JSON(v)
 			}
-			fmt.Fprintf(c.Stdout, "version  %s\n", v.Version)
+			words.Fprintf(c.Stdout, "version  %s\n", v.Version)
 			if v.Commit != "" {
 				text := v.Commit + " of " + v.Time
 				if v.Modified {
 					text += ", with uncommitted changes"
 				}
-				fmt.Fprintf(c.Stdout, "commit   %s\n", text)
+				words.Fprintf(c.Stdout, "commit   %s\n", text)
 			}
-			fmt.Fprintf(c.Stdout, "go       %s\n", v.Go)
+			words.Fprintf(c.Stdout, "go       %s\n", v.Go)
 			return nil
 		},
 	}

@@ -12,15 +12,15 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/fairlead/fairlead/examples/internal/report"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func main() {
 	if err := report.Reply(context.Background(), os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		words.Fprintf(os.Stderr, "%v\n", err)
 		os.Exit(1)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // running says how to read a running cluster: with a program of the PATH, which knows the
@@ -57,7 +58,7 @@ func (s *Source) live(r *snapshot.Reader) error {
 	if err != nil {
 		where = []byte("the current context")
 	}
-	fmt.Fprintf(s.call.Stderr, "note: %s reads the cluster of %s\n", run.program, cmp.Or(strings.TrimSpace(string(where)), "the current context"))
+	words.Fprintf(s.call.Stderr, "note: %s reads the cluster of %s\n", run.program, cmp.Or(strings.TrimSpace(string(where)), "the current context"))
 	served, err := run.call(s, "api-resources", "--verbs=list", "-o", "name", "--no-headers")
 	if err != nil {
 		return fmt.Errorf("%s: the cluster does not answer: %w", run.program, err)

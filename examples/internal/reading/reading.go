@@ -216,10 +216,10 @@ func isArchive(name string) bool {
 // found prints a warning, which is a finding: what could not be read is unknown.
 func (s *Source) found(text string) {
 	if s.Informative {
-		fmt.Fprintln(s.call.Stderr, words.Visible("warning: "+text))
+		words.Fprintf(s.call.Stderr, "warning: %s\n", text)
 		return
 	}
-	s.call.Warn("%s", words.Visible(text))
+	s.call.Warn("%s", text)
 }
 
 // NotKnown writes what is not known, each with the command that lists it, and reports whether there
@@ -227,7 +227,7 @@ func (s *Source) found(text string) {
 func NotKnown(to io.Writer, gaps []cvo.Gap) bool {
 	for _, g := range gaps {
 		page.Fold(to, "not known: ", g.What)
-		fmt.Fprintf(to, "  to find out: %s\n", g.How)
+		words.Fprintf(to, "  to find out: %s\n", g.How)
 	}
 	return len(gaps) > 0
 }
@@ -237,7 +237,7 @@ func (s *Source) say(out *snapshot.Snapshot) {
 	all := s.call.Flags.Lookup("v").Value.String() == "true"
 	to := s.call.Stderr
 	if taken := out.Assumed(); all && taken != "" {
-		fmt.Fprintln(to, words.Visible("note: assumed: "+taken+"; if they are not, read them with -A"))
+		words.Fprintf(to, "note: assumed: %s; if they are not, read them with -A\n", taken)
 	}
 	var unread []*snapshot.Warning
 	for i := range out.Warnings {
@@ -245,7 +245,7 @@ func (s *Source) say(out *snapshot.Snapshot) {
 		case all && w.Unread:
 			s.found(w.String())
 		case all:
-			fmt.Fprintln(to, words.Visible("note: "+w.String()))
+			words.Fprintf(to, "note: %s\n", w)
 		case w.Unread:
 			unread = append(unread, w)
 		}
@@ -255,7 +255,7 @@ func (s *Source) say(out *snapshot.Snapshot) {
 			fmt.Fprintf(to, "note: %d files were read\n", out.Files)
 		}
 		if out.Clock.Source != "" {
-			fmt.Fprintf(to, "note: ages count from %s: %s\n", out.Clock.At.UTC().Format(time.RFC3339), out.Clock.Source)
+			words.Fprintf(to, "note: ages count from %s: %s\n", out.Clock.At.UTC().Format(time.RFC3339), out.Clock.Source)
 		}
 		return
 	}
@@ -269,6 +269,6 @@ func (s *Source) say(out *snapshot.Snapshot) {
 		fmt.Fprintln(to, "warning: the nodes were written at another time than the ClusterVersion; durations count to the last time in the latter")
 	}
 	if len(out.Clock.Ahead) > 0 {
-		fmt.Fprintf(to, "warning: the clock of node %s is far ahead of all others and is not used\n", strings.Join(out.Clock.Ahead, ", "))
+		words.Fprintf(to, "warning: the clock of node %s is far ahead of all others and is not used\n", strings.Join(out.Clock.Ahead, ", "))
 	}
 }

@@ -1,10 +1,10 @@
 package explain
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/removal"
 	"github.com/fairlead/fairlead/solver/olm/resource"
@@ -170,7 +170,7 @@ func (c *Cluster) stuck(r *Removal, namespace, subscription string) {
 func (r *Removal) String() string {
 	var b strings.Builder
 	for _, d := range r.Dependents {
-		fmt.Fprintf(&b, "%s requires %s, which nothing else provides\n", d.Operator, strings.Join(d.Requires, ", "))
+		words.Fprintf(&b, "%s requires %s, which nothing else provides\n", d.Operator, strings.Join(d.Requires, ", "))
 	}
 	for i := range r.Waits {
 		r.Waits[i].write(&b)
@@ -183,12 +183,12 @@ func (r *Removal) String() string {
 		if len(part.steps) == 0 {
 			continue
 		}
-		fmt.Fprintln(&b, part.head)
+		words.Fprintf(&b, "%v\n", part.head)
 		for _, s := range part.steps {
 			n++
-			fmt.Fprintf(&b, "  %d. %s: %s\n", n, s.Object, s.Why)
+			words.Fprintf(&b, "  %d. %s: %s\n", n, s.Object, s.Why)
 			if s.Command != "" {
-				fmt.Fprintf(&b, "     %s\n", s.Command)
+				words.Fprintf(&b, "     %s\n", s.Command)
 			}
 		}
 	}

@@ -123,7 +123,7 @@ func (v *View) String() string {
 		v.Waits[i].write(&b)
 	}
 	for _, n := range v.Notes {
-		fmt.Fprintf(&b, "  note: %s\n", n)
+		words.Fprintf(&b, "  note: %s\n", n)
 	}
 	return b.String()
 }
@@ -142,10 +142,10 @@ func (w *Wait) write(b *strings.Builder) {
 	}
 	b.WriteString("\n")
 	if w.Unblock != "" {
-		fmt.Fprintf(b, "    next: %s\n", w.Unblock)
+		words.Fprintf(b, "    next: %s\n", w.Unblock)
 	}
 	for _, c := range w.Commands {
-		fmt.Fprintf(b, "      %s\n", c)
+		words.Fprintf(b, "      %s\n", c)
 	}
 }
 

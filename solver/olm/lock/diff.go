@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -82,7 +83,7 @@ func (e *MismatchError) Error() string {
 		b.WriteString("the lock was written for other inputs; the choice is the same")
 	}
 	for _, d := range e.Differences {
-		b.WriteString("\n\t" + d.String())
+		words.Fprintf(&b, "\n\t%s", d)
 	}
 	return b.String()
 }
