@@ -89,12 +89,9 @@ func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions)
 	}
 	r := &Runner{backend: backend, clock: o.Clock, heard: make(map[string]report)}
 	var err error
-	r.nodes, err = fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
-		Name: "taints", Version: StateVersion, Upgrade: upgrade, Backend: batched(r.observe, r.apply, backend, r.changed),
-		Step:     func(state State, w *World, now time.Time) Decision { return Step(state, w, now, policy) },
-		Done:     State.IsZero,
-		Outcomes: func(w *World, o []fairlead.Outcome) *World { w.Outcomes = o; return w },
-	}, &o)
+	nodes := nodeEngine(policy)
+	nodes.Backend = batched(r.observe, r.apply, backend, r.changed)
+	r.nodes, err = fairlead.NewRunner(nodes, &o)
 	if err != nil || policy == nil || policy.NodeLifecycle == nil {
 		return r, err
 	}
@@ -103,14 +100,43 @@ func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions)
 		return nil, errors.New("eviction: the policy has nodeLifecycle, and the backend does not see all zones: give it the method ObserveZones, or leave nodeLifecycle out")
 	}
 	observe := func(ctx context.Context, _ string) (*ZoneWorld, error) { return r.observeZones(ctx, all) }
-	r.zones, err = fairlead.NewRunner(fairlead.Engine[ZoneState, *ZoneWorld, Action]{
-		Name: "taintzones", Version: StateVersion, Upgrade: upgradeZones, Backend: batched(observe, r.apply, backend, r.changed),
+	zones := zoneEngine(policy)
+	zones.Backend = batched(observe, r.apply, backend, r.changed)
+	r.zones, err = fairlead.NewRunner(zones, &o)
+	return r, err
+}
+
+// NewEngine returns the engine of nodes, for [fairlead.CheckEngine]. The Runner adds to its
+// worlds what was decided for all zones, if Policy.NodeLifecycle is set.
+func NewEngine(backend Backend, policy *Policy) (fairlead.Engine[State, *World, Action], error) {
+	e := nodeEngine(policy)
+	e.Backend = backend
+	return e, policy.Check()
+}
+
+// NewZoneEngine returns the engine of all zones, for [fairlead.CheckEngine], which has its
+// own backend.
+func NewZoneEngine(policy *Policy) (fairlead.Engine[ZoneState, *ZoneWorld, Action], error) {
+	return zoneEngine(policy), policy.Check()
+}
+
+func nodeEngine(policy *Policy) fairlead.Engine[State, *World, Action] {
+	return fairlead.Engine[State, *World, Action]{
+		Name: "taints", Version: StateVersion, Upgrade: upgrade,
+		Step:     func(state State, w *World, now time.Time) Decision { return Step(state, w, now, policy) },
+		Done:     State.IsZero,
+		Outcomes: func(w *World, o []fairlead.Outcome) *World { w.Outcomes = o; return w },
+	}
+}
+
+func zoneEngine(policy *Policy) fairlead.Engine[ZoneState, *ZoneWorld, Action] {
+	return fairlead.Engine[ZoneState, *ZoneWorld, Action]{
+		Name: "taintzones", Version: StateVersion, Upgrade: upgradeZones,
 		Step: func(state ZoneState, w *ZoneWorld, now time.Time) ZoneDecision {
 			return ZoneStep(state, w, now, policy)
 		},
 		Outcomes: func(w *ZoneWorld, o []fairlead.Outcome) *ZoneWorld { w.Outcomes = o; return w },
-	}, &o)
-	return r, err
+	}
 }
 
 // Run evicts pods until ctx ends; then it returns nil. Nodes get their first pass

@@ -35,32 +35,36 @@ type Runner = fairlead.Runner[State, *World, Action]
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error
 // says what is wrong with the policy. See [Traced] for metrics.
 func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairlead.RunnerOptions) (*Runner, error) {
-	if backend == nil || resolve == nil {
-		return nil, errors.New("install: a Runner needs a Backend and a Resolve")
-	}
-	if err := policy.Check(); err != nil {
+	e, err := NewEngine(backend, resolve, policy)
+	if err != nil {
 		return nil, err
+	}
+	if options != nil && options.Clock != nil {
+		e.Backend.(*asking).clock = options.Clock
+	}
+	return fairlead.NewRunner(e, options)
+}
+
+// NewEngine returns the engine of the Runner, for [fairlead.CheckEngine], which has its own
+// backend: the answers of the resolver are part of the worlds that it observes.
+func NewEngine(backend Backend, resolve Resolve, policy *Policy) (fairlead.Engine[State, *World, Action], error) {
+	if backend == nil || resolve == nil {
+		return fairlead.Engine[State, *World, Action]{}, errors.New("install: a Runner needs a Backend and a Resolve")
 	}
 	own := policy.complete()
 	a := &asking{backend: backend, resolve: resolve, clock: fairlead.SystemClock{}, trace: new(Trace), limit: own.ResolveTimeout}
-	if options != nil && options.Clock != nil {
-		a.clock = options.Clock
-	}
 	if t, ok := backend.(*traced); ok {
 		a.trace = t.trace
 	}
-	return fairlead.NewRunner(fairlead.Engine[State, *World, Action]{
-		Name:    "install",
-		Version: StateVersion,
-		Upgrade: UpgradeState,
-		Step:    func(state State, w *World, now time.Time) Decision { return Step(state, w, now, &own) },
-		Done:    func(s State) bool { return s.isZero() },
-		Backend: a,
-		Outcomes: func(w *World, outcomes []fairlead.Outcome) *World {
-			w.Outcomes = outcomes
-			return w
-		},
-	}, options)
+	return fairlead.Engine[State, *World, Action]{
+		Name:     "install",
+		Version:  StateVersion,
+		Upgrade:  UpgradeState,
+		Step:     func(state State, w *World, now time.Time) Decision { return Step(state, w, now, &own) },
+		Done:     func(s State) bool { return s.isZero() },
+		Backend:  a,
+		Outcomes: func(w *World, outcomes []fairlead.Outcome) *World { w.Outcomes = outcomes; return w },
+	}, policy.Check()
 }
 
 // asking is a Backend that asks the resolver about what it observes, and reports
