@@ -107,7 +107,8 @@ func All() []Known {
 }
 
 // row is a row of the table. Templates have placeholders: {kind}, {namespace} and {name} of
-// the sign, and the named groups of text and of also. In sentences, a part in brackets is left
+// the sign, the named groups of text and of also, and {on}: the node that the message names
+// or, if the sign is of a node, that node. In sentences, a part in brackets is left
 // out if a placeholder in it is empty.
 type row struct {
 	code    string
@@ -169,6 +170,9 @@ func (r *row) failure(s *Sign, text string) *Failure {
 				known[group] = text[at[2*k]:at[2*k+1]]
 			}
 		}
+	}
+	if known["on"] = known["node"]; known["on"] == "" && s.Kind == "Node" {
+		known["on"] = s.Name
 	}
 	f := &Failure{
 		Code: r.code, Quote: quote, Link: r.link, Danger: r.danger, Sentence: sentence(r.says, known), Do: sentence(r.do, known),

@@ -5,26 +5,26 @@ package failure
 func configRows() []row {
 	node := Object{Kind: "Node", Name: "{node}"}
 	reporting := res(`node (?P<node>\S+) is reporting: "`, `nodes? "?(?P<node>[a-z0-9][-.a-z0-9]*)"? (?:is|are) reporting`)
-	logs := list("oc describe node {node}", "oc describe node {name}")
+	logs := list("oc describe node {on}", "oc describe {kind} {name}")
 	return []row{{
 		code: "RenderedConfigMissing", source: "openshift/machine-config-operator pkg/daemon/daemon.go",
 		text: re(`machineconfigs?(?:\.machineconfiguration\.openshift\.io)? "?(?P<config>rendered-[-a-z0-9]+)"? not found|missing MachineConfig (?P<config2>rendered-\S+)`), also: reporting, of: node,
 		says: "the rendered configuration[ {config}], which the node[ {node}] refers to, does not exist", do: "restore it, or point the node's annotations to one that exists",
-		commands: list("oc get machineconfigs | grep rendered-; oc describe node {node}", "oc get machineconfigs"),
+		commands: list("oc get machineconfigs | grep rendered-; oc describe node {on}", "oc get machineconfigs"),
 	}, {
 		code: "OSImageDiffers", source: "openshift/machine-config-operator pkg/daemon/daemon.go",
 		text: re(`expected target osImageURL|unexpected on-disk state[^"]*osImageURL`), also: reporting, of: node,
-		says: "the node[ {node}] runs another operating system image than its configuration", do: "rebase it to the expected image, and restart it", commands: list("oc debug node/{node} -- chroot /host rpm-ostree status", "oc debug node/{name} -- chroot /host rpm-ostree status"),
+		says: "the node[ {node}] runs another operating system image than its configuration", do: "rebase it to the expected image, and restart it", commands: list("oc debug node/{on} -- chroot /host rpm-ostree status", "oc describe {kind} {name}"),
 	}, {
 		code: "ConfigDrift", source: "openshift/machine-config-operator pkg/daemon/on_disk_validation.go, config_drift_monitor.go",
 		text: re(`unexpected on-disk state|(?:content|mode) mismatch for file|content for unit \S+ differs`), also: append(res(`mismatch for file:? \\?"?(?P<file>/[^"\\\s]+)`), reporting...), of: node,
 		says: "a file on the node[ {node}] differs from its configuration[: {file}]", do: "write back what the configuration says; a forced rewrite ends with a restart",
-		commands: list("oc debug node/{node} -- touch /host/run/machine-config-daemon-force", "oc debug node/{name} -- touch /host/run/machine-config-daemon-force"),
+		commands: list("oc debug node/{on} -- touch /host/run/machine-config-daemon-force", "oc describe {kind} {name}"),
 	}, {
 		code: "PackageConflict", source: "openshift/machine-config-operator pkg/daemon/update.go, rpm-ostree.go",
 		text: re(`(?:error running )?rpm-ostree [^:"]*|packages not found: (?P<package>\S+)|could not depsolve`), also: reporting, of: node,
 		kinds: list("Node", "MachineConfigPool", "ClusterOperator"), says: "rpm-ostree fails on the node[ {node}]", do: "correct the extension, package or kernel argument that its output names, or remove the layered package",
-		commands: list("oc debug node/{node} -- chroot /host rpm-ostree status", "oc debug node/{name} -- chroot /host rpm-ostree status"),
+		commands: list("oc debug node/{on} -- chroot /host rpm-ostree status", "oc describe {kind} {name}"),
 	}, {
 		code: "DrainFailed", source: "openshift/machine-config-operator pkg/controller/drain/drain_controller.go",
 		text: re(`failed to drain node:? (?:\S+/)?(?P<drained>[a-z0-9][-.a-z0-9]*)|failed to drain node|drain node .* (?:timed out|timeout)`), also: reporting, of: Object{Kind: "Node", Name: "{drained}"}, link: true,

@@ -2,24 +2,24 @@ package failure
 
 // nodeRows are failures of nodes and machines.
 func nodeRows() []row {
-	describe := list("kubectl describe node {name}")
+	describe := list("kubectl describe node {on}", "kubectl -n {namespace} describe {kind} {name}", "kubectl describe {kind} {name}")
 	return []row{{
 		code: "NetworkPluginNotReady", source: "kubernetes/kubernetes pkg/kubelet/runtime.go, kuberuntime; containerd and cri-o",
 		kinds: list("Node", co), text: re(`NetworkPluginNotReady|no CNI configuration file|cni plugin not initialized|network plugin is not ready|container runtime network not ready`),
-		says: "the network plugin of the node is not running", do: "see why its pod on this node does not start", commands: list("kubectl get pods -A -o wide --field-selector spec.nodeName={name}", "kubectl get pods -A"),
+		says: "the network plugin of the node is not running", do: "see why its pod on this node does not start", commands: list("kubectl get pods -A -o wide --field-selector spec.nodeName={on}", "kubectl get pods -A"),
 	}, {
 		code: "KubeletSilent", source: "kubernetes/kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go",
 		kinds: list("Node"), types: list("Ready"), reasons: list("NodeStatusUnknown", "NodeStatusNeverUpdated"), says: "the node does not report", do: "bring it back: check its machine, its power and its console", commands: describe,
 	}, {
 		code: "RuntimeDown", source: "kubernetes/kubernetes pkg/kubelet/runtime.go",
 		kinds: list("Node"), text: re(`container runtime (?:is )?(?:down|not ready)|(?:crio|containerd|dockershim)\.sock.*(?:connection refused|no such file)|runtime service failed`), says: "the container runtime of the node is down", do: "restart it, and read its log",
-		commands: list("oc adm node-logs {name} -u crio --tail=50"),
+		commands: list("oc adm node-logs {on} -u crio --tail=50"),
 	}, {
 		code: "PLEGUnhealthy", source: "kubernetes/kubernetes pkg/kubelet/pleg/generic.go",
 		kinds: list("Node"), text: re(`PLEG is not healthy`), says: "the kubelet does not get answers from the container runtime in time", do: "look at the node's load and disk, then restart the container runtime", commands: describe,
 	}, {
 		code: "DiskPressure", source: "kubernetes/kubernetes pkg/kubelet/nodestatus/setters.go",
-		kinds: list("Node"), types: list("DiskPressure"), reasons: list("KubeletHasDiskPressure"), says: "the node has too little free disk space and evicts pods", do: "free space: images, logs, local volumes", commands: list("oc debug node/{name} -- chroot /host df -h"), plain: "kubectl debug node/{name} -it --image=busybox --profile=sysadmin -- df -h /host",
+		kinds: list("Node"), types: list("DiskPressure"), reasons: list("KubeletHasDiskPressure"), says: "the node has too little free disk space and evicts pods", do: "free space: images, logs, local volumes", commands: list("oc debug node/{on} -- chroot /host df -h"), plain: "kubectl debug node/{on} -it --image=busybox --profile=sysadmin -- df -h /host",
 	}, {
 		code: "MemoryPressure", source: "kubernetes/kubernetes pkg/kubelet/nodestatus/setters.go",
 		kinds: list("Node"), types: list("MemoryPressure"), reasons: list("KubeletHasInsufficientMemory"), says: "the node has too little free memory and evicts pods", do: "find what uses it", commands: list("kubectl top pods -A --sort-by=memory"),
@@ -50,6 +50,6 @@ func nodeRows() []row {
 	}, {
 		code: "NoSpaceLeft", source: "public reports of okd and machine-config-operator",
 		text: re(`no space left on device`), also: res(`node (?P<node>\S+) is reporting: "`), of: Object{Kind: "Node", Name: "{node}"}, says: "a disk of the node[ {node}] is full", do: "free space: images, logs, old deployments",
-		commands: list("oc debug node/{node} -- chroot /host df -h", "oc debug node/{name} -- chroot /host df -h"), plain: "kubectl debug node/{node} -it --image=busybox --profile=sysadmin -- df -h /host",
+		commands: list("oc debug node/{on} -- chroot /host df -h", "kubectl -n {namespace} describe {kind} {name}", "kubectl describe {kind} {name}"), plain: "kubectl debug node/{on} -it --image=busybox --profile=sysadmin -- df -h /host",
 	}}
 }

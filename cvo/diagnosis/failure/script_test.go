@@ -51,6 +51,21 @@ func tableWords() string {
 	return b.String()
 }
 
+// TestNodeCommands: a command about a node names {on}, or {node} from the message: {name} may be
+// that of an operator or a pod that reports what happened on a node.
+func TestNodeCommands(t *testing.T) {
+	wrong := regexp.MustCompile(`\bnodes?[/ ]\{name\}|nodeName=\{name\}|node-logs \{name\}`)
+	rows := table()
+	for i := range rows {
+		r := &rows[i]
+		for _, c := range append(slices.Clone(r.commands), r.plain) {
+			if wrong.MatchString(c) {
+				t.Errorf("%s: %s", r.code, c)
+			}
+		}
+	}
+}
+
 func recognised(c *golden.Command) string {
 	s := Sign{Kind: c.Args[0].Key, Name: c.Args[1].Key, Type: c.Value("type"), Reason: c.Value("reason"), Message: strings.TrimSuffix(c.Input, "\n")}
 	if ns, name, ok := strings.Cut(s.Name, "/"); ok {
@@ -111,7 +126,7 @@ func TestTemplates(t *testing.T) {
 	holder := regexp.MustCompile(`\{(\w+)\}`)
 	for i := range table() {
 		r := &table()[i]
-		known := []string{"kind", "namespace", "name"}
+		known := []string{"kind", "namespace", "name", "on"}
 		for _, x := range append([]*regexp.Regexp{r.text}, r.also...) {
 			if x != nil {
 				for _, g := range x.SubexpNames() {
