@@ -144,7 +144,7 @@ func BenchmarkSVG(b *testing.B) {
 				b.Fatalf("there is no package %s", bench.pkg)
 			}
 			for b.Loop() {
-				if err := draw.SVG(io.Discard, p, nil); err != nil {
+				if err := draw.SVG(b.Context(), io.Discard, p, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

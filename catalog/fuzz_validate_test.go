@@ -58,7 +58,7 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("differs from itself: %v %+v", err, d)
 		}
 		for p := range c.Packages() {
-			if err := draw.SVG(discard{}, p, nil); err != nil {
+			if err := draw.SVG(context.Background(), discard{}, p, nil); err != nil {
 				var finding *catalog.Diagnostic
 				if !errors.As(err, &finding) {
 					t.Fatal(err)

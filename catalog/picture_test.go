@@ -35,11 +35,11 @@ func TestPictureScripts(t *testing.T) {
 func picture(p *catalog.Package, format string, w io.Writer, opts *draw.Options) error {
 	switch format {
 	case "mermaid":
-		return draw.Mermaid(w, p, opts)
+		return draw.Mermaid(context.Background(), w, p, opts)
 	case "dot":
-		return draw.DOT(w, p, opts)
+		return draw.DOT(context.Background(), w, p, opts)
 	case "svg":
-		return draw.SVG(w, p, opts)
+		return draw.SVG(context.Background(), w, p, opts)
 	}
 	return errors.New("no format " + format)
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 )
@@ -18,28 +19,32 @@ type Hop struct {
 // empty. If several channels would do, the alphabetically first is used. To follow the
 // route, set the channel of each hop before its update.
 //
-// The time is proportional to the updates of all channels, times the changes.
-func (p *Package) Route(rules Rules, channel, from, to string) ([]Hop, bool) {
+// The time is proportional to what the entries of all channels state, times the changes. The
+// error is that of ctx.
+func (p *Package) Route(ctx context.Context, rules Rules, channel, from, to string) ([]Hop, bool, error) {
 	s := &routes{rules: rules, reached: map[string]*arrival{from: {}}}
 	level := []string{from} // bundles that were reached first with this many changes
 	channels := p.channels
 	if channel != "" {
 		ch, ok := p.Channel(channel)
 		if !ok {
-			return nil, false
+			return nil, false, nil
 		}
 		channels = []*Channel{ch}
 	}
 	for len(level) > 0 {
 		if _, ok := s.reached[to]; ok {
-			return s.reached[to].way(), true
+			return s.reached[to].way(), true, nil
 		}
-		level = s.step(channels, level)
+		var err error
+		if level, err = s.step(ctx, channels, level); err != nil {
+			return nil, false, err
+		}
 		if len(channels) < len(p.channels) { // only one was followed so far
 			level, channels = append(level, from), p.channels
 		}
 	}
-	return nil, false
+	return nil, false, nil
 }
 
 // arrival is the best way to a bundle.
@@ -56,10 +61,13 @@ type routes struct {
 }
 
 // step continues from bundles within each of the channels, and returns the newly reached
-// bundles, by name.
-func (s *routes) step(channels []*Channel, from []string) []string {
+// bundles, by name. The error is that of ctx.
+func (s *routes) step(ctx context.Context, channels []*Channel, from []string) ([]string, error) {
 	found := map[string]*arrival{}
 	for _, ch := range channels {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		for name, a := range s.within(ch, from) {
 			if old := found[name]; old == nil || a.updates < old.updates {
 				found[name] = a
@@ -72,13 +80,14 @@ func (s *routes) step(channels []*Channel, from []string) []string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return names
+	return names, nil
 }
 
 // within searches one channel breadth first, from bundles that took different
 // numbers of updates, and yields what was not reached before.
 func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] {
 	g := ch.Graph(s.rules)
+	passed := make([]bool, len(g.tree))
 	best := map[string]*arrival{}
 	byUpdates := slices.Clone(from)
 	slices.SortStableFunc(byUpdates, func(a, b string) int { return cmp.Compare(s.reached[a].updates, s.reached[b].updates) })
@@ -97,7 +106,7 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 		} else {
 			at, queue = queue[0], queue[1:]
 		}
-		for e := range g.Successors(at) {
+		for e := range g.further(at, passed) {
 			// A bundle reached with fewer changes may be passed here with fewer updates.
 			if known := s.reached[e.To]; best[e.To] != nil || known != nil && known.updates <= updates(at)+1 {
 				continue
@@ -112,6 +121,23 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 	return func(yield func(string, *arrival) bool) {
 		for _, name := range order {
 			if !yield(name, best[name]) {
+				return
+			}
+		}
+	}
+}
+
+// further yields the updates offered to users of a bundle, as [Graph.Successors] does, but of
+// those by skipRange only such as a search that marks what it passed has not seen yet.
+func (g *Graph) further(from string, passed []bool) iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		i, ok := g.index[from]
+		if !ok {
+			return
+		}
+		g.sort()
+		for _, l := range g.with(i, g.nodes[i].out, func(add func(int32)) { g.accepting(i, passed, add) }) {
+			if !yield(Edge{from, g.nodes[l.to].name, l.kind}) {
 				return
 			}
 		}

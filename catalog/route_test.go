@@ -25,9 +25,9 @@ func TestRoute(t *testing.T) {
 				start = channels[r.IntN(len(channels))].Name()
 			}
 			changes, updates, ok := slowRoute(p, rules, start, from, to)
-			way, found := p.Route(rules, start, from, to)
-			if ok != found {
-				t.Fatalf("from %s to %s by %s: %v", from, to, rules, found)
+			way, found, err := p.Route(t.Context(), rules, start, from, to)
+			if ok != found || err != nil {
+				t.Fatalf("from %s to %s by %s: %v %v", from, to, rules, found, err)
 			}
 			if !ok {
 				none++

@@ -116,20 +116,22 @@ var hardWork = map[string]func(ctx context.Context, before, after *catalog.Catal
 		_, err := check.Lint(ctx, before)
 		return err
 	},
-	"path": func(_ context.Context, before, _ *catalog.Catalog, _ hard) error {
+	"path": func(ctx context.Context, before, _ *catalog.Catalog, _ hard) error {
 		p, _ := before.Package("p")
 		ch, _ := p.Channel("c0")
 		for _, rules := range []catalog.Rules{catalog.OLMv0, catalog.OLMv1} {
 			g := ch.Graph(rules)
 			g.Path("p.v0.0.0", ch.Heads()[0])
 			g.WhyNot(ch.Heads()[0], "p.v0.0.0")
-			p.Route(rules, "", "p.v0.0.0", ch.Heads()[0])
+			if _, _, err := p.Route(ctx, rules, "", "p.v0.0.0", ch.Heads()[0]); err != nil {
+				return err
+			}
 		}
 		return nil
 	},
-	"draw": func(_ context.Context, before, _ *catalog.Catalog, _ hard) error {
+	"draw": func(ctx context.Context, before, _ *catalog.Catalog, _ hard) error {
 		p, _ := before.Package("p")
-		return draw.SVG(io.Discard, p, &draw.Options{Channels: []string{"c0"}})
+		return draw.SVG(ctx, io.Discard, p, &draw.Options{Channels: []string{"c0"}})
 	},
 }
 
@@ -191,7 +193,7 @@ func TestCollapsedText(t *testing.T) {
 	}{{chained(40), 40}, {entries, 500}, {chained(2_000), 500}} {
 		p, _ := openText(t, hardText(c.entries)).Package("p")
 		var mermaid, dot strings.Builder
-		if err := errors.Join(draw.Mermaid(&mermaid, p, nil), draw.DOT(&dot, p, nil)); err != nil {
+		if err := errors.Join(draw.Mermaid(t.Context(), &mermaid, p, nil), draw.DOT(t.Context(), &dot, p, nil)); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{mermaid.String(), dot.String()} {

@@ -51,7 +51,7 @@ func TestWidth(t *testing.T) {
 	var all []picture
 	realPackages(t, func(where string, p *catalog.Package) {
 		var b strings.Builder
-		if err := draw.SVG(&b, p, nil); err != nil {
+		if err := draw.SVG(t.Context(), &b, p, nil); err != nil {
 			t.Fatal(err)
 		}
 		m := width.FindStringSubmatch(b.String())
@@ -105,7 +105,7 @@ func TestCollapsed(t *testing.T) {
 	}
 	p, _ := openText(t, b.String()).Package("p")
 	var svg strings.Builder
-	if err := draw.SVG(&svg, p, nil); err != nil {
+	if err := draw.SVG(t.Context(), &svg, p, nil); err != nil {
 		t.Fatal(err)
 	}
 	text := svg.String()

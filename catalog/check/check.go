@@ -89,7 +89,11 @@ func Open(ctx context.Context, fsys fs.FS, opts *catalog.Options) (*catalog.Cata
 	if c == nil {
 		return nil, nil, err
 	}
-	return c, judge(c, k.all(), &Report{}), nil
+	r, err := judge(ctx, c, k.all(), &Report{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, r, nil
 }
 
 // Catalog checks a catalog against the rules that every reader of catalogs
@@ -122,25 +126,26 @@ func Catalog(ctx context.Context, c *catalog.Catalog, opts *Options) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	return judge(c, flaws, &Report{}), nil
+	return judge(ctx, c, flaws, &Report{})
 }
 
 // judge checks the documents. flaws are those of bundles that have any, and
-// before is what is already known.
-func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws, before *Report) *Report {
+// before is what is already known. The error is that of ctx.
+func judge(ctx context.Context, c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws, before *Report) (*Report, error) {
 	v := &validator{c: c, flaws: flaws, settled: settled(c, before), packages: map[string]*packageState{}}
-	v.loadFaults()
-	v.addPackages()
-	v.addUnread()
-	v.addChannels()
-	v.addBundles()
-	v.checkEntries()
-	v.checkDeprecations()
+	for _, part := range []func(){v.loadFaults, v.addPackages, v.addUnread, v.addChannels, v.addBundles, v.checkEntries, v.checkDeprecations} {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		part()
+	}
 	for _, p := range v.sortedPackages() {
-		v.checkPackage(p)
+		if err := v.checkPackage(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	v.quiet()
-	return v.report()
+	return v.report(), nil
 }
 
 // bundleFaults collects the flaws of bundles while a catalog is opened.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// checkPackage checks a package once it is complete.
-func (v *validator) checkPackage(p *packageState) {
+// checkPackage checks a package once it is complete. The error is that of ctx.
+func (v *validator) checkPackage(ctx context.Context, p *packageState) error {
 	if p.doc != nil {
 		v.defaultChannel(p)
 	}
@@ -25,12 +26,19 @@ func (v *validator) checkPackage(p *packageState) {
 		v.add(CodeNoChannel, p.doc, at("name"), packageSubject(p.name()), "it has no channel", "add an olm.channel document of the package", notes...)
 	}
 	for _, ch := range p.channels {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		v.checkChannel(p, ch)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	v.checkVersions(p)
 	for _, d := range p.noMessage {
 		v.noMessage(p, d)
 	}
+	return nil
 }
 
 func (v *validator) defaultChannel(p *packageState) {

@@ -30,7 +30,11 @@ func Reopen(ctx context.Context, c *catalog.Catalog, before *Report, fsys fs.FS)
 			flaws[d] = f
 		}
 	}
-	return now, judge(now, flaws, before), nil
+	report, err := judge(ctx, now, flaws, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	return now, report, nil
 }
 
 // settled returns the packages that were checked before, without findings, and of

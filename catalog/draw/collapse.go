@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -167,8 +168,8 @@ func (lane *indexedLane) alike(x, y int) (follows, ok bool) {
 	return follows, ok
 }
 
-// grouped returns the view with one column for each group of columns.
-func (v *packageView) grouped(groups [][]int) *packageView {
+// grouped returns the view with one column for each group of columns. The error is that of ctx.
+func (v *packageView) grouped(ctx context.Context, groups [][]int) (*packageView, error) {
 	to := make([]int, len(v.columns))
 	small := &packageView{name: v.name, deprecated: v.deprecated}
 	for i, g := range groups {
@@ -182,9 +183,12 @@ func (v *packageView) grouped(groups [][]int) *packageView {
 		small.columns = append(small.columns, labelOf(labels))
 	}
 	for i := range v.lanes {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		small.lanes = append(small.lanes, v.lanes[i].grouped(to))
 	}
-	return small
+	return small, nil
 }
 
 // labelOf returns the label of a column or a node with these versions: the first

@@ -33,7 +33,7 @@ entries:
 }
 
 func ExampleMermaid() {
-	if err := draw.Mermaid(os.Stdout, kiln(), nil); err != nil {
+	if err := draw.Mermaid(context.Background(), os.Stdout, kiln(), nil); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -49,7 +49,7 @@ func ExampleMermaid() {
 }
 
 func ExampleDOT() {
-	if err := draw.DOT(os.Stdout, kiln(), nil); err != nil {
+	if err := draw.DOT(context.Background(), os.Stdout, kiln(), nil); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -3,6 +3,7 @@ package draw
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -79,8 +80,11 @@ type svgLayout struct {
 
 // writeSVG draws the view: a lane for each channel, a column for each version,
 // so that a version is at the same place in every lane.
-func writeSVG(w io.Writer, view *packageView) error {
-	l := layoutSVG(view)
+func writeSVG(ctx context.Context, w io.Writer, view *packageView) error {
+	l, err := layoutSVG(ctx, view)
+	if err != nil {
+		return err
+	}
 	out := &svgWriter{w: bufio.NewWriter(w)}
 	out.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", l.width, l.height, l.width, l.height)
 	out.printf("<title>Update graph of %s</title>\n<style>%s</style>\n", out.text(view.name), svgStyle)
@@ -94,6 +98,9 @@ func writeSVG(w io.Writer, view *packageView) error {
 	}
 	out.printf(`<text class="title" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+14, out.text(title))
 	for _, lane := range l.lanes {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		l.writeLane(out, lane)
 	}
 	l.writeLegend(out)
@@ -114,8 +121,8 @@ func svgColour(kind catalog.EdgeKind) string {
 	return "#57606a"
 }
 
-// layoutSVG computes the position of everything.
-func layoutSVG(view *packageView) *svgLayout {
+// layoutSVG computes the position of everything. The error is that of ctx.
+func layoutSVG(ctx context.Context, view *packageView) (*svgLayout, error) {
 	l := &svgLayout{packageView: view, label: svgMaxLabel}
 	l.measure()
 	if l.width > svgMaxWidth {
@@ -126,13 +133,20 @@ func layoutSVG(view *packageView) *svgLayout {
 		runs := view.runs()
 		for most := svgMaxWidth / (svgMinNodeW + svgGapX); l.width > svgMaxWidth; most-- { // more never fit
 			runs.join(most)
-			l.packageView = view.grouped(runs.columns)
+			small, err := view.grouped(ctx, runs.columns)
+			if err != nil {
+				return nil, err
+			}
+			l.packageView = small
 			l.measure()
 		}
 		view = l.packageView
 	}
 	y := svgMargin + svgTitleH
 	for i := range view.lanes {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		lane := &svgLane{laneView: &view.lanes[i], y: y}
 		lane.route()
 		up, down := tracks(lane.above), tracks(lane.below)
@@ -148,7 +162,7 @@ func layoutSVG(view *packageView) *svgLayout {
 		l.lanes = append(l.lanes, lane)
 	}
 	l.height = y + svgLegendH
-	return l
+	return l, nil
 }
 
 // measure computes widths.

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -52,7 +53,7 @@ type edgeView struct {
 }
 
 // view makes the view of a package. It reads the deprecations.
-func view(p *catalog.Package, opts *Options) (*packageView, error) {
+func view(ctx context.Context, p *catalog.Package, opts *Options) (*packageView, error) {
 	var channels []*catalog.Channel
 	for ch := range p.Channels() {
 		if opts == nil || len(opts.Channels) == 0 || slices.Contains(opts.Channels, ch.Name()) {
@@ -79,7 +80,11 @@ func view(p *catalog.Package, opts *Options) (*packageView, error) {
 	_, v.deprecated = messages[catalog.Reference{Schema: catalog.SchemaPackage}]
 	columns := v.columnsOf(channels)
 	for _, ch := range channels {
-		v.lanes = append(v.lanes, laneOf(ch, columns, messages))
+		lane, err := laneOf(ctx, ch, columns, messages)
+		if err != nil {
+			return nil, err
+		}
+		v.lanes = append(v.lanes, lane)
 	}
 	return v, nil
 }
@@ -113,7 +118,7 @@ func (v *packageView) columnsOf(channels []*catalog.Channel) map[string]int {
 	return columns
 }
 
-func laneOf(ch *catalog.Channel, columns map[string]int, deprecated map[catalog.Reference]string) laneView {
+func laneOf(ctx context.Context, ch *catalog.Channel, columns map[string]int, deprecated map[catalog.Reference]string) (laneView, error) {
 	lane := laneView{name: ch.Name(), describe: "channel " + ch.Name(), isDefault: ch.Name() == ch.Package().DefaultChannel()}
 	var notes []string
 	if lane.isDefault {
@@ -145,17 +150,20 @@ func laneOf(ch *catalog.Channel, columns map[string]int, deprecated map[catalog.
 		lane.nodes = append(lane.nodes, n)
 	}
 	slices.SortFunc(lane.nodes, func(a, b nodeView) int { return cmp.Compare(a.column, b.column) })
-	lane.connect(g, entries)
-	return lane
+	return lane, lane.connect(ctx, g, entries)
 }
 
-// connect adds the edges of the lane, in the order of their target nodes.
-func (lane *laneView) connect(g *catalog.Graph, entries map[string]*catalog.Entry) {
+// connect adds the edges of the lane, in the order of their target nodes. The error is that of
+// ctx.
+func (lane *laneView) connect(ctx context.Context, g *catalog.Graph, entries map[string]*catalog.Entry) error {
 	index := map[string]int{}
 	for i, n := range lane.nodes {
 		index[n.name] = i
 	}
 	for to, n := range lane.nodes {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		e := entries[n.name]
 		from := map[catalog.EdgeKind][]int{}
 		count, lowest, highest := g.Ranged(n.name)
@@ -205,6 +213,7 @@ func (lane *laneView) connect(g *catalog.Graph, entries map[string]*catalog.Entr
 			}
 		}
 	}
+	return nil
 }
 
 // mostRanged is how many bundles that a skipRange accepts are drawn one by one.
@@ -248,13 +257,14 @@ func (n *nodeView) classes() []string {
 // consecutive ones become one box ("1.4.0–1.6.2", or "12 versions" where that is
 // too long) that lists their names.
 //
-// Equal catalogs give equal images. Deprecations are read from the files.
-func SVG(w io.Writer, p *catalog.Package, opts *Options) error {
-	v, err := view(p, opts)
+// Equal catalogs give equal images. Deprecations are read from the files. The error is that of ctx,
+// of reading, or of w.
+func SVG(ctx context.Context, w io.Writer, p *catalog.Package, opts *Options) error {
+	v, err := view(ctx, p, opts)
 	if err != nil {
 		return err
 	}
-	return writeSVG(w, v)
+	return writeSVG(ctx, w, v)
 }
 
 // Mermaid writes the package's updates as a Mermaid flowchart for Markdown
@@ -262,20 +272,23 @@ func SVG(w io.Writer, p *catalog.Package, opts *Options) error {
 // skipRange dashed. Of a package with more updates than viewers draw, 500,
 // consecutive versions become one box, as in [SVG]. Equal catalogs give equal
 // texts. Deprecations are read from the files.
-func Mermaid(w io.Writer, p *catalog.Package, opts *Options) error {
-	v, err := view(p, opts)
+func Mermaid(ctx context.Context, w io.Writer, p *catalog.Package, opts *Options) error {
+	v, err := view(ctx, p, opts)
 	if err != nil {
 		return err
 	}
-	return v.fewer(mostEdges).diagram().WriteMermaid(w)
+	if v, err = v.fewer(ctx, mostEdges); err != nil {
+		return err
+	}
+	return v.diagram().WriteMermaid(w)
 }
 
 // mostEdges is how many edges Mermaid draws unless it is told otherwise (maxEdges).
 const mostEdges = 500
 
 // fewer returns the view with so many columns joined that it has at most so many edges, as
-// far as that is possible.
-func (v *packageView) fewer(most int) *packageView {
+// far as that is possible. The error is that of ctx.
+func (v *packageView) fewer(ctx context.Context, most int) (*packageView, error) {
 	edges := func(v *packageView) (n int) {
 		for _, lane := range v.lanes {
 			for _, e := range lane.edges {
@@ -288,19 +301,25 @@ func (v *packageView) fewer(most int) *packageView {
 	runs := v.runs()
 	for columns := len(runs.columns); edges(small) > most && columns > 1; columns = columns * 3 / 4 {
 		runs.join(min(columns, most))
-		small = v.grouped(runs.columns)
+		var err error
+		if small, err = v.grouped(ctx, runs.columns); err != nil {
+			return nil, err
+		}
 	}
-	return small
+	return small, nil
 }
 
 // DOT writes the package's updates in the DOT language of Graphviz, with the
 // same parts as [Mermaid].
-func DOT(w io.Writer, p *catalog.Package, opts *Options) error {
-	v, err := view(p, opts)
+func DOT(ctx context.Context, w io.Writer, p *catalog.Package, opts *Options) error {
+	v, err := view(ctx, p, opts)
 	if err != nil {
 		return err
 	}
-	return v.fewer(mostEdges).diagram().WriteDOT(w)
+	if v, err = v.fewer(ctx, mostEdges); err != nil {
+		return err
+	}
+	return v.diagram().WriteDOT(w)
 }
 
 // diagram returns the view as a graph for other tools to lay out.

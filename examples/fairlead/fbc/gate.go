@@ -1,6 +1,7 @@
 package fbc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func releaseGate(c *call) error {
 	if err := g.write(r.Relocate(before.at, after.at), after); err != nil {
 		return err
 	}
-	if err := g.draw(r, next); err != nil {
+	if err := g.draw(c.Context, r, next); err != nil {
 		return err
 	}
 	switch {
@@ -172,7 +173,7 @@ func toFile(name string, write func(io.Writer) error) error {
 }
 
 // draw writes a picture of each package that changed.
-func (g *gate) draw(r *release.Report, next *catalog.Catalog) error {
+func (g *gate) draw(ctx context.Context, r *release.Report, next *catalog.Catalog) error {
 	if *g.pictures == "" {
 		return nil
 	}
@@ -184,7 +185,7 @@ func (g *gate) draw(r *release.Report, next *catalog.Catalog) error {
 		if !ok || !filepath.IsLocal(d.Name) || filepath.Base(d.Name) != d.Name {
 			continue
 		}
-		if err := toFile(filepath.Join(*g.pictures, d.Name+".svg"), func(w io.Writer) error { return draw.SVG(w, p, nil) }); err != nil {
+		if err := toFile(filepath.Join(*g.pictures, d.Name+".svg"), func(w io.Writer) error { return draw.SVG(ctx, w, p, nil) }); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package fbc
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -27,9 +28,9 @@ func graph(c *call) error {
 	if err != nil {
 		return err
 	}
-	picture := map[string]func(io.Writer, *catalog.Package, *draw.Options) error{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG}[*format]
+	picture := map[string]func(context.Context, io.Writer, *catalog.Package, *draw.Options) error{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG}[*format]
 	var out bytes.Buffer
-	if err := picture(&out, p, &draw.Options{Channels: *channels}); err != nil {
+	if err := picture(c.Context, &out, p, &draw.Options{Channels: *channels}); err != nil {
 		return err
 	}
 	if *format == "mermaid" && out.Len() > mermaidMost {
@@ -66,6 +67,9 @@ func path(c *call) error {
 		return ch.Graph(rules())
 	}
 	for _, ch := range channels {
+		if c.Context.Err() != nil {
+			return context.Cause(c.Context)
+		}
 		g := graph(ch)
 		from, ok1 := g.Find(user.Name)
 		to, ok2 := g.Find(c.Arg(3))
@@ -77,8 +81,10 @@ func path(c *call) error {
 			return sound(cat, p.Name())
 		}
 	}
-	if *only == "" && c.across(p, rules()) {
-		return sound(cat, p.Name())
+	if *only == "" {
+		if ok, err := c.across(p, rules()); ok || err != nil {
+			return cmp.Or(err, sound(cat, p.Name()))
+		}
 	}
 	if err := sound(cat, p.Name()); err != nil {
 		words.Fprintf(c.Stdout, "whether updates lead from %s to %s is not known: a part of package %s cannot be read\n", c.Arg(2), c.Arg(3), p.Name())
@@ -126,7 +132,7 @@ func installed(p *catalog.Package, named string) (user catalog.Installed, unlist
 }
 
 // across prints the path with the fewest channel changes, if there is one.
-func (c *call) across(p *catalog.Package, rules catalog.Rules) bool {
+func (c *call) across(p *catalog.Package, rules catalog.Rules) (bool, error) {
 	find := func(text string) string {
 		for ch := range p.Channels() {
 			if name, ok := ch.Graph(rules).Find(text); ok {
@@ -136,7 +142,7 @@ func (c *call) across(p *catalog.Package, rules catalog.Rules) bool {
 		return text
 	}
 	from := find(c.Arg(2))
-	way, ok := p.Route(rules, "", from, find(c.Arg(3)))
+	way, ok, err := p.Route(c.Context, rules, "", from, find(c.Arg(3)))
 	in := ""
 	for i, h := range way {
 		if h.Channel != in {
@@ -148,7 +154,7 @@ func (c *call) across(p *catalog.Package, rules catalog.Rules) bool {
 		}
 		words.Fprintf(c.Stdout, "  -> %s (%s)\n", h.To, h.Kind)
 	}
-	return ok
+	return ok, err
 }
 
 // rules declares the flag -rules and returns a function for its value.
