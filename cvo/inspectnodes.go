@@ -97,14 +97,21 @@ func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 		}
 		reports = append(reports, x)
 	}
+	reported := r.Degraded == 0 && i.poolDegraded(p)
 	if i.d.Nodes == nil {
 		r.State, r.Total = "unknown", -1
+		if reported {
+			r.State = "degraded"
+		}
+		if waits := p.Status.MachineCount - p.Status.UpdatedMachineCount; p.Spec.Paused && waits > 0 {
+			i.paused(p, waits, p.Status.MachineCount)
+		}
 		i.out.Pools = append(i.out.Pools, r)
 		return
 	}
 	pending := i.pending(p, nodes)
 	switch {
-	case r.Degraded > 0:
+	case r.Degraded > 0, reported:
 		r.State = "degraded"
 	case r.Total == 0 && p.Status.MachineCount == 0:
 		r.State = "empty"
@@ -130,6 +137,28 @@ func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 	}
 	i.out.Pools = append(i.out.Pools, r)
 	i.out.Nodes = append(i.out.Nodes, reports...)
+}
+
+// poolDegraded reports what a pool says of itself while none of its nodes says it: a
+// configuration that cannot be rendered, or nodes that the dump lacks. It returns whether it does.
+func (i *inspection) poolDegraded(p *Pool) bool {
+	for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
+		c := fairlead.FindCondition(p.Status.Conditions, kind)
+		if c == nil || c.Status != True {
+			continue
+		}
+		f := Finding{
+			Subject: "pool " + p.Name, Severity: SeverityError, Reason: "PoolDegraded", Since: c.LastTransitionTime, Owner: "machine-config operator",
+			Message: fmt.Sprintf("the pool %s is degraded", p.Name), Next: "its nodes are not updated until that is repaired",
+			Command: shell.Command("oc get machineconfigpool %s -o yaml", p.Name),
+		}
+		if said := clauseOf(cmp.Or(c.Message, c.Reason), most); said != "" {
+			f.Message += ": " + said
+		}
+		i.find(f)
+		return true
+	}
+	return false
 }
 
 // paused reports the nodes that a paused pool holds back.

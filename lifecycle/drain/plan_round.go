@@ -110,7 +110,7 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 		if s.pod.DeletionTimestamp != nil {
 			to.Pods[i].Until = *s.pod.DeletionTimestamp
 		}
-		if s.gone() && !(d.dead && s.strands()) {
+		if held := d.dead || to.Unreachable && len(s.pod.Finalizers) > 0; s.gone() && !(held && s.strands()) {
 			continue
 		}
 		var of []int32

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -55,6 +56,10 @@ func filters() config.PluginSet {
 
 func newScheduler(ctx context.Context, nodes []*corev1.Node, pods []*corev1.Pod, objects []runtime.Object) (*scheduler, error) {
 	snapshot := cache.NewSnapshot(pods, nodes)
+	objects = slices.Clone(objects)
+	for name, labels := range spaces() {
+		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
+	}
 	factory := informers.NewSharedInformerFactory(fake.NewClientset(objects...), 0)
 	profile := &config.KubeSchedulerProfile{SchedulerName: "default-scheduler", Plugins: &config.Plugins{PreFilter: filters(), Filter: filters()}}
 	profile.Plugins.QueueSort.Enabled = []config.Plugin{{Name: "PrioritySort"}}
@@ -173,7 +178,10 @@ func TestPreemption(t *testing.T) {
 				got, ok := c.cluster.Preempt(p, c.budgets, nil)
 				if !ok || best == nil {
 					if ok || best != nil {
-						t.Fatalf("seed %d, pod %d: the scheduler says %v, we say %v %v", seed, i, best, got, ok)
+						pod, _ := json.Marshal(p)
+						there, _ := json.Marshal(c.pods)
+						nodes, _ := json.Marshal(c.nodes)
+						t.Fatalf("seed %d, pod %d: the scheduler says %v, we say %v %v\n%s\n%s\n%s", seed, i, best, got, ok, pod, there, nodes)
 					}
 					none++
 					continue

@@ -205,7 +205,7 @@ func TestScheduler(t *testing.T) {
 	metrics.Register()
 	pairs, refused := map[ours.Filter]int{}, map[ours.Filter]int{}
 	const pods = 10
-	n := long.N(400, 175_000)
+	n := long.N(400, 185_000)
 	for seed := range uint64(n / pods) {
 		compare(t, seed, pods, pairs, refused)
 	}
