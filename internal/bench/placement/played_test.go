@@ -79,7 +79,7 @@ func decided(ctx context.Context, t *testing.T, objects []runtime.Object, rng *r
 		if err != nil {
 			t.Fatal(err)
 		}
-		names, best, _, err := s.fits(ctx, as[corev1.Pod](t, p), pdbs)
+		names, best, err := s.fits(ctx, as[corev1.Pod](t, p), pdbs)
 		switch {
 		case err != nil:
 			t.Fatal(err)
