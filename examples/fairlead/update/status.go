@@ -166,7 +166,7 @@ func printPool(w io.Writer, p *cvo.PoolReport) {
 		return
 	}
 	if p.Total < 0 {
-		words.Fprintf(w, "Pool %s: unknown\n", p.Name)
+		words.Fprintf(w, "Pool %s: %s\n", p.Name, p.State)
 		return
 	}
 	words.Fprintf(w, "Pool %s: %s, %d of %d nodes updated", p.Name, p.State, p.Updated, p.Total)
