@@ -290,7 +290,7 @@ func noUpdates(cv *ClusterVersion, c *Condition) string {
 		slices.SortStableFunc(channels, func(a, b string) int { return cmp.Compare(rankChannel(a), rankChannel(b)) })
 		return cv.Status.Desired.Version + " is in " + words.List(channels, "and", 6) + "; set one of them: " + shell.Command("oc adm upgrade channel %s", channels[0])
 	case graph.RemoteFailed, graph.ResponseFailed:
-		return "make sure that the update service is reachable, also through the proxy: " + cmp.Or(cv.Spec.Upstream, "https://api.openshift.com/api/upgrades_info/v1/graph")
+		return "make sure that the update service is reachable, also through the proxy: " + cmp.Or(cv.Spec.Upstream, "https://api.openshift.com/api/upgrades_info/v1/graph") + "; in a disconnected cluster, let spec.upstream name an update service there"
 	}
 	return "fix what it reports; oc adm upgrade shows it"
 }

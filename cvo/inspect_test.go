@@ -313,3 +313,20 @@ func TestNoFindings(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// TestPoolDegraded: what a pool says of itself is told even if the nodes are not in the dump.
+func TestPoolDegraded(t *testing.T) {
+	for _, kind := range []string{"RenderDegraded", "NodeDegraded"} {
+		d := &cvo.Dump{Version: &cvo.ClusterVersion{}}
+		p := cvo.Pool{ObjectMeta: fairlead.ObjectMeta{Name: "worker"}}
+		p.Status.MachineCount, p.Status.UpdatedMachineCount = 3, 2
+		p.Status.Conditions = []cvo.Condition{{Type: "Updated", Status: cvo.False}, {Type: kind, Status: cvo.True, Message: "content mismatch for file /etc/motd", LastTransitionTime: noon}}
+		d.Pools = []cvo.Pool{p}
+		r := cvo.Inspect(d, noon.Add(time.Hour))
+		if r.Pools[0].State != "degraded" || !slices.ContainsFunc(r.Findings, func(f cvo.Finding) bool {
+			return f.Reason == "PoolDegraded" && f.Severity == cvo.SeverityError && strings.Contains(f.Message, "/etc/motd")
+		}) {
+			t.Errorf("%s: %+v", kind, r.Findings)
+		}
+	}
+}

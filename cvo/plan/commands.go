@@ -53,6 +53,7 @@ type client struct {
 	channel   string
 	requested string
 	moved     bool // the conditions of the situation are of another release
+	cleared   bool // the request of the situation is withdrawn
 }
 
 // run carries out a command line.
@@ -132,7 +133,7 @@ func (c *client) upgrade(words []string) error {
 		case "--to":
 			to = value
 		case "--clear":
-			c.requested = ""
+			c.requested, c.cleared = "", true
 		default:
 			return fmt.Errorf("unexpected flag %s", key)
 		}
@@ -142,7 +143,7 @@ func (c *client) upgrade(words []string) error {
 	}
 	if !c.moved {
 		for _, kind := range []string{"Invalid", "Failing", "Progressing"} {
-			if x := fairlead.FindCondition(c.s.Cluster.Status.Conditions, kind); x != nil && x.Status == fairlead.ConditionTrue {
+			if x := fairlead.FindCondition(c.s.Cluster.Status.Conditions, kind); x != nil && x.Status == fairlead.ConditionTrue && !(kind == "Invalid" && c.cleared) {
 				return fmt.Errorf("the ClusterVersion reports %s (%s)", kind, x.Reason)
 			}
 		}

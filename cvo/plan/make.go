@@ -132,7 +132,7 @@ func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
 		}
 	}
 	if first == nil {
-		first = &noPlan{target: in.Goal.Minor, facts: []*fact{in.noTarget()}}
+		first = &noPlan{target: in.Goal.Minor, facts: append([]*fact{in.noTarget()}, in.foreseen()...)}
 	}
 	return nil, first, nil
 }

@@ -68,6 +68,11 @@ func (e *NoPlanError) Error() string {
 		}
 		words.Fprintf(&b, "\n- %s", f)
 	}
+	if len(e.Fixes) == 0 && slices.ContainsFunc(e.Reasons, func(f Fact) bool {
+		return f.Reason == FactNoUpdates || f.Reason == FactNoPath || f.Reason == FactUpdatesUnknown
+	}) {
+		return b.String() // what helps cannot be tried before the updates are known
+	}
 	if len(e.Fixes) == 0 {
 		b.WriteString("\nNothing that was tried leads to a plan.")
 		return b.String()

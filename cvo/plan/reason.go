@@ -15,6 +15,8 @@ const (
 	FactRefused               FactReason = "ReleaseRefused"        // the release, which the cluster has refused
 	FactInvalid               FactReason = "ClusterVersionInvalid" // the reason of the condition Invalid
 	FactClusterNotUpgradeable FactReason = "ClusterNotUpgradeable" // the reason that the ClusterVersion reports
+	FactChanging              FactReason = "ClusterChanging"       // the release, at which the cluster changes something else
+	FactGate                  FactReason = "AdminGate"             // the gate that must be acknowledged
 	FactHosted                FactReason = "HostedControlPlane"    // the release that was requested
 	FactHeld                  FactReason = "OperatorCondition"     // the operator that OLM does not replace
 	FactTrouble               FactReason = "OperatorTrouble"       // the operator that OLM cannot update

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,12 +67,35 @@ func (m *model) readNodes() (bad []*fact) {
 			continue
 		}
 		x.size = size
-		x.need, x.broken, x.rounds = d.look(x.nodes, size)
+		if s.Topology != TopologySingle { // openshift/machine-config-operator, pkg/daemon/drain.go: drainRequired
+			x.need, x.broken, x.rounds = d.look(x.nodes, size)
+		}
 		x.broken = append(x.broken, m.failing(p, x.nodes)...)
 		x.broken = append(x.broken, m.held(p, x.nodes, size)...)
 		m.pools = append(m.pools, x)
 	}
 	return bad
+}
+
+// degraded reports a pool that says that it is degraded while no node is known to be.
+func (m *model) degraded(p *cvo.Pool) []*fact {
+	for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
+		c := fairlead.FindCondition(p.Status.Conditions, kind)
+		if c == nil || c.Status != fairlead.ConditionTrue {
+			continue
+		}
+		return []*fact{m.once(FactNodesFailed, p.Name, fmt.Sprintf("the pool %s is degraded: %s", p.Name, clip(cmp.Or(c.Message, c.Reason), 160)),
+			fix{"RepairPool", p.Name, "repair what the pool " + p.Name + " reports: " + shell.Command("oc get machineconfigpool %s -o yaml", p.Name), func(in *input) {
+				for i := range in.Situation.Pools {
+					if own := &in.Situation.Pools[i]; own.Name == p.Name {
+						for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
+							set(own.Status.Conditions, kind, fairlead.ConditionFalse)
+						}
+					}
+				}
+			}, costWork})}
+	}
+	return nil
 }
 
 // failing reports nodes of a pool that could not be updated before. They are repaired
@@ -85,7 +109,7 @@ func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 		}
 	}
 	if len(at) == 0 {
-		return nil
+		return m.degraded(p)
 	}
 	all := words.List(names, "and", 3)
 	why := m.Situation.Nodes[at[0]].Annotations[rollout.AnnotationReason]

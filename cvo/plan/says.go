@@ -47,7 +47,10 @@ func (m *model) unhealthy() {
 		}
 	}
 	bad("Failing", FactFailing, "the cluster is already failing: ", "fix what the ClusterVersion reports as failing")
-	bad("Invalid", FactInvalid, "the ClusterVersion is invalid: ", "correct the field of the ClusterVersion that it names")
+	if !m.invalidRequest() {
+		bad("Invalid", FactInvalid, "the ClusterVersion is invalid: ", "correct the field of the ClusterVersion that it names")
+	}
+	m.changing()
 	for i := range m.Situation.ClusterOperators {
 		o := &m.Situation.ClusterOperators[i]
 		if c := fairlead.FindCondition(o.Status.Conditions, "Available"); c != nil && c.Status == fairlead.ConditionFalse {

@@ -290,3 +290,93 @@ func TestReadRisks(t *testing.T) {
 		}
 	}
 }
+
+// A request that makes the ClusterVersion invalid is withdrawn before another one is made; what
+// is invalid for another reason is corrected.
+func TestInvalidRequest(t *testing.T) {
+	q := newQuestion()
+	q.goal.Release = "4.18.9"
+	q.s.Moves = []plan.Move{{From: "4.18.1", To: "4.18.9"}}
+	q.s.Cluster.Spec.DesiredUpdate = &cvo.Update{Version: "4.18.77"}
+	q.s.Cluster.Status.Conditions = append(q.s.Cluster.Status.Conditions, fairlead.Condition{Type: "Invalid", Status: fairlead.ConditionTrue, Reason: "InvalidClusterVersion", Message: "The cluster version is invalid: spec.desiredUpdate.version: Invalid value: \"4.18.77\""})
+	p, no := made(t, q)
+	if no != nil {
+		t.Fatal(no)
+	}
+	if kinds, commands := tasks(p); kinds[0] != string(plan.ClearRequest) || !strings.HasPrefix(commands, "oc adm upgrade --clear\n") {
+		t.Errorf("%v\n%s", kinds, commands)
+	}
+	p.Steps[0].First = p.Steps[0].First[1:]
+	if err := plan.CheckCommands(q.s, p); err == nil {
+		t.Error("oc would refuse the update of an invalid ClusterVersion")
+	}
+	q.s.Cluster.Status.Conditions[len(q.s.Cluster.Status.Conditions)-1].Message = "spec.clusterID: Required value"
+	if _, no := made(t, q); no == nil || no.Reasons[0].Reason != plan.FactInvalid {
+		t.Error(no)
+	}
+}
+
+// While the cluster moves to the images of several architectures, no update is requested.
+func TestMultiArch(t *testing.T) {
+	q := newQuestion()
+	q.goal.Release = "4.18.9"
+	q.s.Moves = []plan.Move{{From: "4.18.1", To: "4.18.9"}}
+	q.s.Cluster.Spec.DesiredUpdate = &cvo.Update{Version: "4.18.1", Architecture: "Multi"}
+	h := &q.s.Cluster.Status
+	h.History = append([]cvo.History{{State: cvo.Partial, Version: "4.18.1"}}, h.History...)
+	if len(h.History) < 2 {
+		h.History = append(h.History, cvo.History{State: cvo.Completed, Version: "4.18.1"})
+	}
+	h.Conditions = fairlead.SetCondition(h.Conditions, fairlead.Condition{Type: "Progressing", Status: fairlead.ConditionTrue, Message: "Working towards 4.18.1"})
+	_, no := made(t, q)
+	if no == nil || no.Reasons[0] != (plan.Fact{Reason: plan.FactChanging, Subject: "4.18.1"}) || len(no.Fixes) != 1 || !strings.Contains(no.Error(), "several architectures") {
+		t.Error(no)
+	}
+}
+
+// The only node of a cluster restarts without a drain, so no budget and no room stands against it.
+func TestSingleNode(t *testing.T) {
+	q := newQuestion()
+	q.goal.Release = "4.18.9"
+	q.s.Moves = []plan.Move{{From: "4.18.1", To: "4.18.9"}}
+	for _, line := range []string{"pod db-0 worker-0 100m", "budget db db 1"} {
+		if err := q.change(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, no := made(t, q)
+	if no == nil && p.Steps[0].Kind != plan.FixBudget {
+		t.Fatalf("a budget that allows nothing does not matter: %v", p)
+	}
+	q.s.Topology = plan.TopologySingle
+	if p, no = made(t, q); no != nil || p.Steps[0].Kind != plan.MoveCluster {
+		t.Error(p, no)
+	}
+}
+
+// A pool that says that it is degraded does not restart, even if no node is known to be.
+func TestDegradedPool(t *testing.T) {
+	q := newQuestion()
+	q.goal.Release = "4.18.9"
+	q.s.Moves = []plan.Move{{From: "4.18.1", To: "4.18.9"}}
+	c := &q.s.Pools[0].Status.Conditions
+	*c = fairlead.SetCondition(*c, fairlead.Condition{Type: "RenderDegraded", Status: fairlead.ConditionTrue, Message: "parsing Ignition config failed"})
+	_, no := made(t, q)
+	if no == nil || no.Reasons[0] != (plan.Fact{Reason: plan.FactNodesFailed, Subject: q.s.Pools[0].Name}) || len(no.Fixes) == 0 {
+		t.Error(no)
+	}
+}
+
+// Where no release of the next minor version is known, what already speaks against it is told.
+func TestForeseen(t *testing.T) {
+	q := newQuestion()
+	q.goal.Release, q.goal.Minor = "", "4.19"
+	q.s.Moves = []plan.Move{{From: "4.18.1", To: "4.18.9"}}
+	q.s.Operators = []plan.Operator{}
+	q.s.ClusterOperators = []cvo.ClusterOperator{{ObjectMeta: fairlead.ObjectMeta{Name: "cloud-credential"}}}
+	q.s.ClusterOperators[0].Status.Conditions = []fairlead.Condition{{Type: "Upgradeable", Status: fairlead.ConditionFalse, Reason: "MissingUpgradeableAnnotation", Message: "the annotation needs updating"}}
+	_, no := made(t, q)
+	if no == nil || !strings.Contains(no.Error(), "cloud-credential blocks minor updates") || no.Reasons[0].Reason != plan.FactNoPath || strings.Contains(no.Error(), "Nothing that was tried") {
+		t.Error(no)
+	}
+}

@@ -26,6 +26,7 @@ type TaskKind string
 
 // The kinds of tasks.
 const (
+	ClearRequest       TaskKind = "ClearRequest"       // the requested update, which is invalid, is withdrawn
 	SetChannel         TaskKind = "SetChannel"         // spec.channel is changed, so that the release is offered
 	ProvideSignature   TaskKind = "ProvideSignature"   // the signature of the release is stored in the cluster
 	BackUpEtcd         TaskKind = "BackUpEtcd"         // etcd is backed up
@@ -47,6 +48,7 @@ func (w *writer) prepare() {
 		if s.Kind == MoveCluster && !w.going(s) {
 			if first < 0 {
 				first = i
+				w.withdraw(s)
 			}
 			channel = w.channel(i, channel)
 			w.signature(s)
@@ -229,8 +231,11 @@ func approveCommand(o *Operator) string {
 // hosted reports whether the control plane runs in another cluster.
 func (m *model) hosted() bool { return m.Situation.Topology == TopologyExternal }
 
-// TopologyExternal is the topology of a control plane that another cluster hosts.
-const TopologyExternal = "External"
+// Topologies of a control plane that plans treat in a way of their own.
+const (
+	TopologyExternal = "External"      // another cluster hosts it
+	TopologySingle   = "SingleReplica" // it has one node, which the machine config daemon does not drain
+)
 
 // notHosted is why a hosted cluster is updated otherwise.
 func notHosted(version string) *fact {
