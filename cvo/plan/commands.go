@@ -11,7 +11,8 @@ import (
 // CheckCommands goes through the commands of a plan in their order, on the cluster as it is
 // by then, and returns an error for the first that oc would refuse. It restates the
 // conditions of oc itself: pkg/cli/admin/upgrade/upgrade.go and channel/channel.go of
-// openshift/oc, as read at 6b8e30c5b (main, 4.23); older releases of oc were not read:
+// openshift/oc, as read at 6b8e30c5b (main) and 6f88b5846 (4.16), whose programs answer as it does
+// (TestOC):
 //
 //  1. a channel must be one of those of the running release, if these are known;
 //  2. a version must be among the available updates, or among the conditional ones with
@@ -138,7 +139,7 @@ func (c *client) upgrade(words []string) error {
 			return fmt.Errorf("unexpected flag %s", key)
 		}
 	}
-	if to == "" {
+	if to == "" || to == c.release { // of the release that runs, oc says so and requests nothing
 		return nil
 	}
 	if !c.moved {
