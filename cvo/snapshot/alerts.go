@@ -101,3 +101,37 @@ func (f *file) plain(d *doc.Document, text []byte, base int) bool {
 	}
 	return false
 }
+
+// status reads what the API server answers instead of objects.
+func (f *file) status(d *doc.Document) {
+	var answer struct {
+		Message, Reason string
+		Details         struct{ Kind string }
+	}
+	where := f.position(d, 0)
+	if json.Unmarshal(d.JSON, &answer) != nil || answer.Message == "" {
+		f.skip(d, 0)
+		return
+	}
+	resource, namespace := answer.Details.Kind, ""
+	if m := refusal.FindStringSubmatch(answer.Message); m != nil {
+		resource, namespace = m[1], m[2]
+	}
+	f.refused(where, "the API server answered: "+answer.Message, resource, namespace)
+}
+
+// watched reads an event of a watch, as of kubectl get --output-watch-events: the object is inside.
+func (f *file) watched(d *doc.Document) bool {
+	kind, _ := d.Field(d.Root(), "type")
+	is, _ := d.Text(kind)
+	n, ok := d.Field(d.Root(), "object")
+	if !ok || n.Kind != '{' || string(is) != "ADDED" && string(is) != "MODIFIED" {
+		return false
+	}
+	f.objects++
+	h := headOf(&d.Outline, d.Children(n))
+	if l := f.object(d, d.Value(n), n.Start, h, ""); l != nil {
+		f.lone = append(f.lone, loneObject{l, key(h.namespace, h.name)})
+	}
+	return true
+}

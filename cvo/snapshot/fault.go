@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead"
@@ -18,7 +19,10 @@ var mention = regexp.MustCompile(`(?:^|[\s{,])["']?kind["']?\s*:\s*["']?([A-Z][A
 // mentions are not known completely.
 func (f *file) fault(e *doc.Error, source []byte) {
 	w := Warning{Where: e.Pos, Problem: strings.TrimPrefix(e.Error(), e.Pos.String()+": ")}
-	w.Foreign = !f.hint.alerts && (e.Kind == doc.NotObject || f.prose(source))
+	if what := forPeople(source); what != "" {
+		w.Problem = what
+	}
+	w.Foreign = !f.hint.alerts && (e.Kind == doc.NotObject || f.prose(source) || template.Match(source))
 	w.Unread = !w.Foreign
 	f.warn(w)
 	if w.Foreign {
@@ -33,15 +37,87 @@ func (f *file) fault(e *doc.Error, source []byte) {
 		f.gap(f.hint.kind.list(&f.s), Gap{f.hint.namespace, e.Pos, why, ""})
 		return
 	}
-	found := map[string]bool{}
-	for _, m := range mention.FindAllSubmatch(source, -1) {
-		name := strings.TrimSuffix(string(m[1]), "List")
-		if k := byName[name]; k != nil && !found[name] {
-			found[name] = true
-			f.gap(k.list(&f.s), Gap{Where: e.Pos, Why: why})
+	for _, l := range f.mentioned(source) {
+		f.gap(l, Gap{Where: e.Pos, Why: why})
+	}
+}
+
+// mentioned returns the lists of the kinds that a text is about.
+func (f *file) mentioned(text []byte) []table {
+	var all []table
+	for _, m := range mention.FindAllSubmatch(text, -1) {
+		k := byName[strings.TrimSuffix(string(m[1]), "List")]
+		if k != nil && !slices.Contains(all, k.list(&f.s)) {
+			all = append(all, k.list(&f.s))
+		}
+	}
+	return all
+}
+
+// lost records the parts of a list that could not be read: objects of the kinds that they mention, or
+// else of any kind in the list, and of all of them if the end is missing.
+func (f *file) lost(parts []doc.Lost, listed []table) {
+	for _, p := range parts {
+		why, of := "an element of the list cannot be read", f.mentioned(p.Text)
+		if p.Cut {
+			why = "the list is cut off"
+		}
+		if p.Cut || len(of) == 0 {
+			of = append(of, listed...)
+		}
+		f.warn(Warning{
+			Where: p.Err.Pos, Problem: strings.TrimPrefix(p.Err.Error(), p.Err.Pos.String()+": ") + "; the rest of the list is used",
+			Unread: len(of) > 0, Foreign: len(of) == 0,
+		})
+		for i, l := range of {
+			if !slices.Contains(of[:i], l) {
+				f.gap(l, Gap{Namespace: f.hint.namespace, Where: p.Err.Pos, Why: why})
+			}
 		}
 	}
 }
+
+// refusal finds what the API server says of a request that it refuses.
+var refusal = regexp.MustCompile(`is forbidden: User "[^"]*" cannot (?:list|get) resource "([^"]+)"(?: in API group "[^"]*")?(?: in the namespace "([^"]+)")?`)
+
+// said hears what kubectl and oc say between objects: a refused request leaves its kind unknown.
+func (f *file) said(text string, line int) {
+	w := Warning{Where: Position{File: f.name, Line: line, Column: 1}, Problem: text, Foreign: true}
+	if m := refusal.FindStringSubmatch(text); m != nil {
+		f.refused(w.Where, text, m[1], m[2])
+		return
+	}
+	f.warn(w)
+}
+
+// refused records a request that the API server refused.
+func (f *file) refused(where Position, text, resource, namespace string) {
+	k := byPlural[resource]
+	f.warn(Warning{Where: where, Problem: text, Unread: k != nil, Foreign: k == nil})
+	if k != nil {
+		permission := "list " + resource
+		if namespace != "" {
+			permission += " in namespace " + namespace
+		}
+		f.gap(k.list(&f.s), Gap{namespace, where, "the API server refused it", permission})
+	}
+}
+
+// forPeople says what a text is that kubectl prints for people; empty for another one.
+func forPeople(text []byte) string {
+	switch {
+	case regexp.MustCompile(`^(?:NAME|NAMESPACE|LAST SEEN) {2,}`).Match(text):
+		return "this is a table for people; write objects, with -o yaml or -o json"
+	case regexp.MustCompile(`^Name: {3,}\S`).Match(text):
+		return "this is a description for people; write objects, with -o yaml or -o json"
+	case regexp.MustCompile(`^[a-z.]+/[a-z0-9.-]+\r?(?:\n|$)`).Match(text):
+		return "these are the names of objects, as -o name prints them; write objects, with -o yaml or -o json"
+	}
+	return ""
+}
+
+// template finds marks of a template, as of Helm: what it makes is not known.
+var template = regexp.MustCompile(`\{\{-? ?[.\w"$]`)
 
 func (f *file) gap(l table, g Gap) {
 	s := l.scope()

@@ -7,12 +7,14 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// FS reads all files of a directory or an archive that may have objects: those that end in
-// .yaml, .yml or .json, in the order of their paths. root is prefixed to their paths in
+// FS reads all files of a directory that may have objects: those that end in .yaml, .yml or .json,
+// compressed or not, and those without an extension and texts that begin like one, in the order of their
+// paths. root is prefixed to their paths in
 // positions. A file that cannot be opened or read is a gap, and so is a link that fsys does not
 // follow: take the FS of an os.Root, which follows none that leads out of a directory.
 func (r *Reader) FS(fsys fs.FS, root string) error {
@@ -48,10 +50,7 @@ func (r *Reader) FS(fsys fs.FS, root string) error {
 
 // entry reads a file of a directory.
 func (r *Reader) entry(fsys fs.FS, name, shown string) error {
-	base := path.Base(name)
-	ext := path.Ext(base)
-	stamp := base == "timestamp"
-	if !stamp && !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
+	if !mayHave(name) {
 		return nil
 	}
 	src, err := fsys.Open(name)
@@ -62,12 +61,48 @@ func (r *Reader) entry(fsys fs.FS, name, shown string) error {
 		return err
 	}
 	defer src.Close()
-	if stamp {
+	return r.content(src, name, shown)
+}
+
+// extensions are those of files with objects.
+var extensions = []string{".yaml", ".yml", ".json"}
+
+// mayHave reports whether a file may have objects, by its name.
+func mayHave(name string) bool {
+	ext := path.Ext(strings.TrimSuffix(name, ".gz"))
+	return slices.Contains(extensions, ext) || archived(name) || ext == "" || ext == ".txt"
+}
+
+// archived reports whether a file is an archive, by its name.
+func archived(name string) bool {
+	return slices.ContainsFunc([]string{".tar", ".tar.gz", ".tgz", ".zip", ".tar.xz"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// objective finds that a text is of objects.
+var objective = regexp.MustCompile(`(?m)^(?:- )?(?:apiVersion|kind): |^[\s{\[]*"(?:apiVersion|kind|metadata)":`)
+
+// content reads what a file of a directory or an archive has, if it is of objects.
+func (r *Reader) content(src io.Reader, name, shown string) error {
+	switch {
+	case !mayHave(name):
+		return nil
+	case path.Base(name) == "timestamp":
 		text, err := io.ReadAll(io.LimitReader(src, 4096))
 		r.clock.timestamp(string(text))
 		return err
+	case archived(name):
+		r.s.Warnings = append(r.s.Warnings, Warning{Where: Position{File: shown}, Problem: "an archive in a directory is not read; name it to read it", Foreign: true})
+		return nil
 	}
-	return r.stream(src, shown, hintOf(name))
+	plain := strings.TrimSuffix(name, ".gz")
+	if slices.Contains(extensions, path.Ext(plain)) {
+		return r.open(src, shown, hintOf(plain), 0)
+	}
+	in := decoded(bufio.NewReaderSize(src, 64<<10))
+	if start, _ := in.Peek(2048); !objective.Match(start) || bytes.HasPrefix(start, logStart) {
+		return nil
+	}
+	return r.open(in, shown, hintOf(plain), 0)
 }
 
 // unread records a file that could not be read.
@@ -86,11 +121,9 @@ func (r *Reader) unread(shown, name string, err error) {
 	}
 }
 
-// unwrapped prepares a stream: a list that stands alone becomes the items of an object, and
-// the logs in the output of kubectl cluster-info dump become empty lines. added is how many
-// columns were added to the first line.
-func unwrapped(src io.Reader) (out io.Reader, added int, err error) {
-	buffered := bufio.NewReaderSize(src, 64<<10)
+// unwrapped prepares a stream: a list that stands alone becomes the items of an object, and what is
+// between documents is left out. added is how many columns were added to the first line.
+func unwrapped(buffered *bufio.Reader, said func(string, int)) (out io.Reader, added int, err error) {
 	for n := 64; ; n *= 2 {
 		start, err := buffered.Peek(min(n, 64<<10))
 		text := bytes.TrimLeft(start, " \t\r\n\ufeff")
@@ -103,53 +136,6 @@ func unwrapped(src io.Reader) (out io.Reader, added int, err error) {
 			const before = `{"items":`
 			return io.MultiReader(strings.NewReader(before), buffered, strings.NewReader("}")), len(before), nil
 		}
-		return &unlogged{src: buffered}, 0, nil
+		return &between{src: buffered, said: said}, 0, nil
 	}
-}
-
-// unlogged leaves out the logs in the output of kubectl cluster-info dump.
-type unlogged struct {
-	src  *bufio.Reader
-	in   bool   // in a log
-	part bool   // in the middle of a line
-	left []byte // of a line
-}
-
-var (
-	logStart = []byte("==== START logs for container ")
-	logEnd   = []byte("==== END logs for container ")
-)
-
-// Read implements io.Reader.
-func (u *unlogged) Read(to []byte) (int, error) {
-	for len(u.left) == 0 {
-		line, err := u.src.ReadSlice('\n')
-		if len(line) == 0 && err != nil {
-			return 0, err
-		}
-		begins := !u.part
-		u.part = line[len(line)-1] != '\n'
-		switch {
-		case begins && bytes.HasPrefix(line, logStart):
-			u.in = true
-			line = newline(line)
-		case begins && u.in && bytes.HasPrefix(line, logEnd):
-			u.in = false
-			line = newline(line)
-		case u.in:
-			line = newline(line)
-		}
-		u.left = line
-	}
-	n := copy(to, u.left)
-	u.left = u.left[n:]
-	return n, nil
-}
-
-// newline returns the end of a line, so that lines keep their numbers.
-func newline(line []byte) []byte {
-	if len(line) > 0 && line[len(line)-1] == '\n' {
-		return line[len(line)-1:]
-	}
-	return nil
 }

@@ -1,10 +1,10 @@
 package snapshot
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,34 +43,48 @@ type objectKey struct {
 // limits are those of one document. A list of a large cluster is one.
 var limits = doc.Limits{Size: 256 << 20, Nodes: 16 << 20}
 
-// Stream reads documents, JSON or YAML, one after the other. The name is for positions: of a
-// file, or such as "standard input". Documents that cannot be read become warnings. The error is
-// that of the reader.
+// Stream reads documents, JSON or YAML, one after the other, in UTF-8 or UTF-16; they may be
+// compressed with gzip or bzip2, and the files of a tar or zip archive. The name is for positions: of a
+// file, or such as "standard input". Documents that cannot be read become warnings, and so do the
+// lines that kubectl and shells write between them. The error is that of the reader.
 func (r *Reader) Stream(src io.Reader, name string) error {
-	return r.stream(src, name, hint{})
+	return r.open(src, name, hint{}, 0)
 }
 
 // StreamOf reads documents like Stream. Objects and items of lists that state no kind are of the
 // given one; Alert is for the response of Prometheus to /api/v1/alerts.
 func (r *Reader) StreamOf(kind string, src io.Reader, name string) error {
-	return r.stream(src, name, hint{kind: byName[kind], alerts: kind == "Alert"})
+	return r.open(src, name, hint{kind: byName[kind], alerts: kind == "Alert"}, 0)
 }
 
-func (r *Reader) stream(src io.Reader, name string, h hint) error {
+// open reads a text, or what is packed; depth is in how many others.
+func (r *Reader) open(src io.Reader, name string, h hint, depth int) error {
 	r.start()
+	in := bufio.NewReaderSize(src, 64<<10)
+	if is, err := r.unpack(in, name, h, depth); is || err != nil {
+		return err
+	}
 	r.s.Files++
-	src, wrapped, err := unwrapped(src)
+	f := file{Reader: r, name: name, hint: h}
+	text, wrapped, err := unwrapped(decoded(in), f.said)
 	if err != nil {
 		return err
 	}
+	f.shift = wrapped
+	return f.read(text)
+}
+
+// read reads the documents of a text.
+func (f *file) read(src io.Reader) error {
+	r := f.Reader
 	if r.reader == nil {
-		r.reader = doc.NewReader(src, name, limits)
+		r.reader = doc.NewReader(src, f.name, limits)
 		r.reader.YAML11()
 		r.reader.Lenient()
+		r.reader.Salvage()
 	} else {
-		r.reader.Reset(src, name, 0)
+		r.reader.Reset(src, f.name, 0)
 	}
-	f := file{Reader: r, name: name, hint: h, shift: wrapped}
 	for {
 		d, err := r.reader.Next()
 		var fault *doc.Error
@@ -111,8 +125,9 @@ type file struct {
 	shift   int // columns that were added to the first line
 	objects int // outside of lists
 	lone    []loneObject
-	skipped bool  // something is not an object
-	near    place // the last position that was found
+	listed  []table // of the list that is being read
+	skipped bool    // something is not an object
+	near    place   // the last position that was found
 }
 
 type loneObject struct {
@@ -162,17 +177,21 @@ func moved(p fairlead.Position, text []byte) fairlead.Position {
 // document reads one document.
 func (f *file) document(d *doc.Document) {
 	h := headOf(&d.Outline, d.Root())
+	f.listed = nil
 	switch {
 	case h.items.Kind != 0 && (strings.HasSuffix(h.kind, "List") || h.kind == ""):
 		f.listOf(d, h, d.JSON, 0)
+	case h.kind == "Status" && h.apiVersion == "v1":
+		f.status(d)
 	case h.kind == "" && f.hint.kind == nil:
-		if !f.special(d) {
+		if !f.special(d) && !f.watched(d) {
 			f.skip(d, 0)
 		}
 	default:
 		f.objects++
 		f.object(d, d.JSON, 0, h, "")
 	}
+	f.lost(d.Lost, f.listed)
 }
 
 // head is what says what a document is.
@@ -216,73 +235,6 @@ func headOf(o *doc.Outline, members func(func(doc.Node) bool)) (h head) {
 		}
 	}
 	return h
-}
-
-// listOf reads a list. base is the offset of its text in the document.
-func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
-	kind := strings.TrimSuffix(h.kind, "List")
-	if h.kind == "List" {
-		kind = ""
-	}
-	known := kindOf("", kind)
-	if known != nil && h.apiVersion != "" && h.apiVersion != "v1" {
-		known = kindOf(h.apiVersion, kind)
-	}
-	if kind == "" && f.hint.kind != nil {
-		known = f.hint.kind
-	}
-	var outline *doc.Outline
-	if base == 0 {
-		outline = &d.Outline
-	} else {
-		var err error
-		if outline, err = doc.Parse(text, limits); err != nil {
-			return
-		}
-		h.items = headOf(outline, outline.Root()).items
-	}
-	spaces := map[table]map[string]bool{}
-	for n := range outline.Children(h.items) {
-		if n.Kind != '{' {
-			f.nameless(d, base+n.Start, head{kind: kind})
-			continue
-		}
-		item := headOf(outline, outline.Children(n))
-		at := base + n.Start
-		if item.items.Kind != 0 && strings.HasSuffix(item.kind, "List") {
-			f.listOf(d, item, outline.Value(n), at)
-			continue
-		}
-		item.kind = orElse(item.kind, kind)
-		if item.kind == "" && known != nil {
-			item.kind = known.name
-		}
-		if item.kind == "" {
-			if !f.plain(d, outline.Value(n), at) {
-				f.skip(d, at)
-			}
-			continue
-		}
-		if l := f.object(d, outline.Value(n), at, item, h.apiVersion); l != nil {
-			if spaces[l] == nil {
-				spaces[l] = map[string]bool{}
-			}
-			spaces[l][item.namespace] = true
-		}
-	}
-	if known != nil {
-		if l := known.list(&f.s); spaces[l] == nil {
-			spaces[l] = map[string]bool{}
-		}
-	}
-	all := map[string]bool{}
-	for _, in := range spaces {
-		maps.Copy(all, in)
-	}
-	delete(all, "")
-	for l, in := range spaces {
-		f.looked(l, in, len(all) > 1, f.position(d, base), h.cursor)
-	}
 }
 
 func orElse(text, other string) string {
@@ -412,7 +364,7 @@ func (f *file) nameless(d *doc.Document, at int, h head) {
 func (f *file) skip(d *doc.Document, at int) {
 	if !f.skipped {
 		f.skipped = true
-		f.warn(Warning{Where: f.position(d, at), Problem: "this is not an object of Kubernetes", Foreign: true})
+		f.warn(Warning{Where: f.position(d, at), Problem: orElse(forPeople(d.Raw), "this is not an object of Kubernetes"), Foreign: true})
 	}
 }
 

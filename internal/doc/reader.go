@@ -39,6 +39,7 @@ type Document struct {
 	words  []word   // YAML only: see Truths
 	twice  []word   // see Repeats; in JSON, line is the offset in Raw
 	cuts   []cut    // JSON only: see Source
+	Lost   []Lost   // what was left out: see Reader.Salvage
 }
 
 // Position returns the position in the source of the JSON text's byte at
@@ -73,6 +74,8 @@ type Reader struct {
 	apart  bool   // see Document.Apart
 	broken error  // what Next returns from now on
 	faulty []byte // see Faulty
+
+	salvage bool // see Salvage
 }
 
 // NewReader returns a reader of src. file is the name in positions. If src
@@ -129,7 +132,11 @@ func (r *Reader) next() (*Document, error) {
 		if r.buf[r.lo] == '{' {
 			return r.object()
 		}
-		d, err := r.block(blockEnd)
+		end := blockEnd
+		if r.salvage {
+			end = headEnd
+		}
+		d, err := r.block(end)
 		if d != nil || err != nil {
 			return d, err
 		}
@@ -348,7 +355,13 @@ func (r *Reader) object() (*Document, error) {
 	if r.scan.fault.kind == Syntax && !meantJSON(r.scan.data) {
 		return r.block(objectEnd)
 	}
-	return nil, r.skip(r.scan.error(r.at, 0, r.limits))
+	fault := r.scan.error(r.at, 0, r.limits)
+	if r.salvage && fault.Kind != Limit {
+		if d, err := r.salvageObject(fault); d != nil || err != nil {
+			return d, err
+		}
+	}
+	return nil, r.skip(fault)
 }
 
 // outline sets the JSON text and the outline of a document whose source s has scanned.
@@ -405,53 +418,6 @@ func (r *Reader) skip(fault *Error) error {
 	}
 }
 
-// An ending finds the end of the document that d starts with, searching from
-// offset from. If there is none, it returns len(d) and false.
-type ending func(d []byte, from int) (int, bool)
-
-// blockEnd ends a document at a line that is a document marker.
-func blockEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, false) }
-
-// objectEnd ends a document at a marker, or where a line begins with a brace. d
-// may also be the rest of an object, because no directives precede one.
-func objectEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, true) }
-
-func lineEnd(d []byte, from int, brace bool) (int, bool) {
-	for {
-		i := bytes.IndexByte(d[from:], '\n')
-		if i < 0 {
-			return len(d), false
-		}
-		from += i + 1
-		rest := d[from:]
-		if len(rest) > 0 && rest[0] == '{' && brace {
-			return from, true
-		}
-		if len(rest) > 3 && isMarker(rest) && (brace || !onlyDirectives(d[:from])) {
-			return from, true
-		}
-	}
-}
-
-// onlyDirectives reports whether text is only YAML directives and comments: the
-// marker after them starts the document that they belong to.
-func onlyDirectives(text []byte) bool {
-	if text[0] != '%' && text[0] != '#' {
-		return false
-	}
-	directive := false
-	for line := range bytes.Lines(text) {
-		switch line[0] {
-		case '%':
-			directive = true
-		case '#', '\n', '\r':
-		default:
-			return false
-		}
-	}
-	return directive
-}
-
 // block reads a YAML document, whose end is found by end. It returns neither a
 // document nor an error if there are only comments.
 func (r *Reader) block(end ending) (*Document, error) {
@@ -475,15 +441,27 @@ func (r *Reader) block(end ending) (*Document, error) {
 	raw, start, offset := r.buf[r.lo:r.lo+n], r.at, r.offset
 	r.consume(n)
 	json, marks, err := r.yaml.convert(raw, start, r.limits, &r.scan)
+	if err != nil && r.salvage {
+		if d := r.salvageBlock(raw, start, offset, err); d != nil {
+			return d, nil
+		}
+	}
 	if err != nil {
 		r.faulty = raw
 	}
 	if err != nil || json == nil {
 		return nil, err
 	}
+	d := r.yamlDocument(raw, json, marks)
+	d.Start, d.Offset = start, offset
+	return d, nil
+}
+
+// yamlDocument returns a document that was just converted.
+func (r *Reader) yamlDocument(raw, json []byte, marks []mark) *Document {
 	r.doc = Document{
 		Outline: Outline{JSON: json, nodes: r.scan.nodes},
-		Raw:     raw, Offset: offset, Start: start, Format: YAML, Apart: r.apart, marks: marks, words: r.yaml.words, twice: r.yaml.twice,
+		Raw:     raw, Format: YAML, Apart: r.apart, marks: marks, words: r.yaml.words, twice: r.yaml.twice,
 	}
-	return &r.doc, nil
+	return &r.doc
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
-	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -178,14 +177,10 @@ func (s *Source) read(r *snapshot.Reader, name string) error {
 		return err
 	}
 	defer f.Close()
-	if isArchive(name) {
-		files, err := archive.Read(s.call.Context, f, nil)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return r.FS(files, name)
+	if err := r.Stream(f, name); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return r.Stream(f, name)
+	return nil
 }
 
 func (s *Source) prefix(r *snapshot.Reader, name string) error {
@@ -202,15 +197,6 @@ func (s *Source) prefix(r *snapshot.Reader, name string) error {
 		}
 	}
 	return nil
-}
-
-func isArchive(name string) bool {
-	for _, end := range []string{".tar", ".tar.gz", ".tgz"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
 }
 
 // found prints a warning, which is a finding: what could not be read is unknown.
