@@ -1,6 +1,6 @@
 // Package diagram writes graphs as text for other tools to draw: DOT for
-// Graphviz, and Mermaid for Markdown pages. It also writes Gantt charts and
-// lanes of versions as SVG images.
+// Graphviz, Mermaid for Markdown pages, and SVG images. It also writes Gantt charts,
+// lanes of versions and strips of nodes as SVG images.
 //
 // A graph is written in the order in which its nodes and edges are listed, so
 // that equal graphs give equal texts. Identifiers and labels may contain any
@@ -42,6 +42,8 @@ type Node struct {
 	// Marked draws the node on an orange background, for what should be
 	// avoided.
 	Marked bool
+	// Key is how a page finds the node; it may be empty.
+	Key string
 }
 
 // Shape is how a node is drawn.

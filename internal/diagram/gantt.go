@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,6 +15,8 @@ import (
 type Gantt struct {
 	// Title is written above the rows; it may be empty.
 	Title string
+	// Alarm is written in red below the title: that what is shown does not end, or failed.
+	Alarm string
 	// Rows are drawn in this order, from top to bottom.
 	Rows []Row
 	// Marks are instants that are drawn across all rows.
@@ -46,8 +49,12 @@ type Bar struct {
 	// Tone chooses one of eight colours; tones that differ by eight have the
 	// same one.
 	Tone int
-	// Marked draws the bar in orange, so that it stands out.
+	// Marked draws the bar in orange and hatched: trouble.
 	Marked bool
+	// Open means that it has not ended: the bar has no right edge, but an arrow.
+	Open bool
+	// Forecast draws the bar with a dotted edge and no colour: it has not happened.
+	Forecast bool
 }
 
 // A Mark is an instant.
@@ -78,7 +85,7 @@ func (g *Gantt) measure() layout {
 	if len(g.Rows) > 60 {
 		l.row = 16
 	}
-	l.letters = min(longest, 44)
+	l.letters = min(longest, 66)
 	l.left = svgMargin + 12 + int(svgChar*float64(l.letters))
 	return l
 }
@@ -91,9 +98,9 @@ func (l *layout) x(d time.Duration) float64 {
 	return float64(l.left) + float64(max(d, 0))/float64(l.end)*float64(svgWidth-l.left-svgMargin-16)
 }
 
-// WriteSVG writes the chart as a separate SVG image, with an axis of durations above, one
-// of times of day below if the start is known, and a legend. If there are many rows, the
-// axis is repeated between them. Equal charts give equal texts. The error is that of w.
+// WriteSVG writes the chart as a separate SVG image, with an axis of durations above and below, one
+// of times of day below it if the start is known, and a legend. Equal charts give equal texts. The
+// error is that of w.
 func (g *Gantt) WriteSVG(w io.Writer) error { return g.write(writer(w, true)) }
 
 // WriteInline writes the chart as an SVG element for a page that has Style.
@@ -104,15 +111,25 @@ func (g *Gantt) write(out *svg) error {
 	if g.Title == "" {
 		l.top = 8
 	}
+	if g.Alarm != "" {
+		l.top += 20
+	}
 	// The height of the legend is only known after writing it, so it is written
 	// twice.
-	top := (&svg{bufio.NewWriter(io.Discard), false}).legend(g.Keys, svgMargin, l.top) + 22
+	keys := g.keys()
+	top := (&svg{bufio.NewWriter(io.Discard), false}).legend(keys, svgMargin, l.top) + 24
+	if len(g.Marks) > 0 {
+		top += 14
+	}
 	bottom := top + l.row*len(g.Rows)
-	out.open(svgWidth, bottom+28, g.Title)
+	out.open(svgWidth, bottom+42, g.Title)
 	if g.Title != "" {
 		fmt.Fprintf(out, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(shorten(g.Title, 130)))
 	}
-	out.legend(g.Keys, svgMargin, l.top)
+	if g.Alarm != "" {
+		fmt.Fprintf(out, `<text class="h alarm" x="%d" y="%d">%s</text>`+"\n", svgMargin, l.top-8, xmlText(shorten("✕ "+g.Alarm, 150)))
+	}
+	out.legend(keys, svgMargin, l.top)
 	for i := 1; i < len(g.Rows); i += 2 {
 		fmt.Fprintf(out, `<rect class="band" x="%d" y="%d" width="%d" height="%d"/>`+"\n", svgMargin, top+l.row*i, svgWidth-2*svgMargin, l.row)
 	}
@@ -121,14 +138,38 @@ func (g *Gantt) write(out *svg) error {
 		g.row(out, &l, row, top+l.row*i)
 	}
 	for _, m := range g.Marks {
-		fmt.Fprintf(out, `<path class="n" d="M%.1f %dV%d">%s</path>`+"\n", l.x(m.At), top-4, bottom, title(m.Label+"\n"+span(m.At)))
+		x, anchor := l.x(m.At), "m"
+		if x > svgWidth-90 {
+			anchor = "e"
+		}
+		fmt.Fprintf(out, `<path class="n" d="M%.1f %dV%d">%s</path><text class="%s" x="%.1f" y="%d">%s</text>`+"\n", x, top-22, bottom, title(m.Label+"\n"+span(m.At)), anchor, x, top-25, xmlText(m.Label))
 	}
 	return out.close()
 }
 
+// keys is the legend: what the chart says, and how trouble, what is open and what is expected look.
+func (g *Gantt) keys() []Key {
+	keys := slices.Clone(g.Keys)
+	var trouble, open, forecast bool
+	for _, r := range g.Rows {
+		for _, b := range r.Bars {
+			trouble, open, forecast = trouble || b.Marked, open || b.Open, forecast || b.Forecast
+		}
+	}
+	if trouble && !slices.ContainsFunc(keys, func(k Key) bool { return k.Marked }) {
+		keys = append(keys, Key{Marked: true, Label: "trouble"})
+	}
+	if open {
+		keys = append(keys, Key{open: true, Label: "has not ended"})
+	}
+	if forecast {
+		keys = append(keys, Key{forecast: true, Label: "expected"})
+	}
+	return keys
+}
+
 // axis writes the lines of instants with their labels.
 func (g *Gantt) axis(out *svg, l *layout, top, bottom int) {
-	const repeat = 40 // rows between two axes
 	form := "15:04"
 	switch {
 	case l.end > 48*time.Hour:
@@ -138,12 +179,9 @@ func (g *Gantt) axis(out *svg, l *layout, top, bottom int) {
 	}
 	for _, at := range ticks(l.end) {
 		x := l.x(at)
-		fmt.Fprintf(out, `<path class="g" d="M%.1f %dV%d"/>`, x, top-4, bottom)
-		for y := top; y < bottom-repeat*l.row/2 || y == top; y += repeat * l.row {
-			fmt.Fprintf(out, `<text class="d m" x="%.1f" y="%d">%s</text>`, x, y-8, span(at))
-		}
+		fmt.Fprintf(out, `<path class="g" d="M%.1f %dV%d"/><text class="d m" x="%.1f" y="%d">%s</text><text class="d m" x="%.1f" y="%d">%s</text>`, x, top-4, bottom+3, x, top-8, span(at), x, bottom+15, span(at))
 		if !g.Start.IsZero() {
-			fmt.Fprintf(out, `<text class="d m" x="%.1f" y="%d">%s</text>`, x, bottom+16, g.Start.Add(at).UTC().Format(form))
+			fmt.Fprintf(out, `<text class="d m" x="%.1f" y="%d">%s</text>`, x, bottom+30, g.Start.Add(at).UTC().Format(form))
 		}
 		out.WriteString("\n")
 	}
@@ -153,16 +191,40 @@ func (g *Gantt) axis(out *svg, l *layout, top, bottom int) {
 func (g *Gantt) row(out *svg, l *layout, row Row, y int) {
 	base := y + l.row/2 + 4
 	fmt.Fprintf(out, `<text class="e" x="%d" y="%d">%s%s</text>`+"\n", l.left-8, base, title(row.Label), xmlText(shorten(row.Label, l.letters)))
-	for _, b := range row.Bars {
+	for i := range row.Bars {
+		b := &row.Bars[i]
 		x := l.x(b.Start)
 		wide := max(l.x(b.End)-x, 1.5)
-		fmt.Fprintf(out, `<rect class="b %s" x="%.1f" y="%d" width="%.1f" height="%d" rx="2"%s>%s</rect>`,
-			fill(b.Tone, b.Marked), x, y+2, wide, l.row-4, id(b.ID), title(fmt.Sprintf("%s\n%s to %s", b.Label, span(b.Start), span(b.End))))
+		ends := fmt.Sprintf("%s\n%s to %s", b.Label, span(b.Start), span(b.End))
+		if b.Open {
+			ends = fmt.Sprintf("%s\nsince %s; it has not ended", b.Label, span(b.Start))
+		}
+		class := fill(b.Tone, b.Marked)
+		if b.Forecast {
+			class = "ground x"
+		}
+		high := l.row - 4
+		fmt.Fprintf(out, `<rect class="b %s" x="%.1f" y="%d" width="%.1f" height="%d" rx="2"%s>%s</rect>`, class, x, y+2, wide, high, id(b.ID), title(ends))
+		if b.Marked {
+			out.hatch(x, y+2, wide, high)
+		}
+		if b.Open {
+			fmt.Fprintf(out, `<path class="k" d="M%.1f %dl8 %dl-8 %dz"/>`, x+wide, y+2, high/2, high-high/2)
+		}
 		if b.Text != "" && wide > svgChar*float64(utf8.RuneCountInString(b.Text))+8 {
 			fmt.Fprintf(out, `<text x="%.1f" y="%d" pointer-events="none">%s</text>`, x+4, base, xmlText(b.Text))
 		}
 		out.WriteString("\n")
 	}
+}
+
+// hatch draws lines across a bar, lightly, so that its text can be read.
+func (s *svg) hatch(x float64, y int, wide float64, high int) {
+	s.WriteString(`<path class="z" d="`)
+	for at := x; at+float64(high)/2 <= x+wide; at += 7 {
+		fmt.Fprintf(s, "M%.0f %dl%d -%d", at, y+high, high/2, high)
+	}
+	s.WriteString(`"/>`)
 }
 
 // ticks returns up to about ten round instants.

@@ -24,12 +24,12 @@ func palette(dark bool) *strings.Replacer {
 	if dark {
 		return strings.NewReplacer(
 			"var(--ground)", "#0d1117", "var(--band)", "#161b22", "var(--ink)", "#e6edf3", "var(--dim)", "#9ba7b4", "var(--line)", "#30363d", "var(--edge)", "#8b949e",
-			"var(--hot)", "#9a5700", "var(--now)", "#79c0ff",
+			"var(--hot)", "#9a5700", "var(--now)", "#79c0ff", "var(--bad)", "#ff9088",
 			"var(--t0)", "#1f5a96", "var(--t1)", "#2a6b3a", "var(--t2)", "#70552f", "var(--t3)", "#20696b", "var(--t4)", "#63458c", "var(--t5)", "#56661f", "var(--t6)", "#4a5a6d", "var(--t7)", "#823a55")
 	}
 	return strings.NewReplacer(
 		"var(--ground)", "#ffffff", "var(--band)", "#f6f8fa", "var(--ink)", "#1f2328", "var(--dim)", "#59636e", "var(--line)", "#d8dee4", "var(--edge)", "#57606a",
-		"var(--hot)", "#ffb757", "var(--now)", "#0550ae",
+		"var(--hot)", "#ffb757", "var(--now)", "#0550ae", "var(--bad)", "#b42318",
 		"var(--t0)", "#9ecbff", "var(--t1)", "#a8e0b2", "var(--t2)", "#e3c9a8", "var(--t3)", "#a5dede", "var(--t4)", "#dcc3f5", "var(--t5)", "#d4e59a", "var(--t6)", "#c5cfda", "var(--t7)", "#f3b8c8")
 }
 
@@ -48,6 +48,11 @@ const Style = `.fd text{font:11px ui-sans-serif,system-ui,sans-serif;fill:var(--
 .fd .l{stroke:var(--edge);fill:none;stroke-opacity:.55}
 .fd .p{stroke:var(--now);fill:none;stroke-width:2.5}
 .fd .x{stroke-dasharray:5 4}
+.fd .k{fill:var(--ink)}
+.fd .z{stroke:var(--bad);stroke-opacity:.45;fill:none}
+.fd .alarm{fill:var(--bad)}
+.fd .s{font-weight:700}
+.fd .bad{stroke:var(--bad);stroke-width:2.5}
 .fd .here{stroke:var(--now);stroke-width:2.5}
 .fd .t0{fill:var(--t0)}.fd .t1{fill:var(--t1)}.fd .t2{fill:var(--t2)}.fd .t3{fill:var(--t3)}
 .fd .t4{fill:var(--t4)}.fd .t5{fill:var(--t5)}.fd .t6{fill:var(--t6)}.fd .t7{fill:var(--t7)}
@@ -82,6 +87,8 @@ type Key struct {
 	Tone   int    // that of a Bar or Dot
 	Marked bool   // means orange, for any tone
 	Label  string // what it means
+
+	open, forecast bool // how bars look that have not ended, or not happened
 }
 
 // fill returns the class of a tone.
@@ -105,7 +112,15 @@ func (s *svg) legend(keys []Key, x, y int) int {
 		if x+wide > svgWidth && x > left {
 			x, y = left, y+18
 		}
-		fmt.Fprintf(s, `<rect class="b %s" x="%d" y="%d" width="14" height="12" rx="2"/><text class="d" x="%d" y="%d">%s</text>`+"\n", fill(k.Tone, k.Marked), x, y, x+19, y+10, xmlText(label))
+		switch {
+		case k.open:
+			fmt.Fprintf(s, `<path class="k" d="M%d %dl8 6l-8 6z"/>`, x+4, y)
+		case k.forecast:
+			fmt.Fprintf(s, `<rect class="b ground x" x="%d" y="%d" width="14" height="12" rx="2"/>`, x, y)
+		default:
+			fmt.Fprintf(s, `<rect class="b %s" x="%d" y="%d" width="14" height="12" rx="2"/>`, fill(k.Tone, k.Marked), x, y)
+		}
+		fmt.Fprintf(s, `<text class="d" x="%d" y="%d">%s</text>`+"\n", x+19, y+10, xmlText(label))
 		x += wide
 	}
 	return y + 20

@@ -14,14 +14,14 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "diagnose",
-		Usage: "DUMP [-to VERSION] [-at TIME] [-v] [-o text|json|yaml|dot|mermaid]",
+		Usage: "DUMP [-to VERSION] [-at TIME] [-v] [-o text|json|yaml|dot|mermaid|svg]",
 		About: "say what a cluster waits for, the causes, and what to do next, with commands that were tried on a copy",
 		Help: `DUMP is a file, a directory or an archive, such as a must-gather, or - for standard input
   -at TIME           when the cluster was looked at (default: the latest time that a server wrote into the dump)
   -to VERSION        answer whether the update to VERSION may be started, and what must be done before
   -v                 leave nothing out: all causes and steps, and the messages behind them
   -o json            the whole graph of what waits for what; docs/diagnosis.md has its fields
-  -o dot|mermaid     the same as a picture
+  -o dot|mermaid|svg the same as a picture, in which what is alike is one
 exit status: 0 all is well and known (with -to: the update may be started), 1 something is wrong or not known, 2 bad input`,
 		Examples: `oc adm inspect ns/openshift-machine-config-operator clusterversion clusteroperators nodes && fairlead diagnose inspect.local.*
 			kubectl get nodes,pods,pdb,replicasets,statefulsets -A -o yaml | fairlead diagnose -`,
@@ -30,7 +30,7 @@ exit status: 0 all is well and known (with -to: the update may be started), 1 so
 }
 
 func run(c *args.Call) error {
-	form := c.Choice("o", "text", "json", "dot", "mermaid")
+	form := c.Choice("o", "text", "json", "dot", "mermaid", "svg")
 	all := c.Flags.Bool("v", false, "")
 	to := c.Flags.String("to", "", "")
 	from := reading.Declare(c)
@@ -54,9 +54,11 @@ func run(c *args.Call) error {
 	case "json":
 		err = c.JSON(d)
 	case "dot":
-		err = drawing(d).WriteDOT(c.Stdout)
+		err = diagnosing.Drawing(&d.Graph).WriteDOT(c.Stdout)
 	case "mermaid":
-		err = drawing(d).WriteMermaid(c.Stdout)
+		err = diagnosing.Drawing(&d.Graph).WriteMermaid(c.Stdout)
+	case "svg":
+		err = diagnosing.Drawing(&d.Graph).WriteSVG(c.Stdout)
 	default:
 		var b bytes.Buffer
 		if *all {

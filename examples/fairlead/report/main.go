@@ -81,7 +81,7 @@ func run(c *args.Call) error {
 	}
 	c.Doing("making the report")
 	in := &report.Input{
-		Source: filepath.Base(c.Arg(0)), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
+		Source: filepath.Base(c.Arg(0)), Name: s.Snapshot.Identity.Name, Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
 		Diagnosis: diagnosing.Of(s.Snapshot),
 	}
 	r, err := report.Make(c.Context, in)

@@ -44,6 +44,7 @@ type span struct {
 	From    time.Time `json:"from"`
 	To      time.Time `json:"to"`
 	Tasks   int       `json:"tasks,omitempty"` // manifests of a runlevel that were applied
+	Open    bool      `json:"open,omitempty"`  // it has not ended: To is when nothing more happened
 	open    bool
 }
 
@@ -132,7 +133,7 @@ func (p *play) finish() {
 	}
 	for i := range p.Spans {
 		if s := &p.Spans[i]; s.open {
-			s.To = p.End
+			s.To, s.Open = p.End, true
 		}
 	}
 }
@@ -186,6 +187,12 @@ func busy() []string {
 // which they began.
 func (t *timeline) chart() *diagram.Gantt {
 	g := &diagram.Gantt{Title: fmt.Sprintf("%s: %s to %s", t.Title, t.From, t.To), Start: t.Start}
+	if len(t.Unfinished) > 0 {
+		g.Alarm = "does not end: " + t.Unfinished[0]
+		if more := len(t.Unfinished) - 1; more > 0 {
+			g.Alarm += fmt.Sprintf(" (and %d more)", more)
+		}
+	}
 	rows, seen, trouble := map[string]int{}, map[string]bool{}, false
 	for _, s := range t.Spans {
 		i, known := rows[s.Subject]
@@ -197,7 +204,7 @@ func (t *timeline) chart() *diagram.Gantt {
 		tone := slices.Index(busy(), s.What)
 		seen[s.What], trouble = true, trouble || tone < 0
 		g.Rows[i].Bars = append(g.Rows[i].Bars, diagram.Bar{
-			Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: max(tone, 0), Marked: tone < 0, Label: s.Subject + " " + s.What, Text: s.What,
+			Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: max(tone, 0), Marked: tone < 0, Open: s.Open, Label: s.Subject + " " + s.What, Text: s.What,
 		})
 	}
 	for i, what := range busy() {

@@ -46,7 +46,8 @@ type page struct {
 	Script, Data                  template.JS
 	Sections                      []section
 	R                             *Report
-	Timeline, Releases, Operators template.HTML
+	Timeline, Releases, Operators template.HTML // pictures, as those that follow
+	Strips, Gauges, Waits, SoFar  template.HTML
 	Live                          *live // nil: no what-if
 }
 
@@ -132,12 +133,14 @@ func (r *Report) write(w io.Writer, live *live) error {
 	p := &page{
 		Title: shown.title(), Style: template.CSS(style), Script: template.JS(pageJS), Data: template.JS(ascii(data)),
 		Policy:   "default-src 'none'; script-src '" + hash(pageJS) + "'" + live.policy() + "; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'",
-		Sections: shown.sections(live != nil), R: shown, Live: live,
+		Sections: r.sections(live != nil), R: shown, Live: live,
 		Timeline: template.HTML(r.timeline), Releases: template.HTML(r.releases), Operators: template.HTML(r.operators),
+		Strips: template.HTML(r.strips), Gauges: template.HTML(r.gauges), Waits: template.HTML(r.waits), SoFar: template.HTML(r.sofar),
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") },
 		"span":   words.Span,
+		"bar":    bar,
 		"number": number,
 		"count":  words.Count,
 		"list":   func(l []string) string { return words.List(l, "and", 6) },
@@ -175,6 +178,14 @@ func (r *Report) write(w io.Writer, live *live) error {
 	}
 	_, err = w.Write(b.Bytes())
 	return err
+}
+
+// bar draws how far a part is: a border where that is not known.
+func bar(b Bar) template.HTML {
+	if b.Done < 0 {
+		return `<svg class="bar" viewBox="0 0 100 8" role="img" aria-label="unknown"><rect class="none" x=".5" y=".5" width="99" height="7" rx="2"/></svg>`
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 8" role="img" aria-label="%d %%"><rect class="rest" x=".5" y=".5" width="99" height="7" rx="2"/><rect class="done" x=".5" y=".5" width="%.1f" height="7" rx="2"/></svg>`, b.Done, float64(b.Done)*.99))
 }
 
 // policy is what the policy of a live page allows in addition: the second script,
@@ -220,6 +231,10 @@ func (r *Report) sections(live bool) []section {
 		all = append(all, s)
 	}
 	add(live, "whatif", "What if", 0)
+	add(len(r.First) > 0, "first", "Do this first", len(r.First))
+	if d := r.Diagnosis; d != nil {
+		add(r.waits != "" || r.sofar != "" || len(d.Do) > 0, "waits", "What waits", len(d.Do))
+	}
 	add(len(r.Findings) > 0, "findings", "Findings", len(r.Findings))
 	if r.Plan != nil {
 		add(true, "plan", "Plan", len(r.Plan.Steps))

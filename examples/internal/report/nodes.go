@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -23,7 +24,7 @@ type Pool struct {
 	Most   string         `json:"maxUnavailable,omitempty"` // how many may be down at once
 	Nodes  int            `json:"nodes"`
 	States map[string]int `json:"states,omitempty"` // nodes by state
-	Stuck  int            `json:"stuck,omitempty"`  // nodes that cannot be drained
+	Stuck  int            `json:"stuck,omitempty"`  // nodes that must be drained, and cannot be
 }
 
 // Nodes are the nodes, by pool and name: one list for each property, with an element for each
@@ -42,6 +43,10 @@ type Nodes struct {
 	Stuck   []int    `json:"stuck"`   // of Stucks
 	Rounds  []int    `json:"rounds"`  // of its drain, if it were drained alone
 	Taints  []int    `json:"taints"`  // of Report.Taints; -1 for none
+	// Cordoned are the numbers of the nodes that take no new pods, and Blocked of those that must
+	// be drained, for an update or because their machine is deleted, and whose drain does not complete.
+	Cordoned []int `json:"cordoned,omitempty"`
+	Blocked  []int `json:"blocked,omitempty"` // see Cordoned
 	// Pods are the workloads of a node and how many pods of each: pairs, as in "3 12:2 40", of
 	// numbers of workloads, each less the one before it, with a count where that is not 1.
 	Pods []string `json:"pods"`
@@ -128,6 +133,7 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 		return cmp.Or(cmp.Compare(pool[a], pool[b]), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
 	})
 	byNode := r.workloads(s)
+	leaving := r.leaving(s)
 	var states, versions, messages, stucks numbers
 	messages.number("")
 	stucks.number("")
@@ -152,10 +158,14 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 				rounds = d.Last - d.First + 1
 			}
 			n.Rounds = append(n.Rounds, rounds)
-			if d.Stuck > 0 {
+			if d.Stuck > 0 && r.needed(state, p, leaving[node.Name]) {
 				p.Stuck++
+				n.Blocked = append(n.Blocked, len(n.Name))
 			}
 			n.Pods = append(n.Pods, byNode[node.Name])
+		}
+		if node.Spec.Unschedulable {
+			n.Cordoned = append(n.Cordoned, len(n.Name))
 		}
 		n.Name = append(n.Name, node.Name)
 		n.Pool = append(n.Pool, pool[i])
@@ -169,6 +179,31 @@ func (r *Report) nodes(in *Input, status *cvo.Report) error {
 	r.Nodes = n
 	r.classes(s, order)
 	return nil
+}
+
+// leaving returns the nodes whose machine is being deleted, or that the plan takes out of service.
+func (r *Report) leaving(s *plan.Situation) map[string]bool {
+	all := map[string]bool{}
+	for i := range s.Machines {
+		if m := &s.Machines[i]; m.Deleting() {
+			if n := lifecycle.NodeOf(m, s.Nodes); n != nil {
+				all[n.Name] = true
+			}
+		}
+	}
+	if r.Plan != nil {
+		for i := range r.Plan.Steps {
+			if step := &r.Plan.Steps[i]; step.Kind == plan.OutOfService {
+				all[step.Subject] = true
+			}
+		}
+	}
+	return all
+}
+
+// needed reports whether a node in a state must be drained.
+func (r *Report) needed(state string, p *Pool, leaving bool) bool {
+	return leaving || !p.Paused && (state == "draining" || state == "updating" || state == "pending")
 }
 
 // condition returns the state of a node that no pool reports.
@@ -360,134 +395,4 @@ func stuck(why []obstacle) string {
 		list = append(list, text+": "+o.text)
 	}
 	return strings.Join(list, "; ")
-}
-
-// workload is the owner of a pod.
-type workload struct{ namespace, kind, name string }
-
-// workloadOf returns the owner of a pod: its controller, the Deployment behind a
-// ReplicaSet, or itself.
-func workloadOf(p *fairlead.Pod) workload {
-	c := p.ControllerOf()
-	if c == nil {
-		return workload{p.Namespace, "Pod", p.Name}
-	}
-	if hash := p.Labels["pod-template-hash"]; c.Kind == "ReplicaSet" && hash != "" && strings.HasSuffix(c.Name, "-"+hash) {
-		return workload{p.Namespace, "Deployment", strings.TrimSuffix(c.Name, "-"+hash)}
-	}
-	return workload{p.Namespace, c.Kind, c.Name}
-}
-
-// workloads counts pods by workload, and by workload and node; it returns Nodes.Pods by
-// node name.
-func (r *Report) workloads(s *plan.Situation) map[string]string {
-	if s.Pods == nil {
-		return nil
-	}
-	number := map[workload]int{}
-	var list []workload
-	for i := range s.Pods {
-		w := workloadOf(&s.Pods[i])
-		if _, ok := number[w]; !ok {
-			number[w] = 0
-			list = append(list, w)
-		}
-	}
-	slices.SortFunc(list, func(a, b workload) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
-	})
-	var namespaces, kinds numbers
-	out := &Workloads{pods: len(s.Pods), Name: []string{}, Namespace: []int{}, Kind: []int{}, Budget: []int{}, Pods: make([]int, len(list)), Ready: make([]int, len(list))}
-	for i, w := range list {
-		number[w] = i
-		out.Name = append(out.Name, w.name)
-		out.Namespace = append(out.Namespace, namespaces.number(w.namespace))
-		out.Kind = append(out.Kind, kinds.number(w.kind))
-		out.Budget = append(out.Budget, -1)
-	}
-	out.Namespaces, out.Kinds = namespaces.list, kinds.list
-	byNode := make(map[string]map[int]int, len(s.Nodes))
-	for i := range s.Nodes {
-		byNode[s.Nodes[i].Name] = map[int]int{}
-	}
-	sample := make([]*fairlead.Pod, len(list))
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		w := number[workloadOf(p)]
-		out.Pods[w]++
-		if p.Ready() {
-			out.Ready[w]++
-		}
-		sample[w] = p
-		switch on, known := byNode[p.Spec.NodeName]; {
-		case known:
-			on[w]++
-		case p.Spec.NodeName != "":
-			out.Elsewhere = countAt(out.Elsewhere, w, len(list))
-		case !p.Finished():
-			out.Waiting = countAt(out.Waiting, w, len(list))
-		}
-	}
-	r.budgetsOf(s, out, sample)
-	r.Workloads = out
-	texts := make(map[string]string, len(byNode))
-	for node, counts := range byNode {
-		texts[node] = encode(counts)
-	}
-	return texts
-}
-
-// countAt adds 1 to element i of n counters, which are made when they are needed.
-func countAt(counters []int, i, n int) []int {
-	if counters == nil {
-		counters = make([]int, n)
-	}
-	counters[i]++
-	return counters
-}
-
-// budgetsOf finds the budget of each workload, by one of its pods.
-func (r *Report) budgetsOf(s *plan.Situation, out *Workloads, sample []*fairlead.Pod) {
-	if r.Budgets == nil {
-		return
-	}
-	at := map[string]int{}
-	for i, name := range r.Budgets.Name {
-		at[r.Budgets.Namespace[i]+"/"+name] = i
-	}
-	byNamespace := map[string][]*fairlead.PodDisruptionBudget{}
-	for i := range s.Budgets {
-		b := &s.Budgets[i]
-		byNamespace[b.Namespace] = append(byNamespace[b.Namespace], b)
-	}
-	for w, p := range sample {
-		for _, b := range byNamespace[p.Namespace] {
-			if i, ok := at[b.Namespace+"/"+b.Name]; ok && b.Selects(p) {
-				out.Budget[w] = i
-			}
-		}
-	}
-}
-
-// encode writes workloads and counts in the form of Nodes.Pods.
-func encode(counts map[int]int) string {
-	keys := make([]int, 0, len(counts))
-	for k := range counts {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	var b []byte
-	last := 0
-	for i, k := range keys {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = strconv.AppendInt(b, int64(k-last), 10)
-		if counts[k] > 1 {
-			b = append(b, ':')
-			b = strconv.AppendInt(b, int64(counts[k]), 10)
-		}
-		last = k
-	}
-	return string(b)
 }

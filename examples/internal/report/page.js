@@ -92,11 +92,16 @@ const tellers = {
   budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Effect", says(b)], ["Healthy", num(b.healthy) + " of " + many(b.expected, "pod", "pods") + "; " + num(b.desired) + " required"], ["Allowed", many(b.allowed, "disruption", "disruptions") + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod", "pods") + " evicted in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged > 0 && many(b.unmanaged, "pod has no controller that replaces it", "pods have no controller that replaces them")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
   taint(i) { const t = T[i]; return [many(t.nodes, "node", "nodes") + " with these taints", [["Taints", list(t.taints)], ["Not tolerated by", many(t.kept, "workload", "workloads")], ["Pods", t.runs ? many(t.runs, "pod runs", "pods run") + " there without toleration: they are evicted, or cannot be scheduled there again" : "all pods there tolerate them"], ["Nodes", N ? list(N.taints.flatMap((x, n) => x === i ? [go("node:" + n, N.name[n])] : [])) : ""]]]; },
 };
+tellers.wait = id => {
+  const G = R.diagnosis.waits, n = G.nodes.find(n => n.id === id), rel = (f, t) => G.edges.filter(e => e[f] === id).map(e => go("wait:" + e[t], G.nodes.find(n => n.id === e[t]).says));
+  return [n.says, [["Kind", n.kind], ["Namespace", n.namespace], ["Name", n.name], ["Since", n.since && when(n.since)], ["Known", {seen: "an object says so", derived: "computed from objects", assumed: "usual; nothing shows it"}[n.sure]], ["Owner", n.owner], ["Waits for", list(rel("from", "to"))], ["Waited for by", list(rel("to", "from"))], ["It says", n.quote]]];
+};
 let from = null;
 const why = k => {
   const [kind, ...at] = k.split(":");
+  if (kind === "state") { only = ""; choose(at[0]); $("nodelist").scrollIntoView({block: "center"}); return; }
   if (!tellers[kind]) return;
-  const [head, pairs] = tellers[kind](...at.map(Number)), d = el("dl");
+  const [head, pairs] = kind === "wait" ? tellers.wait(at.join(":")) : tellers[kind](...at.map(Number)), d = el("dl");
   for (const [label, value] of pairs) {
     if (!value && value !== 0 || value instanceof Node && value.tagName === "UL" && !value.childElementCount) continue;
     d.append(el("dt", "", label), el("dd", "", value));
@@ -120,12 +125,11 @@ const makeList = (box, label, columns, count, key, text) => {
   const self = {
     filter(words, keep) {
       rows = []; for (let i = 0; i < count; i++) if ((!keep || keep(i)) && words.every(w => text(i).includes(w))) rows.push(i);
-      if (sorted >= 0) order(); at = -1; body.scrollTop = 0; self.draw(false, 0); return rows.length;
+      if (sorted >= 0) order(); at = -1; body.scrollTop = 0; self.draw(0); self.found = words.length ? rows.length : 0; return rows.length;
     },
-    draw(all, top = body.scrollTop) { // reading scrollTop lays out the whole page
+    draw(top = body.scrollTop) { // reading scrollTop lays out the whole page
       room.style.height = Math.max(rows.length, 1) * high + "px";
-      const first = all ? 0 : Math.max(0, Math.floor(top / high) - 5), end = all ? Math.min(rows.length, 1000) : Math.min(rows.length, first + 30), part = [];
-      if (all) room.style.height = end * high + "px";
+      const first = Math.max(0, Math.floor(top / high) - 5), end = Math.min(rows.length, first + 30), part = [];
       for (let r = first; r < end; r++) {
         const e = el("div", "lrow" + (r === at ? " on" : ""));
         e.id = box.id + "-" + r; e.style.top = r * high + "px"; e.style.gridTemplateColumns = grid; e.dataset.k = key + ":" + rows[r];
@@ -146,7 +150,7 @@ const makeList = (box, label, columns, count, key, text) => {
     if (step) { at = Math.max(0, Math.min(rows.length - 1, at + step)); body.scrollTop = Math.min(Math.max(body.scrollTop, (at + 1) * high - body.clientHeight), at * high); self.draw(); body.setAttribute("aria-activedescendant", box.id + "-" + at); e.preventDefault(); }
     else if (e.key === "Enter" && at >= 0) { why(key + ":" + rows[at]); e.preventDefault(); }
   });
-  box.append(head, body); body.style.height = Math.min(count, 13) * high + 2 + "px"; self.draw(false, 0); lists.push(self); self.box = box; return self;
+  box.append(head, body); body.style.height = Math.min(count, 13) * high + 2 + "px"; self.draw(0); lists.push(self); self.box = box; return self;
 };
 const texts = new Map();
 const cache = (kind, i, f) => { const k = kind + i; let t = texts.get(k); if (t === undefined) texts.set(k, t = f().toLowerCase()); return t; };
@@ -165,43 +169,20 @@ later(() => budgetList = makeList($("budgetlist"), "Budgets", [
   {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "required", num: true, wide: "5rem", of: i => B[i].desired}, {name: "allowed", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "effect", wide: "minmax(8rem,3fr)", of: i => says(B[i]), cls: i => "s-" + (B[i].tone || "good")},
 ], B.length, "budget", budgetText));
 
-// The map of nodes: one square each, by pool.
-let only = "", sought = [], cells = [], columns = 1, active = -1;
-const svg = (tag, attrs) => { const e = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const k in attrs) e.setAttribute(k, attrs[k]); return e; };
-const drawMap = () => {
-  const size = N.name.length > 1500 ? 11 : N.name.length > 300 ? 15 : 22, gap = 2, wide = 1160, left = 12;
-  columns = Math.floor((wide - 2 * left) / (size + gap));
-  const root = svg("svg", {class: "fd", role: "group", "aria-label": "Nodes by pool", tabindex: 0});
-  let y = 8, p = -1, k = 0;
-  const places = N.name.map((_, i) => {
-    if (N.pool[i] !== p) { if (p >= 0) y += Math.ceil(k / columns) * (size + gap) + 10; p = N.pool[i]; k = 0; const t = svg("text", {x: left, y: y + 12}); t.textContent = vis((P[p].name || "in no pool") + ", " + many(P[p].nodes, "node", "nodes")); root.append(t); y += 20; }
-    return [left + k % columns * (size + gap), y + Math.floor(k++ / columns) * (size + gap)];
-  });
-  slowly("map", N.name.length, i => {
-    const stuck = N.stuck && N.stuck[i];
-    const c = svg("rect", {class: "b f" + tone(state(i)) + (stuck ? " stuck" : ""), x: places[i][0], y: places[i][1], width: size, height: size, rx: 2, "data-k": "node:" + i, id: "cell-" + i, ...(stuck && {"stroke-width": 2})});
-    if (!shown(i)) c.classList.add("off");
-    root.append(c); cells.push(c);
-  }, 256);
-  y += Math.ceil(k / columns) * (size + gap) + 10;
-  root.setAttribute("viewBox", "0 0 " + wide + " " + y);
-  root.addEventListener("mouseover", e => { const c = e.target.closest("rect"); if (c && !c.firstChild) { const t = svg("title", {}), i = +c.id.slice(5); t.textContent = vis(N.name[i] + ": " + state(i) + (N.stuck && N.stuck[i] ? "; drain blocked: " + N.stucks[N.stuck[i]] : "")); c.append(t); } });
-  root.addEventListener("keydown", e => {
-    const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, Home: -1e9, End: 1e9}[e.key];
-    if (step) { if (active >= 0) cells[active].classList.remove("here"); active = Math.max(0, Math.min(cells.length - 1, active + step)); cells[active].classList.add("here"); cells[active].scrollIntoView({block: "nearest", inline: "nearest"}); root.setAttribute("aria-activedescendant", "cell-" + active); cells[active].setAttribute("role", "img"); cells[active].setAttribute("aria-label", N.name[active] + ": " + state(active)); e.preventDefault(); }
-    else if (e.key === "Enter" && active >= 0) { why("node:" + active); e.preventDefault(); }
-  });
-  $("map").append(root);
+// Nodes can be filtered by state.
+let only = "", sought = [];
+const choose = name => { only = only === name ? "" : name; $("legend").querySelectorAll("button").forEach(x => x.setAttribute("aria-pressed", x.dataset.state === only)); search(); };
+const legend = () => {
   const counts = {}; N.state.forEach(s => counts[N.states[s]] = (counts[N.states[s]] || 0) + 1);
-  const chip = (name, n, cls) => { const b = el("button", "", el("span", "sw " + cls), name + " ", el("span", "count", num(n))); b.type = "button"; b.setAttribute("aria-pressed", false); b.addEventListener("click", () => { only = only === name ? "" : name; $("legend").querySelectorAll("button").forEach(x => x.setAttribute("aria-pressed", x === b && only === name)); search(); }); $("legend").append(b); };
+  const chip = (name, n, cls) => { const b = el("button", "", el("span", "sw " + cls), name + " ", el("span", "count", num(n))); b.type = "button"; b.dataset.state = name; b.setAttribute("aria-pressed", false); b.addEventListener("click", () => choose(name)); $("legend").append(b); };
   Object.keys(counts).sort((a, b) => tone(b) - tone(a)).forEach(s => chip(s, counts[s], "b" + tone(s)));
-  if (N.stuck) { const n = N.stuck.filter(x => x).length; if (n) chip("drain blocked", n, "bstuck"); }
+  if (N.cordoned) chip("takes no pods", N.cordoned.length, "b2");
+  if (N.blocked) chip("drain blocked", N.blocked.length, "bstuck");
 };
-const shown = i => kept(i) && sought.every(w => nodeText(i).includes(w)); // by search terms
-const kept = i => !only || (only === "drain blocked" ? N.stuck[i] : state(i) === only);
+const kept = i => !only || (only === "drain blocked" ? N.blocked.includes(i) : only === "takes no pods" ? N.cordoned.includes(i) : state(i) === only);
 
 // Search goes through everything: rows, lists, and marks of pictures.
-const marks = [...document.querySelectorAll(".pic:not(#map) [data-k]")];
+const marks = [...document.querySelectorAll(".pic [data-k]")];
 const markText = m => (m.textContent + " " + (m.nextElementSibling?.tagName === "text" ? m.nextElementSibling.textContent : "")).toLowerCase();
 const said = [...document.querySelectorAll("[data-s]")].map(e => [e, null]);
 const search = () => {
@@ -212,10 +193,23 @@ const search = () => {
   slowly("count", 1, () => $("found").textContent = words.length ? many(n, "match", "matches") : "");
   slowly("said", said.length, i => said[i][0].hidden = !hits[i], 24);
   slowly("marks", marks.length, i => marks[i].classList.toggle("off", !words.every(w => markText(marks[i]).includes(w))), 256);
-  slowly("found", cells.length, i => cells[i].classList.toggle("off", !shown(i)), 256);
+  at = -1;
+  if (words.length) slowly("go", 1, () => step(1));
 };
-let timer = 0;
+// Search goes to the first match, Enter to the next, and Shift with Enter to the one before.
+let timer = 0, at = -1;
+const matches = () => [...said.filter(s => !s[0].hidden).map(s => s[0]), ...lists.filter(l => l.found).map(l => l.box)].sort((a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+const step = by => {
+  document.querySelectorAll(".match").forEach(m => m.classList.remove("match"));
+  const all = sought.length ? matches() : [];
+  if (!all.length) return;
+  at = (at + by + all.length) % all.length;
+  const to = all[at];
+  for (let d = to.closest("details"); d; d = d.parentElement.closest("details")) if (d !== to) d.open = true;
+  to.classList.add("match"); to.scrollIntoView({block: "center"});
+};
 on($("find"), "input", () => { clearTimeout(timer); timer = setTimeout(search, 80); });
+on($("find"), "keydown", e => { if (e.key === "Enter") { step(e.shiftKey ? -1 : 1); e.preventDefault(); } });
 
 // Pictures: zoom by buttons, keys and the wheel with Ctrl; marks by Tab and Enter. Where they are
 // not seen, all but the map are not laid out, and have about the height that they will have.
@@ -233,9 +227,9 @@ const picture = pic => {
     e.preventDefault();
   });
 };
-for (const pic of document.querySelectorAll(".pic:not(#map)")) later(() => picture(pic));
+for (const pic of document.querySelectorAll(".pic")) later(() => picture(pic));
 slowly("keys", marks.length, i => { const m = marks[i]; if (m.tagName !== "path") { m.setAttribute("tabindex", 0); m.setAttribute("role", "button"); m.setAttribute("aria-label", vis(m.textContent)); } });
-if (N) later(() => { drawMap(); picture($("map")); });
+if (N) later(legend);
 if (N) slowly("texts", N.name.length, nodeText); // before they are searched
 if (W) slowly("worktexts", W.name.length, workText);
 on(document, "keydown", e => {
@@ -260,10 +254,10 @@ const seen = new IntersectionObserver(entries => entries.forEach(e => { if (e.is
 document.querySelectorAll("main section").forEach(s => seen.observe(s));
 stop.signal.addEventListener("abort", () => seen.disconnect());
 
-// On paper everything is open, and lists have their first thousand rows.
+// On paper the details of steps and findings are open; long tables have their first rows.
 let shut = [];
-on(window, "beforeprint", () => { shut = [...document.querySelectorAll("details:not([open])")]; shut.forEach(d => d.open = true); lists.forEach(l => { l.box.lastChild.style.height = "auto"; l.draw(true); }); document.documentElement.dataset.theme = "light"; });
-on(window, "afterprint", () => { shut.forEach(d => d.open = false); lists.forEach(l => { l.box.lastChild.style.height = ""; l.draw(); }); theme(); });
+on(window, "beforeprint", () => { shut = [...document.querySelectorAll("#waits details:not([open]), #findings details:not([open])")]; shut.forEach(d => d.open = true); document.documentElement.dataset.theme = "light"; });
+on(window, "afterprint", () => { shut.forEach(d => d.open = false); theme(); });
 later(() => { if ($("find").value) search(); });
 };
 setTimeout(show); // separate from parsing the page

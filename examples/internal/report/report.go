@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/machines"
+	"github.com/fairlead/fairlead/internal/diagram"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/solver/olm"
@@ -27,6 +28,7 @@ import (
 // Input is the input of a report. Live pages contain it as JSON.
 type Input struct {
 	Source     string                `json:"source"`               // where it was read, for the page
+	Name       string                `json:"name,omitempty"`       // what the cluster calls itself; may be empty
 	Situation  *plan.Situation       `json:"situation"`            // the cluster; Cluster may be nil: it is not OpenShift, or it was not read
 	Goal       *plan.Goal            `json:"goal,omitempty"`       // what is planned; nil plans nothing
 	Policy     *plan.Policy          `json:"policy,omitempty"`     // how to plan it
@@ -48,6 +50,7 @@ type Report struct {
 	Format    int          `json:"format"`              // of this document: 1
 	Source    string       `json:"source"`              // where it was read
 	Name      string       `json:"name,omitempty"`      // the cluster's identity
+	Called    string       `json:"called,omitempty"`    // what the cluster calls itself
 	At        time.Time    `json:"at,omitzero"`         // when the cluster was dumped
 	Headline  string       `json:"headline"`            // the most important fact, in a sentence
 	Tone      Tone         `json:"tone"`                // of the headline
@@ -69,6 +72,13 @@ type Report struct {
 	timeline  string // pictures
 	releases  string
 	operators string
+	strips    string
+	gauges    string
+	waits     string
+	sofar     string
+	history   *diagram.Gantt // of the update under way; nil for none
+
+	offers []string // updates without a risk that applies, the recommended one first
 }
 
 // Tone is how good or bad something is.
@@ -113,7 +123,7 @@ type Plan struct {
 // what is invalid in the input.
 func Make(ctx context.Context, in *Input) (*Report, error) {
 	s := in.Situation
-	r := &Report{Format: 1, Source: in.Source, At: s.At, policy: &drain.Policy{}}
+	r := &Report{Format: 1, Source: in.Source, Called: in.Name, At: s.At, policy: &drain.Policy{}}
 	if in.Policy != nil {
 		r.policy = &in.Policy.Drain
 	}
@@ -134,6 +144,8 @@ func Make(ctx context.Context, in *Input) (*Report, error) {
 		return nil, err
 	}
 	r.verdict(in.Diagnosis)
+	r.offer(in)
+	r.soFar(s, status, in.Diagnosis)
 	r.head(s, status)
 	return r, r.draw()
 }

@@ -131,8 +131,8 @@ func TestData(t *testing.T) {
 // The pictures of a page are well-formed.
 func TestPictures(t *testing.T) {
 	_, page := made(t, sample.Size{Nodes: 20, Pods: 200, Operators: 5, Hostile: true})
-	found := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
-	if len(found) != 3 {
+	found := regexp.MustCompile(`(?s)<svg class="fd".*?</svg>`).FindAllString(page, -1)
+	if len(found) != 5 { // the plan, releases, operators, nodes, budgets
 		t.Errorf("%d pictures", len(found))
 	}
 	for _, s := range found {

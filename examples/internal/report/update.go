@@ -181,7 +181,10 @@ func (r *Report) draw() error {
 	for _, picture := range []struct {
 		to   *string
 		draw func(*bytes.Buffer) error
-	}{{&r.timeline, r.drawPlan}, {&r.releases, r.drawReleases}, {&r.operators, r.drawOperators}} {
+	}{
+		{&r.timeline, r.drawPlan}, {&r.releases, r.drawReleases}, {&r.operators, r.drawOperators},
+		{&r.strips, r.drawNodes}, {&r.gauges, r.drawBudgets}, {&r.waits, r.drawWaits}, {&r.sofar, r.drawSoFar},
+	} {
 		var b bytes.Buffer
 		if err := picture.draw(&b); err != nil {
 			return err

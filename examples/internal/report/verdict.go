@@ -3,11 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -15,17 +17,25 @@ import (
 type Verdict struct {
 	Word    string            `json:"word"`              // the verdict, in capitals
 	Line    string            `json:"line"`              // from and to, how long, since when nothing moved
-	Causes  []string          `json:"causes,omitempty"`  // each in a sentence
-	More    int               `json:"more,omitempty"`    // causes that are not listed
+	Causes  []string          `json:"causes,omitempty"`  // each in a sentence; the first screen has three
+	More    int               `json:"more,omitempty"`    // causes that the first screen leaves out
 	Stages  []Bar             `json:"stages"`            // the operators, then each pool
-	Do      []Do              `json:"do,omitempty"`      // what to do, in this order, at most five
-	Later   int               `json:"later,omitempty"`   // steps that are not listed
+	Do      []Do              `json:"do,omitempty"`      // what to do, in this order; the first screen has five
+	Later   int               `json:"later,omitempty"`   // steps that the first screen leaves out
 	Rest    bool              `json:"rest,omitempty"`    // then the rest goes on by itself
 	Unknown []cvo.Gap         `json:"unknown,omitempty"` // what is not known, with the command that shows it
+	Advice  *Offer            `json:"advice,omitempty"`  // which update to take; nil while one is under way, or where there is no ClusterVersion
 	Said    map[string]string `json:"said,omitempty"`    // the messages behind it, whole, by what says them
 	Waits   *diagnosis.Graph  `json:"waits,omitempty"`   // what waits for what
 
 	tone Tone
+}
+
+// Offer is the update that is recommended.
+type Offer struct {
+	To      string `json:"to,omitempty"`      // empty: none
+	Why     string `json:"why"`               // why that one, or why none
+	Command string `json:"command,omitempty"` // that starts it
 }
 
 // Bar is how far a part of the cluster is.
@@ -44,27 +54,78 @@ type Do struct {
 	Tried   bool   `json:"tried"`             // on a copy
 	Must    string `json:"must,omitempty"`    // what must be true first
 	See     string `json:"see,omitempty"`     // the command that shows it
+	Shows   string `json:"shows,omitempty"`   // the command that shows whether it worked
+	Means   string `json:"means,omitempty"`   // what its outcomes mean
 	Or      *Do    `json:"or,omitempty"`      // instead
 }
 
-// most is how many causes and steps the first screen has.
-const most = 5
+// What the first screen has at most: causes, steps, stages and unknown things.
+const (
+	mostCauses = 3
+	mostSteps  = 5
+	mostStages = 6
+	mostGaps   = 3
+)
+
+// First are the causes on the first screen.
+func (v *Verdict) First() []string { return v.Causes[:len(v.Causes)-v.More] }
+
+// Now are the steps on the first screen.
+func (v *Verdict) Now() []Do { return v.Do[:len(v.Do)-v.Later] }
+
+// Parts are the stages on the first screen: if there are many, those that are done and wait for
+// nothing come last, and are left out.
+func (v *Verdict) Parts() []Bar {
+	if len(v.Stages) <= mostStages {
+		return v.Stages
+	}
+	var open, done []Bar
+	for i, s := range v.Stages {
+		if i == 0 || s.Done < 100 || s.Says != "" {
+			open = append(open, s)
+		} else {
+			done = append(done, s)
+		}
+	}
+	return slices.Concat(open, done)[:mostStages]
+}
+
+// Hidden is how many stages the first screen leaves out.
+func (v *Verdict) Hidden() int { return len(v.Stages) - len(v.Parts()) }
+
+// Gaps are the unknown things on the first screen: the fewer, the more there is to do.
+func (v *Verdict) Gaps() []cvo.Gap {
+	most := mostGaps
+	if len(v.Now()) > 2 {
+		most = 1
+	}
+	if len(v.Unknown) == most+1 {
+		most++
+	}
+	return v.Unknown[:min(most, len(v.Unknown))]
+}
 
 // verdict takes the first screen from a diagnosis.
 func (r *Report) verdict(d *diagnosis.Diagnosis) {
 	if d == nil {
 		return
 	}
-	v := &Verdict{Word: strings.ToUpper(d.Word), Line: line(d), Causes: d.Says[:min(most, len(d.Says))], Stages: []Bar{}, Rest: d.Rest, Unknown: d.Unknown, Waits: &d.Graph}
-	v.More, v.Later = len(d.Says)-len(v.Causes), max(0, len(d.Steps)-most)
+	v := &Verdict{Word: strings.ToUpper(d.Word), Line: line(d), Causes: d.Says, Stages: []Bar{}, Rest: d.Rest, Unknown: d.Unknown, Waits: &d.Graph}
+	if v.More = len(v.Causes) - mostCauses; v.More <= 0 {
+		v.More = 0
+	}
+	v.Later = max(0, len(d.Steps)-mostSteps)
 	for _, s := range d.Stages {
 		b := Bar{Name: s.Name, Count: "unknown", Done: -1, Says: strings.Join(s.Says, ", ")}
-		if s.Total > 0 {
-			b.Count, b.Done = fmt.Sprintf("%d/%d", s.Done, s.Total), 100*s.Done/s.Total
+		if s.Total >= 0 {
+			b.Count, b.Done = fmt.Sprintf("%d/%d", s.Done, s.Total), 100
+			if s.Total > 0 {
+				b.Done = 100 * s.Done / s.Total
+			}
 		}
 		v.Stages = append(v.Stages, b)
 	}
-	for i := range d.Steps[:min(most, len(d.Steps))] {
+	for i := range d.Steps {
 		v.Do = append(v.Do, *do(&d.Steps[i]))
 	}
 	for i := range d.Graph.Nodes {
@@ -80,7 +141,7 @@ func (r *Report) verdict(d *diagnosis.Diagnosis) {
 }
 
 func do(s *diagnosis.Step) *Do {
-	x := &Do{Text: s.Do, Command: s.Command, Frees: s.Says, Tried: s.Tried, Must: s.Must, See: s.See}
+	x := &Do{Text: s.Do, Command: s.Command, Frees: s.Says, Tried: s.Tried, Must: s.Must, See: s.See, Shows: s.Shows, Means: s.Means}
 	if s.Like > 0 {
 		x.Text += fmt.Sprintf(" (and %d more like it)", s.Like)
 	}
@@ -112,10 +173,23 @@ func line(d *diagnosis.Diagnosis) string {
 	return strings.Join(parts, " · ")
 }
 
+// offer says which update to take.
+func (r *Report) offer(in *Input) {
+	cv := in.Situation.Cluster
+	if r.Diagnosis == nil || cv == nil || r.Update == nil || r.Update.Updating {
+		return
+	}
+	a := cvo.Advise(cv, in.Alerts, nil)
+	r.Diagnosis.Advice = &Offer{To: a.Take, Why: a.Why}
+	if a.Take != "" {
+		r.Diagnosis.Advice.Command = shell.Command("oc adm upgrade --to=%s", a.Take)
+	}
+}
+
 // title names the cluster and the verdict.
 func (r *Report) title() string {
 	if r.Diagnosis == nil {
 		return "fairlead report"
 	}
-	return r.Diagnosis.Word + ": " + cmp.Or(r.Name, r.Source)
+	return r.Diagnosis.Word + ": " + cmp.Or(r.Called, r.Name, r.Source)
 }
