@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +39,7 @@ func TestShots(t *testing.T) {
 		}
 		shot("-1280.png", 1280, 800, false)
 		shot("-390.png", 390, 844, false)
-		t.Logf("%s: first screen ends at %s of 800, at 390 at %s; %s pages", filepath.Base(name),
+		t.Logf("%s: first screen ends at %s of 800, at 390 at %s; %d pages", filepath.Base(name),
 			p.textAt(1280, 800, `Math.round(document.getElementById("top").getBoundingClientRect().bottom)`), p.textAt(390, 844, `Math.round(document.getElementById("top").getBoundingClientRect().bottom)`), p.pages(name+".pdf"))
 	}
 }
@@ -53,7 +52,7 @@ func (p *tab) textAt(width, height int64, script string) string {
 }
 
 // pages prints the page, and returns how many sheets of A4 that takes.
-func (p *tab) pages(file string) (n string) {
+func (p *tab) pages(file string) int {
 	p.Helper()
 	var text []byte
 	p.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
@@ -71,5 +70,14 @@ func (p *tab) pages(file string) (n string) {
 			count++
 		}
 	}
-	return strconv.Itoa(count)
+	return count
+}
+
+// noScript switches the page's script off, or on again.
+func noScript(off bool) chromedp.Action { return emulation.SetScriptExecutionDisabled(off) }
+
+// load0 loads a page that has no script.
+func (p *tab) load0() {
+	p.Helper()
+	p.run(chromedp.Navigate(p.at), chromedp.Sleep(300*time.Millisecond))
 }
