@@ -18,7 +18,17 @@ func parts(ctx context.Context, x *index) []part {
 	if reached == nil {
 		return nil
 	}
-	return cut(ctx, x, reached, func(k *indexed) bool { return matters(x, k, reached) })
+	return cut(ctx, x, reached, func(k *indexed) bool { return matters(x, k, reached) }, nil)
+}
+
+// partsOf is like parts, but returns only those that contain one of the
+// constraints: most dead ends concern a small part of a large problem.
+func partsOf(ctx context.Context, x *index, cons []int32) []part {
+	reached := reachable(ctx, x)
+	if reached == nil {
+		return nil
+	}
+	return cut(ctx, x, reached, func(k *indexed) bool { return matters(x, k, reached) }, cons)
 }
 
 // wholeParts divides the whole problem, regardless of what is required.
@@ -30,12 +40,12 @@ func wholeParts(ctx context.Context, x *index) []part {
 			return nil
 		}
 	}
-	return cut(ctx, x, reached, func(k *indexed) bool { return k.role != idle })
+	return cut(ctx, x, reached, func(k *indexed) bool { return k.role != idle }, nil)
 }
 
 // cut groups the reached variables into parts that are connected by the active
-// constraints.
-func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed) bool) []part {
+// constraints. It returns those that contain one of cons or, if that is nil, all.
+func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed) bool, cons []int32) []part {
 	poll := poll{ctx: ctx}
 	parent := list[Var](&poll, len(reached))
 	for v := range parent {
@@ -81,7 +91,17 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 			}
 		}
 	}
-	return collect(x, reached, active, find, &poll)
+	var wanted []bool // by root; the empty clauses have root 0
+	if cons != nil {
+		wanted = list[bool](&poll, len(reached))
+	}
+	if poll.ended {
+		return nil
+	}
+	for _, id := range cons {
+		wanted[find(x.anyReached(&x.cons[id], reached))] = true
+	}
+	return collect(x, reached, active, wanted, find, &poll)
 }
 
 // matters reports whether the constraint can be broken by reached variables.
@@ -108,11 +128,14 @@ func matters(x *index, k *indexed, reached []bool) bool {
 	return true
 }
 
-func collect(x *index, reached, active []bool, find func(Var) Var, poll *poll) []part {
+func collect(x *index, reached, active, wanted []bool, find func(Var) Var, poll *poll) []part {
 	number := list[int32](poll, len(reached)) // by root: 1 + its part
 	var all []part
 	of := func(v Var) *part {
 		root := find(v)
+		if wanted != nil && !wanted[root] {
+			return nil
+		}
 		if number[root] == 0 {
 			all = append(all, part{})
 			number[root] = int32(len(all))
@@ -127,16 +150,18 @@ func collect(x *index, reached, active []bool, find func(Var) Var, poll *poll) [
 			continue
 		}
 		if v := x.anyReached(&x.cons[i], reached); v != 0 {
-			q := of(v)
-			q.cons = append(q.cons, int32(i))
-		} else { // an empty clause
+			if q := of(v); q != nil {
+				q.cons = append(q.cons, int32(i))
+			}
+		} else if wanted == nil || wanted[0] { // an empty clause
 			all = append(all, part{cons: []int32{int32(i)}})
 		}
 	}
 	for v := 1; v < len(reached) && !poll.over(); v++ {
 		if reached[v] {
-			q := of(Var(v))
-			q.vars = append(q.vars, Var(v))
+			if q := of(Var(v)); q != nil {
+				q.vars = append(q.vars, Var(v))
+			}
 		}
 	}
 	return all

@@ -127,11 +127,7 @@ func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *
 	if stopped.model == nil || part != s.unsettled[len(s.unsettled)-1] || len(s.x.lits) > promptMax {
 		return e
 	}
-	all := s.x.ask(s.w)
-	defer all.done(s.w)
-	all.begin()
-	ctx = context.WithoutCancel(ctx)
-	all.replay(&poll{ctx: ctx}, func(v Var) bool {
+	in := func(v Var) bool {
 		switch {
 		case s.of[v]-1 == part:
 			return stopped.model.has(v)
@@ -139,16 +135,27 @@ func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *
 			return own.picked[v]
 		}
 		return greedy.picked[v]
-	})
+	}
+	return s.best(ctx, e, in, func(v Var) bool { return s.of[v]-1 == part }, stopped.settled)
+}
+
+// best adds to the error the selection of what is in, of which those choices are
+// known to be the best that come before choice number settled in the part that was
+// not solved.
+func (s *search) best(ctx context.Context, e *IncompleteError, in, unsolved func(v Var) bool, settled int) error {
+	all := s.x.ask(s.w)
+	defer all.done(s.w)
+	all.begin()
+	ctx = context.WithoutCancel(ctx)
+	all.replay(&poll{ctx: ctx}, in)
 	best, err := newSolution(ctx, s.x.p, s.w, all.log)
 	if err != nil {
 		return err
 	}
 	e.Best, e.Choices = best, len(all.log)
-	settled := 0
 	for _, d := range all.log {
-		if s.of[d.pick]-1 == part {
-			if settled++; settled > stopped.settled {
+		if unsolved(d.pick) {
+			if settled--; settled < 0 {
 				break
 			}
 		}

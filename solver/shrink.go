@@ -160,7 +160,7 @@ func (r *reducer) refute(ids []int32, most int64) (v verdict, used []int32) {
 	}
 	defer func() { r.budget.spent += own.spent }()
 	poll := poll{ctx: r.ctx}
-	q := r.p.restricted(&poll, ids)
+	q, _ := r.p.restricted(&poll, ids)
 	if q == nil {
 		return unknown, nil
 	}
@@ -219,15 +219,16 @@ func (g *proofLog) core(poll *poll, last int32) []int32 {
 }
 
 // restricted returns a problem of only these constraints, in their order, and
-// of the variables that they name, or nil if the poll is over.
-func (p *Problem) restricted(poll *poll, ids []int32) *Problem {
+// of the variables that they name, and those by their numbers there, minus one. It
+// returns nil if the poll is over.
+func (p *Problem) restricted(poll *poll, ids []int32) (q *Problem, vars []Var) {
 	number := list[Var](poll, p.vars+1)
-	q := &Problem{}
+	q = &Problem{}
 	rename := func(l Lit) Lit {
 		v := l.Var()
 		if number[v] == 0 {
 			q.vars++
-			number[v] = Var(q.vars)
+			number[v], vars = Var(q.vars), append(vars, v)
 		}
 		if l < 0 {
 			return number[v].No()
@@ -238,7 +239,7 @@ func (p *Problem) restricted(poll *poll, ids []int32) *Problem {
 	for _, id := range ids {
 		c := &p.cons[id]
 		if poll.spend(4 + int(c.end-c.start)) {
-			return nil
+			return nil, nil
 		}
 		start := int32(len(q.lits))
 		if c.subject != 0 {
@@ -250,9 +251,9 @@ func (p *Problem) restricted(poll *poll, ids []int32) *Problem {
 		q.cons = append(q.cons, con{start: start, end: int32(len(q.lits)), n: c.n, kind: c.kind})
 	}
 	if poll.ended {
-		return nil
+		return nil, nil
 	}
-	return q
+	return q, vars
 }
 
 var errNoCore = errors.New("solver: internal error: the core is gone")

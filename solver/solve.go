@@ -81,7 +81,11 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 	if search == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	sol, err = search.solve(ctx, greedy)
+	if search.isApart() {
+		sol, err = search.apart(ctx, greedy)
+	} else {
+		sol, err = search.whole(ctx, greedy)
+	}
 	if err == errUnsat {
 		return nil, newUnsatError(p, nil, search.isUnsettled)
 	}
@@ -110,24 +114,30 @@ func straight(ctx context.Context, x *index, w *change) (greedy *partial, sol *S
 	return nil, sol, err
 }
 
-// newSearch prepares a search of which nothing is kept, in what the
-// requirements reach. It returns nil if ctx ended.
+// newSearch prepares a search of which nothing is kept, in the parts that contain
+// the dead ends. It returns nil if ctx ended.
 func newSearch(ctx context.Context, x *index, dead []int32, b *budget) *search {
-	s := &search{x: x, parts: parts(ctx, x), given: func(int32) []Lit { return nil }, budget: b}
+	s := &search{x: x, parts: partsOf(ctx, x, dead), given: func(int32) []Lit { return nil }, budget: b}
 	s.of = numbered(ctx, x, s.parts)
 	if ctx.Err() != nil { // the parts may be incomplete
 		return nil
 	}
 	s.find(dead)
+	return s
+}
+
+// whole solves the unsettled parts with the index of the problem. The error is that
+// of solve.
+func (s *search) whole(ctx context.Context, greedy *partial) (*Solution, error) {
 	var cons []int32
 	for _, q := range s.unsettled {
 		cons = append(cons, s.parts[q].cons...)
 	}
-	s.cdcl = newCDCL(ctx, x, cons, 0, nil)
+	s.cdcl = newCDCL(ctx, s.x, cons, 0, nil)
 	if s.cdcl.poll.ended {
-		return nil
+		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	return s
+	return s.solve(ctx, greedy)
 }
 
 // newSolution checks the choices, and returns them as the solution of the
