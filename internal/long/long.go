@@ -11,9 +11,6 @@
 //
 //	for seed := range long.N(2_000, 1_000_000) {
 //
-// Under the race detector, which makes a test up to ten times slower and finds in each
-// seed the same accesses, the short size is an eighth, but no less than four.
-//
 // Only tests import this package.
 package long
 
@@ -35,14 +32,10 @@ func Enabled() bool {
 	return true
 }
 
-// N returns long if long runs were requested, otherwise short, or an eighth of it under
-// the race detector.
+// N returns long if long runs were requested, otherwise short.
 func N(short, long int) int {
-	switch {
-	case Enabled():
+	if Enabled() {
 		return long
-	case race:
-		return max(short/8, min(short, 4))
 	}
 	return short
 }
