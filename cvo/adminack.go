@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/semverx"
 )
@@ -52,6 +53,22 @@ func (a *AdminGates) open(version string) []gate {
 		}
 	}
 	return list
+}
+
+// Unacknowledged returns the names of the gates of a version that are not acknowledged, in order, and
+// whether all of them are known.
+func (a *AdminGates) Unacknowledged(version string) (names []string, known bool) {
+	if a == nil || a.Error != "" {
+		return nil, false
+	}
+	known = true
+	for _, g := range a.open(version) {
+		name, is := strings.CutPrefix(g.risk, RiskAdminAck+"-")
+		if known = known && is; is {
+			names = append(names, name)
+		}
+	}
+	return names, known
 }
 
 // check evaluates one gate.

@@ -28,7 +28,7 @@ func (b *builder) cordons() {
 	var open []string // whose drain may be under way
 	for _, name := range b.index.nodes {
 		n := b.node(name)
-		if !n.Spec.Unschedulable || b.down[name] || b.draining[name] || updating(n) || b.leaves(n) || b.have[ID("Node", "", name)] {
+		if !n.Spec.Unschedulable || b.down[name] || b.draining[name] || updating(n) || b.leaves(n) || b.have[ID("Node", "", name)] || b.chosen(name) {
 			continue
 		}
 		open = append(open, name)
@@ -39,6 +39,12 @@ func (b *builder) cordons() {
 	for _, name := range open {
 		b.cordon(b.node(name))
 	}
+}
+
+// chosen reports whether a node was chosen to be drained, so that its cordon is meant. If all nodes
+// are asked about, none was.
+func (b *builder) chosen(node string) bool {
+	return len(b.toDrain) < len(b.nodes) && slices.Contains(b.toDrain, node)
 }
 
 // leaves reports whether a machine that is being deleted, or an autoscaler, needs the cordon of a node.
@@ -104,6 +110,7 @@ const (
 	forUpdate work = iota // the machine config operator drains the nodes
 	ahead                 // it will
 	byHand                // the nodes are cordoned, so somebody may drain them
+	wanted                // somebody asks how it would go
 )
 
 // drainAhead returns a node whose drain would not complete.
@@ -115,6 +122,9 @@ func (b *builder) drainAhead(name string, w work) Node {
 		return x
 	}
 	x.Says = "the drain of node " + name + ", which the update still needs, would not complete"
+	if w == wanted {
+		x.Says = "the drain of node " + name + " would not complete"
+	}
 	return x
 }
 

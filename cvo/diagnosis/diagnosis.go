@@ -79,7 +79,7 @@ func Diagnose(s *snapshot.Snapshot, now time.Time, o *Options) *Diagnosis {
 	}
 	w := view(s, now)
 	if o != nil {
-		w.more = o.Others
+		w.more, w.toDrain, w.atOnce, w.of = o.Others, slices.Sorted(slices.Values(o.Drain)), o.AtOnce, o.Of
 	}
 	return diagnose(w)
 }
@@ -87,9 +87,10 @@ func Diagnose(s *snapshot.Snapshot, now time.Time, o *Options) *Diagnosis {
 // diagnose asks all engines about a world.
 func diagnose(w *world) *Diagnosis {
 	b := build(w, nil)
+	all := b.g.Causes()
 	d := &Diagnosis{
 		Form: Form, At: w.now, Assessment: b.report.Assessment, From: b.report.From, To: b.report.Target, Graph: b.g,
-		Causes: b.g.Causes(), Stages: b.stages(), Steps: []Step{}, Says: []string{}, Unknown: b.gaps(),
+		Causes: w.concern(&b.g, all), Stages: b.stages(), Steps: []Step{}, Says: []string{}, Unknown: b.gaps(),
 	}
 	if d.Causes == nil {
 		d.Causes = []Cause{}
@@ -98,7 +99,7 @@ func diagnose(w *world) *Diagnosis {
 		d.Says = append(d.Says, b.g.Says(&d.Causes[i], w.now))
 	}
 	d.times(b)
-	d.health(b)
+	d.health(b, all)
 	d.Steps, d.Rest = w.steps(&b.g)
 	d.Unknown = append(b.open(d.Causes), d.Unknown...)
 	return d
@@ -166,8 +167,8 @@ func (b *builder) moved() (last time.Time) {
 }
 
 // health decides the verdict.
-func (d *Diagnosis) health(b *builder) {
-	stuck := Stuck(d.Causes)
+func (d *Diagnosis) health(b *builder, all []Cause) {
+	stuck := Stuck(all)
 	works := slices.ContainsFunc(stuck, func(id string) bool {
 		switch n := b.g.Node(id); n.Kind {
 		case "Update", "MachineConfigPool", "ClusterVersion", "Machine", "Subscription", "InstallPlan", "ClusterServiceVersion", "CatalogSource", "ClusterExtension":
@@ -180,7 +181,7 @@ func (d *Diagnosis) health(b *builder) {
 	switch {
 	case works:
 		d.Health = Blocked
-	case len(d.Causes) > 0:
+	case len(all) > 0:
 		d.Health = Degraded
 	case d.Assessment == cvo.AssessStalled || d.Assessment == cvo.AssessDegraded:
 		d.Health = Blocked
@@ -220,12 +221,15 @@ func (g *Graph) Says(c *Cause, at time.Time) string {
 	return says
 }
 
-// since says since when: the time of the day, with the day if it is another one.
-func since(t, at time.Time) string {
-	if at.Sub(t) < 18*time.Hour && at.UTC().Day() == t.UTC().Day() {
-		return " since " + t.UTC().Format("15:04")
+// since says since when.
+func since(t, at time.Time) string { return " since " + clock(t, at) }
+
+// clock is the time of the day, with the day if it is another one than that of at.
+func clock(t, at time.Time) string {
+	if at.Sub(t).Abs() < 18*time.Hour && at.UTC().Day() == t.UTC().Day() {
+		return t.UTC().Format("15:04")
 	}
-	return " since " + t.UTC().Format("2006-01-02 15:04")
+	return t.UTC().Format("2006-01-02 15:04")
 }
 
 // titles returns what nodes of the graph are called, each once.

@@ -34,6 +34,19 @@ func (b *builder) drains() {
 	if len(later) > 0 {
 		b.drainsWait(later, ahead)
 	}
+	if more := b.wantedDrains(); len(more) > 0 {
+		b.drainsWait(more, wanted)
+	}
+}
+
+// wantedDrains returns the nodes that somebody wants to drain, and that no update drains.
+func (b *builder) wantedDrains() (names []string) {
+	for _, name := range b.toDrain {
+		if b.node(name) != nil && !b.have[ID("Node", "", name)] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // drained returns the nodes that are being drained, and report.
@@ -78,10 +91,13 @@ const mostRooms = 100
 // drainsWait adds what drains wait for.
 func (b *builder) drainsWait(names []string, w work) {
 	req := b.request(names)
-	if req.Returns = true; w != ahead {
+	switch req.Returns = true; w {
+	case wanted:
+		req.AtOnce = max(1, b.atOnce)
+	case forUpdate, byHand:
 		req.AtOnce = len(names)
 	}
-	if req.IgnoreRoom = w == ahead && len(names) > mostRooms; !req.IgnoreRoom {
+	if req.IgnoreRoom = (w == ahead || w == wanted) && len(names) > mostRooms; !req.IgnoreRoom {
 		req.Cluster = b.places()
 	}
 	plan, err := drain.NewPlan(req, b.now, nil)
@@ -99,13 +115,13 @@ func (b *builder) drainsWait(names []string, w work) {
 				b.podStays(id, n.Node, p)
 			}
 		}
-		if w == forUpdate {
+		if w == forUpdate || b.have[id] {
 			b.ending(id, n.Node)
 		}
 	}
 	for i := range plan.Nodes {
 		for k := range plan.Nodes[i].Pods {
-			b.roomless(&plan.Nodes[i], &plan.Nodes[i].Pods[k])
+			b.roomless(&plan.Nodes[i], &plan.Nodes[i].Pods[k], w)
 		}
 	}
 	for i := range b.g.Nodes { // a drain that waits for nothing goes on
@@ -228,8 +244,8 @@ func (b *builder) measured(budget *fairlead.PodDisruptionBudget) fairlead.Budget
 }
 
 // roomless adds a pod whose replacement would have no node, if budgets that block drains wait for
-// it. Without a budget it is evicted all the same.
-func (b *builder) roomless(n *drain.NodePlan, plan *drain.PodPlan) {
+// it, or if whoever wants the drain wants the pod to run elsewhere. Otherwise it is evicted all the same.
+func (b *builder) roomless(n *drain.NodePlan, plan *drain.PodPlan, w work) {
 	p := b.pod(plan.Namespace, plan.Name)
 	if p == nil || len(plan.NoRoom) == 0 {
 		return
@@ -241,14 +257,28 @@ func (b *builder) roomless(n *drain.NodePlan, plan *drain.PodPlan) {
 			continue
 		}
 		if !b.have[id] {
-			b.homeless(p, Node{ID: id, Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Owner: "administrator"})
+			b.homeless(p, plan.NoRoom, Node{ID: id, Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Owner: "administrator"})
 		}
 		b.wait(budget, id, "Counts", Derived)
 	}
+	if w == wanted {
+		b.strandedBy(n.Node, p, plan.NoRoom, id)
+	}
 }
 
-// homeless adds a pod whose replacement would have no node.
-func (b *builder) homeless(p *fairlead.Pod, x Node) {
+// strandedBy adds that a drain that is wanted leaves a pod without a node.
+func (b *builder) strandedBy(node string, p *fairlead.Pod, why []string, id string) {
+	if of := ID("Node", "", node); !b.have[of] {
+		b.add(b.drainAhead(node, wanted))
+	}
+	if !b.have[id] {
+		b.homeless(p, why, Node{ID: id, Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Owner: "administrator"})
+	}
+	b.wait(ID("Node", "", node), id, "Drains", Derived)
+}
+
+// homeless adds a pod whose replacement would have no node, and why.
+func (b *builder) homeless(p *fairlead.Pod, why []string, x Node) {
 	says := "a replacement of pod " + p.ObjectMeta.String() + " has no node"
 	if wait := b.shut(p); wait != "" {
 		x.State, x.Reason, x.Says = Waiting, PodWaitsForNode, says+", and would fit on node "+wait
@@ -256,6 +286,6 @@ func (b *builder) homeless(p *fairlead.Pod, x Node) {
 		b.wait(x.ID, b.shutBy(wait), "FitsOn", Derived)
 		return
 	}
-	x.State, x.Reason, x.Says, x.Alike = Faulty, PodNoRoom, says, workload(p)
+	x.State, x.Reason, x.Says, x.Alike = Faulty, reasonOf(why), says+": "+words.First(why, 2), workload(p)
 	b.add(x)
 }

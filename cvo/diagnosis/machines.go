@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -102,6 +103,7 @@ func (b *builder) machineWait(m *lifecycle.Machine, block *fairlead.Block) []str
 	x := Node{
 		ID: ID("Machine", m.Namespace, m.Name) + "#" + block.Reason + block.Name, Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Faulty, Reason: block.Reason,
 		Says: "machine " + m.ObjectMeta.String() + ": " + block.Message, Since: block.Since, Owner: block.Owner, Alike: block.Name,
+		do: block.Unblock, command: shell.Command("kubectl -n %s get machine %s -o yaml", m.Namespace, m.Name),
 	}
 	if block.Reason == lifecycle.ReasonInstanceGoing && b.age(*m.DeletionTimestamp) < instanceTime {
 		x.State = Going

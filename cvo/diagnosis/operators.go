@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -257,40 +256,4 @@ func (b *builder) controlPlane() string {
 	}
 	x.told = true
 	return b.add(x)
-}
-
-// refused adds a release that was requested and is not accepted.
-func (b *builder) refused() {
-	c := fairlead.FindCondition(b.version.Status.Conditions, "ReleaseAccepted")
-	if c == nil || c.Status != fairlead.ConditionFalse {
-		return
-	}
-	want := b.wanted()
-	x := Node{Kind: "Update", Name: want, State: Faulty, Reason: UpdateRefused, Says: fmt.Sprintf("the update to %s is refused", want), Quote: c.Message, Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator"}
-	f := failure.Recognise(&failure.Sign{Kind: "ClusterVersion", Name: b.version.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
-	if f != nil {
-		x.is(f, x.Says+": ")
-	} else if said := failure.Telling(c.Message, 120); said != "" {
-		x.Says += ": " + said
-	}
-	b.add(x)
-}
-
-// refusedVersion returns the version that was requested and is not accepted, or "".
-func (b *builder) refusedVersion() string {
-	if b.version == nil {
-		return ""
-	}
-	if c := fairlead.FindCondition(b.version.Status.Conditions, "ReleaseAccepted"); c == nil || c.Status != fairlead.ConditionFalse {
-		return ""
-	}
-	return b.wanted()
-}
-
-// wanted returns the version that is requested, or the reported one.
-func (b *builder) wanted() string {
-	if d := b.version.Spec.DesiredUpdate; d != nil && d.Version != "" {
-		return d.Version
-	}
-	return b.version.Status.Desired.Version
 }

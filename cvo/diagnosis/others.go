@@ -12,6 +12,13 @@ type Options struct {
 	// Others are objects that engines explain which this package does not ask, such as the
 	// operators of OLM (solver/olm/explain). Their order does not matter.
 	Others []Other
+	// Drain are names of nodes that somebody wants to drain, AtOnce of them at a time (at least
+	// one): what their drains would wait for is part of the graph.
+	Drain  []string
+	AtOnce int // see Drain
+	// Of limits causes and steps to what these objects wait for; they are IDs, see [ID]. Rest is
+	// then whether nothing of theirs is stuck after the steps. Empty means everything.
+	Of []string
 }
 
 // Other is an object, and what it waits for.

@@ -63,7 +63,7 @@ func (b *builder) podEnds(p *fairlead.Pod, x Node) {
 		x.State, x.Reason, x.Says = Waiting, PodStranded, "pod "+name+" cannot end: its node "+p.Spec.NodeName+" is down"
 		b.wait(id, ID("Node", "", p.Spec.NodeName), "EndsOn", Seen)
 	case !b.now.After(end):
-		x.State, x.Reason, x.Says, x.Since = Going, PodEnding, "pod "+name+" is ending", time.Time{}
+		x.State, x.Reason, x.Says, x.Since = Going, PodEnding, "pod "+name+" is ending, and has until "+clock(end, b.now), time.Time{}
 	case len(p.Finalizers) > 0:
 		x.Reason, x.Alike = PodFinalizer, p.Finalizers[0]
 		x.Says, x.Owner = fmt.Sprintf("pod %s is kept by finalizer %s", name, p.Finalizers[0]), "controller of "+p.Finalizers[0]

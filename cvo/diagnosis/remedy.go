@@ -57,6 +57,9 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 	case PodNoRoom:
 		return w.roomRemedies(n)
 	}
+	if n.Kind == "Update" && n.State == Faulty {
+		return w.refusalRemedies(n)
+	}
 	if n.Kind == "Node" && !strings.Contains(n.ID, "#") && n.State == Faulty && w.isDown(n.Name) {
 		return w.backRemedies(n)
 	}

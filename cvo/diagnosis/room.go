@@ -128,7 +128,7 @@ func (b *builder) shutNodes() []*fairlead.Node {
 	if b.closed == nil {
 		b.closed = []*fairlead.Node{}
 		for _, name := range b.index.nodes {
-			if n := b.node(name); b.down[name] || n.Spec.Unschedulable || b.have[ID("Node", "", name)+"#"+outOfService] {
+			if n := b.node(name); b.down[name] || n.Spec.Unschedulable && !b.chosen(name) || b.have[ID("Node", "", name)+"#"+outOfService] {
 				b.closed = append(b.closed, n)
 			}
 		}
@@ -157,6 +157,21 @@ func example(r *placement.Rejection) string {
 		return ""
 	}
 	return " (" + r.Node + ": " + r.Message + ")"
+}
+
+// reasonOf returns the reason that stands for texts that begin with the names of filters.
+func reasonOf(why []string) string {
+	var filters []placement.Filter
+	for _, w := range why {
+		name, _, named := strings.Cut(w, ": ")
+		if named {
+			filters = append(filters, placement.Filter(name))
+		}
+	}
+	if len(filters) == 0 {
+		return PodNoRoom
+	}
+	return noPlace(filters)
 }
 
 // placeless are the reasons that noPlace returns.

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (w *world) steps(g *Graph) (steps []Step, rest bool) {
 	t := turns{done: map[string]bool{}, alike: map[string]int{}}
 	for len(steps) < mostSteps {
 		causes := graph.Causes()
-		id, like := t.next(graph, causes)
+		id, like := t.next(graph, w.concern(graph, causes))
 		if id == "" {
 			break
 		}
@@ -75,7 +76,36 @@ func (w *world) steps(g *Graph) (steps []Step, rest bool) {
 			break
 		}
 	}
-	return steps, len(graph.Causes()) == 0
+	return steps, len(w.concern(graph, graph.Causes())) == 0
+}
+
+// concern returns the causes that the objects wait for that are asked about, each without what it has
+// in common with others that they do not wait for; or all causes.
+func (w *world) concern(g *Graph, causes []Cause) (of []Cause) {
+	if len(w.of) == 0 {
+		return causes
+	}
+	needed := map[string]bool{}
+	var queue []string
+	for i := range g.Nodes {
+		if object, _, _ := strings.Cut(g.Nodes[i].ID, "#"); slices.Contains(w.of, object) {
+			queue = append(queue, g.Nodes[i].ID)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		if id := queue[0]; !needed[id] {
+			needed[id] = true
+			for _, e := range g.From(id) {
+				queue = append(queue, e.To)
+			}
+		}
+	}
+	for _, c := range causes {
+		if c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(id string) bool { return !needed[id] }); len(c.Nodes) > 0 {
+			of = append(of, c)
+		}
+	}
+	return of
 }
 
 // mostAlike is for how many alike nodes of a cause steps are looked for.
@@ -200,6 +230,13 @@ func ready(p *fairlead.Pod) {
 func (g *Graph) freesWords(ids []string, own string) string {
 	order := []string{"Update", "ClusterVersion", "MachineConfigPool", "ClusterOperator", "Subscription", "ClusterExtension", "Machine", "Node", "Pod"}
 	groups := make([][]string, len(order)+1)
+	later := func(id string) int { // what is stuck already comes before what would be
+		if n := g.Node(id); n != nil && n.Reason == NodeDrainAhead {
+			return 1
+		}
+		return 0
+	}
+	ids = slices.SortedStableFunc(slices.Values(ids), func(a, b string) int { return cmp.Compare(later(a), later(b)) })
 	for _, id := range ids {
 		n := g.Node(id)
 		if n == nil || id == own || n.Kind == "PodDisruptionBudget" {

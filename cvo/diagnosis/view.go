@@ -22,7 +22,7 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 		nodes: s.Nodes.Known(), pods: s.Pods.Known(), budgets: s.Budgets.Known(), machines: s.Machines.Known(), checks: s.HealthChecks.Known(),
 		listed: s.DaemonSets.Scope.Whole(), namespaces: map[string]map[string]string{}, events: map[string][]string{},
 	}
-	w.configs = s.ConfigReleases()
+	w.configs, w.gates = s.ConfigReleases(), s.AdminGates()
 	for i := range s.DaemonSets.Items {
 		w.daemonSets = append(w.daemonSets, s.DaemonSets.Items[i].ObjectMeta)
 	}
@@ -43,9 +43,24 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 			}
 		}
 	}
+	w.identify()
 	w.notice(s)
 	w.listen(s)
 	return w
+}
+
+// identify gives pods without a UID one: in a dump of one moment, names are unique.
+func (w *world) identify() {
+	copied := false
+	for i := range w.pods {
+		if w.pods[i].UID != "" {
+			continue
+		}
+		if !copied {
+			w.pods, copied = slices.Clone(w.pods), true
+		}
+		w.pods[i].UID = w.pods[i].ObjectMeta.String()
+	}
 }
 
 // scales adds how many pods controllers should have.

@@ -23,6 +23,7 @@ type world struct {
 	pools      []cvo.Pool
 	configs    map[string]string
 	alerts     []cvo.Alert
+	gates      *cvo.AdminGates // nil: not known
 	nodes      []fairlead.Node
 	pods       []fairlead.Pod
 	budgets    []fairlead.PodDisruptionBudget
@@ -37,6 +38,9 @@ type world struct {
 	apis       []snapshot.APIService
 	csrs       []snapshot.Object // requests for certificates that nobody has decided
 	more       []Other           // what other engines explain
+	toDrain    []string          // nodes that are to be drained
+	atOnce     int               // how many of them at a time
+	of         []string          // see Options.Of
 	solved     []string          // IDs of nodes of the graph that are supposed to be gone
 	partly     []cvo.Gap         // of operators, pools, configs and nodes: what is missing of them
 	unseen     []cvo.Gap         // likewise, of everything else
@@ -55,7 +59,7 @@ type sign struct {
 
 // dump returns the part that the cluster version's engine reads.
 func (w *world) dump() *cvo.Dump {
-	return &cvo.Dump{Version: w.version, Operators: w.operators, Pools: w.pools, Nodes: w.nodes, Configs: w.configs, Alerts: w.alerts, Partly: w.partly}
+	return &cvo.Dump{Version: w.version, Operators: w.operators, Pools: w.pools, Nodes: w.nodes, Configs: w.configs, Alerts: w.alerts, Gates: w.gates, Partly: w.partly}
 }
 
 // openshift reports whether the cluster has a ClusterVersion, and so whoever runs it has oc.

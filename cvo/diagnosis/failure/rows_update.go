@@ -9,7 +9,7 @@ func updateRows() []row {
 		kinds: list(version), text: re(`update cannot be verified|unable to (?:verify|locate) (?:a valid signature|sha256:\S+)`),
 		also: res(`version="(?P<version>[^"]+)"`, `(?P<digest>sha256:[0-9a-f]{64})`),
 		says: "the release[ {version}] cannot be verified: the cluster finds no signature for it", do: "provide the release's signature (mirror it with the release), or withdraw the request",
-		commands: list("oc -n openshift-config-managed get configmaps -l release.openshift.io/verification-signatures; oc adm upgrade --clear"),
+		commands: list("oc -n openshift-config-managed get configmaps -l release.openshift.io/verification-signatures"),
 	}, {
 		code: "AdminAckRequired", source: "openshift/cluster-version-operator pkg/cvo/upgradeable.go; public report operate-first#453",
 		reasons: list("AdminAckRequired", "*AdminAckRequired"), text: re(`admin ack|administrator ack|kubernetes \S+ .*remove several apis|admin-?ack`), kinds: list(version),

@@ -252,7 +252,7 @@ func describe(w io.Writer, d *diagnosis.Diagnosis, id string) {
 	count := 0
 	for i := range d.Steps {
 		if part.Node(d.Steps[i].Object) != nil {
-			step(w, count, &d.Steps[i], true)
+			diagnosing.Step(w, count, &d.Steps[i], true)
 			count++
 		}
 	}

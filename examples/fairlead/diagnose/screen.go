@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/diagnosis"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -20,12 +21,12 @@ const lines = 15
 func Screen(w io.Writer, d *diagnosis.Diagnosis) {
 	var head, tail bytes.Buffer
 	verdict(&head, d)
-	causes(&head, d, 3)
+	diagnosing.Causes(&head, d, 3)
 	stages(&head, d, 5)
 	unknown(&tail, d, 2)
 	room := lines - bytes.Count(head.Bytes(), []byte("\n")) - bytes.Count(tail.Bytes(), []byte("\n"))
 	w.Write(head.Bytes())
-	steps(w, d, room)
+	diagnosing.Steps(w, d, room)
 	w.Write(tail.Bytes())
 }
 
@@ -66,24 +67,6 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// causes writes the causes, each in a sentence.
-func causes(w io.Writer, d *diagnosis.Diagnosis, most int) {
-	for i, says := range d.Says {
-		margin := "Cause: "
-		if i > 0 {
-			margin = "  and: "
-		}
-		if i == most && len(d.Says) > most+1 {
-			fmt.Fprintf(w, "  and %d more causes; -v shows them\n", len(d.Says)-i)
-			break
-		}
-		page.Fold(w, margin, says)
-	}
-	if len(d.Says) == 0 && d.Word != string(diagnosis.Healthy) && !d.Updating {
-		fmt.Fprintln(w, "No cause was found; what is not known could have one.")
-	}
-}
-
 // stages writes how far each part is; pools that are done share a line.
 func stages(w io.Writer, d *diagnosis.Diagnosis, most int) {
 	width, done := 9, 0
@@ -108,65 +91,6 @@ func stages(w io.Writer, d *diagnosis.Diagnosis, most int) {
 	}
 }
 
-// steps writes what to do, in as many lines as there is room for: first without what helps
-// instead.
-func steps(w io.Writer, d *diagnosis.Diagnosis, room int) {
-	for _, or := range []bool{true, false} {
-		var b bytes.Buffer
-		left := some(&b, d, room, or)
-		if left == 0 || !or {
-			if left > 0 {
-				words.Fprintf(&b, "and %s; -v shows them\n", words.Count(left, "more step", "more steps"))
-			}
-			w.Write(b.Bytes())
-			return
-		}
-	}
-}
-
-// some writes as many steps as there is room for, and returns how many are left.
-func some(w io.Writer, d *diagnosis.Diagnosis, room int, or bool) (left int) {
-	for i := range d.Steps {
-		var b bytes.Buffer
-		step(&b, i, &d.Steps[i], or)
-		if i == len(d.Steps)-1 && d.Rest {
-			b.WriteString("      then nothing: the rest goes on by itself\n")
-		}
-		n := bytes.Count(b.Bytes(), []byte("\n"))
-		if i == 5 || i > 0 && room-n < min(1, len(d.Steps)-i-1) {
-			return len(d.Steps) - i
-		}
-		room -= n
-		w.Write(b.Bytes())
-	}
-	return 0
-}
-
-// step writes one step: what, what it frees, the command.
-func step(w io.Writer, i int, s *diagnosis.Step, or bool) {
-	text := s.Do
-	if s.Like > 0 {
-		text += fmt.Sprintf(" (and %d more like it)", s.Like)
-	}
-	switch {
-	case s.Says != "" && s.Tried:
-		text += ": frees " + s.Says
-	case s.Says != "":
-		text += "; if that works, it frees " + s.Says
-	}
-	page.Fold(w, fmt.Sprintf("DO %d  ", i+1), text)
-	if s.Must != "" {
-		page.Fold(w, "      only if ", s.Must)
-	}
-	if s.Command != "" {
-		words.Fprintf(w, "      %s\n", s.Command)
-	}
-	if s.Or != nil && or {
-		page.Fold(w, "      ", s.Or.Do+"; only if "+s.Or.Must)
-		words.Fprintf(w, "      %s\n", s.Or.Command)
-	}
-}
-
 // unknown writes what is not known, with the commands that show it.
 func unknown(w io.Writer, d *diagnosis.Diagnosis, most int) {
 	for i, g := range d.Unknown {
@@ -181,11 +105,11 @@ func unknown(w io.Writer, d *diagnosis.Diagnosis, most int) {
 // whole writes everything.
 func whole(w io.Writer, d *diagnosis.Diagnosis) {
 	verdict(w, d)
-	causes(w, d, len(d.Says))
+	diagnosing.Causes(w, d, len(d.Says))
 	stages(w, d, len(d.Stages))
 	for i := range d.Steps {
 		s := &d.Steps[i]
-		step(w, i, s, true)
+		diagnosing.Step(w, i, s, true)
 		if s.See != "" {
 			words.Fprintf(w, "      to see that: %s\n", s.See)
 		}

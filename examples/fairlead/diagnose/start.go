@@ -123,9 +123,9 @@ func (a *start) write(w io.Writer) {
 		}
 	}
 	if len(a.Diagnosis.Causes) > 0 {
-		causes(w, a.Diagnosis, 3)
+		diagnosing.Causes(w, a.Diagnosis, 3)
 	}
-	steps(w, a.Diagnosis, lines-4)
+	diagnosing.Steps(w, a.Diagnosis, lines-4)
 	if a.Plan != nil {
 		for _, s := range a.Plan.Steps {
 			if s.Kind == plan.MoveCluster && a.May != "no" {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -63,12 +65,35 @@ func planDrain(c *args.Call) error {
 		return err
 	}
 	p.Unknown = append(unseen, p.Unknown...)
+	why := d.prevents(p, req, policy, o)
 	if o.json {
-		err = c.JSON(p)
+		err = c.JSON(drained{p, why})
 	} else {
-		planText(c.Stdout, p, req, o)
+		planText(c.Stdout, p, req, o, why)
 	}
 	return findings(err, !p.Completes())
+}
+
+// drained is a plan, with what the diagnosis says about nodes that cannot be drained.
+type drained struct {
+	*drain.Plan
+	Diagnosis *diagnosing.Advice `json:"diagnosis,omitempty"`
+}
+
+// prevents returns what the diagnosis says about nodes that cannot be drained; nil if all can be, or
+// if the drain is not the usual one.
+func (d *dumped) prevents(p *drain.Plan, req *drain.PlanRequest, policy drain.Policy, o *options) *diagnosing.Advice {
+	if p.Stuck+p.Homeless == 0 || policy.KeepUnmanaged || policy.KeepLocalStorage || policy.DisableEviction || len(policy.Rules) > 0 {
+		return nil
+	}
+	ask := diagnosis.Options{AtOnce: req.AtOnce}
+	for i := range p.Nodes {
+		ask.Drain = append(ask.Drain, p.Nodes[i].Node)
+		if n := &p.Nodes[i]; n.Stuck+n.Homeless > 0 {
+			ask.Of = append(ask.Of, diagnosis.ID("Node", "", n.Node))
+		}
+	}
+	return diagnosing.AdviceOf(diagnosing.About(d.snapshot, o.at, ask))
 }
 
 // unseen returns which pods and budgets are not known. That a cluster has no budgets can be

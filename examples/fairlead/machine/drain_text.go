@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -14,7 +15,7 @@ import (
 // planText prints a plan as text: first what is not known, if all else is well. For many
 // nodes it names only the pods that are stuck or have no other node, and of many budgets
 // only those that do not allow all evictions.
-func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options) {
+func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options, why *diagnosing.Advice) {
 	known := ""
 	if len(p.Unknown) > 0 {
 		known = ", as far as is known"
@@ -28,6 +29,7 @@ func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options) {
 		text += "; " + words.Count(p.Homeless, "pod", "pods") + " without another node"
 	}
 	page.Fold(w, "", text)
+	why.Tell(w, o.all)
 	fails := p.Stuck+p.Homeless > 0
 	if !fails {
 		unknownText(w, p, o)

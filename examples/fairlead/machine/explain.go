@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -42,9 +44,27 @@ func explain(c *args.Call) error {
 	case o.json:
 		err = c.JSON(all)
 	default:
-		explanations(c.Stdout, all, o)
+		explanations(c.Stdout, all, d.causes(all, o), o)
 	}
 	return findings(err, stuck)
+}
+
+// causes returns what the diagnosis says about the machines that are blocked; nil if none is, or
+// only by what their engine says.
+func (d *dumped) causes(all []machines.Explanation, o *options) *diagnosing.Advice {
+	ask := diagnosis.Options{}
+	for i := range all {
+		if namespace, name, _ := strings.Cut(all[i].Machine, "/"); len(all[i].Blocked) > 0 {
+			ask.Of = append(ask.Of, diagnosis.ID("Machine", namespace, name))
+			if all[i].Node != "" {
+				ask.Of = append(ask.Of, diagnosis.ID("Node", "", all[i].Node))
+			}
+		}
+	}
+	if ask.Of == nil {
+		return nil
+	}
+	return diagnosing.Beyond(diagnosing.About(d.snapshot, o.at, ask), "Machine")
 }
 
 // dumpCommand prints the input of explain and drain. Machines of the Cluster API have

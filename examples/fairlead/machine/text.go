@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
@@ -18,9 +19,9 @@ const (
 	mostNames    = 3  // names of similar objects
 )
 
-// explanations prints explanations as text. Of many machines, those that are blocked are
+// explanations prints explanations as text, with what the diagnosis says about them. Of many machines, those that are blocked are
 // grouped by cause, and only the first are explained in full.
-func explanations(w io.Writer, all []machines.Explanation, o *options) {
+func explanations(w io.Writer, all []machines.Explanation, why *diagnosing.Advice, o *options) {
 	blocked := 0
 	for i := range all {
 		if len(all[i].Blocked) > 0 {
@@ -31,6 +32,11 @@ func explanations(w io.Writer, all []machines.Explanation, o *options) {
 	if brief {
 		words.Fprintf(w, "%s, %d of them blocked\n", words.Count(len(all), "machine", "machines"), blocked)
 		causes(w, all)
+	}
+	if len(all) > 1 && why.Some() {
+		why.Tell(w, o.all)
+	}
+	if brief || len(all) > 1 && why.Some() {
 		fmt.Fprintln(w)
 	}
 	told := 0
@@ -41,7 +47,11 @@ func explanations(w io.Writer, all []machines.Explanation, o *options) {
 		if told > 0 {
 			fmt.Fprintln(w)
 		}
-		explainedText(w, &all[i], o)
+		if len(all) > 1 {
+			explainedText(w, &all[i], nil, o)
+		} else {
+			explainedText(w, &all[i], why, o)
+		}
 		told++
 	}
 	if told < len(all) {
@@ -102,8 +112,8 @@ func age(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// explainedText prints an explanation as text.
-func explainedText(w io.Writer, x *machines.Explanation, o *options) {
+// explainedText prints an explanation as text, with what the diagnosis says.
+func explainedText(w io.Writer, x *machines.Explanation, why *diagnosing.Advice, o *options) {
 	now := o.at
 	ago := func(t time.Time) string {
 		if t.After(now) {
@@ -120,6 +130,7 @@ func explainedText(w io.Writer, x *machines.Explanation, o *options) {
 	} else {
 		page.Fold(w, "", head+": being deleted since "+ago(x.Deleting))
 	}
+	why.Tell(w, o.all)
 	for _, h := range x.Hooks {
 		page.Fold(w, "  hook   ", h)
 	}

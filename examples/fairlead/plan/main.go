@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/situation"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -74,7 +75,7 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	c.Doing("planning")
 	p, err := plan.Make(c.Context, &s.Situation, goal, policy)
 	if no, ok := err.(*plan.NoPlanError); ok {
-		return refuse(c, no, *form == "json")
+		return refuse(c, no, s, *form == "json")
 	}
 	if err != nil {
 		return err
@@ -99,12 +100,15 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 // tones are the colours of the beginnings of a plan's lines on a terminal.
 var tones = map[string]args.Colour{"unknown:": args.Warning, "there is no plan": args.Bad, "nothing to do": args.Good}
 
-// refuse prints why there is no plan.
-func refuse(c *args.Call, no *plan.NoPlanError, asJSON bool) (err error) {
+// refuse prints why there is no plan, and what is wrong in the cluster now.
+func refuse(c *args.Call, no *plan.NoPlanError, s *situation.Situation, asJSON bool) (err error) {
 	if asJSON {
 		err = c.JSON(no)
 	} else {
 		_, err = words.Fprintf(c.Painted(args.Leading(tones)), "%s\n", words.Text(no.Error()))
+		if s.Snapshot != nil {
+			diagnosing.AdviceOf(diagnosing.Of(s.Snapshot)).Tell(c.Stdout, false)
+		}
 	}
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ type cluster struct {
 	given []olm.Source // what -catalog names
 	// missing is what is not known.
 	missing []cvo.Gap
+	known   *snapshot.Snapshot
 	// version is the version of OpenShift, or "" if the dump does not have it.
 	version string
 }
@@ -46,7 +47,7 @@ func readCluster(from *reading.Source, name string) (*cluster, error) {
 		return nil, err
 	}
 	c.Cluster = *operators.Of(s)
-	c.missing = missing(s)
+	c.known, c.missing = s, missing(s)
 	if v := s.Version(); v != nil {
 		c.version = v.Status.Desired.Version
 	}

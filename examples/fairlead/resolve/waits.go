@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/fairlead/fairlead/cvo/diagnosis"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 	"github.com/fairlead/fairlead/solver/olm/extension"
@@ -37,6 +39,19 @@ func (c *command) printWaits(n *olm.NamespaceResolution, to io.Writer) (blocked 
 		}
 	}
 	return blocked, nil
+}
+
+// prevents prints the causes of what the subscriptions of a namespace wait for that are not OLM's own objects,
+// such as a node that is down under the pod of a catalog, and what to do.
+func (c *command) prevents(n *olm.NamespaceResolution, to io.Writer) {
+	ask := diagnosis.Options{}
+	for i := range c.held.Subscriptions {
+		if s := &c.held.Subscriptions[i]; s.Namespace == n.Namespace {
+			ask.Of = append(ask.Of, diagnosis.ID("Subscription", s.Namespace, s.Name))
+		}
+	}
+	own := []string{"Subscription", "ClusterServiceVersion", "InstallPlan", "CatalogSource", "OperatorGroup", "ClusterExtension"}
+	diagnosing.Beyond(diagnosing.About(c.held.known, c.held.known.Clock.At, ask), own...).Tell(to, false)
 }
 
 // learn adds what resolution says of the namespaces and the extensions of the

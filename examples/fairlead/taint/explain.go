@@ -3,11 +3,14 @@ package taint
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -57,6 +60,7 @@ func explain(c *args.Call, now time.Time) error {
 		return err
 	}
 	answers, refused := []answer{}, false
+	var wrong []string   // IDs of the nodes of pods that cannot be scheduled there, and of the pods without one
 	var missing []string // pods whose nodes are not in the input
 	for i, p := range pods {
 		if len(classes[i]) == 0 && p.Spec.NodeName != "" {
@@ -67,7 +71,9 @@ func explain(c *args.Call, now time.Time) error {
 			answers = append(answers, explained(p, like))
 			fits = fits || answers[len(answers)-1].Schedulable
 		}
-		refused = refused || !fits
+		if refused = refused || !fits; !fits {
+			wrong = append(wrong, subject(p))
+		}
 	}
 	if len(answers)+len(odd) == 0 && (len(pending) == 0 || len(nodes.classes) == 0) {
 		return fmt.Errorf("the input has %s and %s, and no pod with a node to look at; dump both: %s",
@@ -76,6 +82,9 @@ func explain(c *args.Call, now time.Time) error {
 	if len(missing) > 0 {
 		words.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; also dump them: %s\n", c.Name, some(missing, "pod"), dumpCommand)
 	}
+	if *format != "json" && !*redact {
+		in.prevents(wrong, pending, now).Tell(c.Stdout, *all)
+	}
 	switch {
 	case *format == "json":
 		err = c.JSON(together(answers, odd))
@@ -83,14 +92,41 @@ func explain(c *args.Call, now time.Time) error {
 		fits := summary(c.Stdout, answers, pending, nodes, explained)
 		refused = refused || !fits
 	default:
-		for i := range answers {
-			answers[i].text(c.Stdout, "")
-		}
-		for i := range odd {
-			odd[i].text(c.Stdout)
-		}
+		each(c.Stdout, answers, odd)
 	}
 	return findings(err, in.unknown(*format, asked.rests()...) || refused || len(missing) > 0)
+}
+
+// each writes all answers.
+func each(w io.Writer, answers []answer, odd []unsuited) {
+	for i := range answers {
+		answers[i].text(w, "")
+	}
+	for i := range odd {
+		odd[i].text(w)
+	}
+}
+
+// subject is what the diagnosis is asked about for a pod: its node, or without one the pod.
+func subject(p *fairlead.Pod) string {
+	if p.Spec.NodeName != "" {
+		return diagnosis.ID("Node", "", p.Spec.NodeName)
+	}
+	return diagnosis.ID("Pod", p.Namespace, p.Name)
+}
+
+// prevents returns what the diagnosis says of objects and of pods without a node, if it is more than that there is no
+// node for them.
+func (in *input) prevents(ids []string, pending [][]*fairlead.Pod, now time.Time) *diagnosing.Advice {
+	for _, like := range pending {
+		for _, p := range like {
+			ids = append(ids, subject(p))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return diagnosing.Beyond(diagnosing.About(in.known, now, diagnosis.Options{Of: ids}), "Pod")
 }
 
 // rests returns the kinds of which every object must be known.

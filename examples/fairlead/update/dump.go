@@ -3,9 +3,8 @@ package update
 import (
 	"fmt"
 	"os"
-	"time"
 
-	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 )
 
@@ -21,23 +20,23 @@ PREFIX is the common beginning of these files:
   PREFIX-alerts.json the answer of Prometheus to /api/v1/alerts
 `
 
-// readDump reads what is known of the update of a cluster, and when that was.
-func readDump(from *reading.Source, name string) (*cvo.Dump, time.Time, error) {
+// readDump reads what is known of a cluster, and at least something of its update.
+func readDump(from *reading.Source, name string) (*snapshot.Snapshot, error) {
 	s, err := from.Read(name)
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, err
 	}
 	d := s.UpdateDump()
 	if d.Version != nil || len(d.Operators)+len(d.Pools)+len(d.Nodes)+len(d.Configs) > 0 {
-		return d, s.Clock.At, nil
+		return s, nil
 	}
 	const wanted = "ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node"
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return nil, time.Time{}, fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name an unpacked must-gather, "+
+		return nil, fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name an unpacked must-gather, "+
 			"or a directory with the output of kubectl get -o yaml: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", name, s.Files)
 	}
 	if name == "-" {
 		name = "standard input"
 	}
-	return nil, time.Time{}, fmt.Errorf("%s: it contains no "+wanted+"; save the output of: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
+	return nil, fmt.Errorf("%s: it contains no "+wanted+"; save the output of: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
 }

@@ -42,10 +42,11 @@ func recommend(c *args.Call) error {
 	if err := c.Parse(0, 1); err != nil {
 		return err
 	}
-	dump, _, err := readDump(from, c.Arg(0))
+	known, err := readDump(from, c.Arg(0))
 	if err != nil {
 		return err
 	}
+	dump := known.UpdateDump()
 	if dump.Version == nil {
 		return fmt.Errorf("%s: it contains no ClusterVersion; add the output of kubectl get clusterversion version -o yaml", c.Args[0])
 	}

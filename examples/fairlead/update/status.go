@@ -3,15 +3,19 @@ package update
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
@@ -42,23 +46,44 @@ func status(c *args.Call) error {
 	if err := c.Parse(0, 1); err != nil {
 		return err
 	}
-	dump, at, err := readDump(from, c.Arg(0))
+	s, err := readDump(from, c.Arg(0))
 	if err != nil {
 		return err
 	}
 	if now.IsZero() {
-		now = at
+		now = s.Clock.At
 	}
-	return ShowStatus(c, cvo.Inspect(dump, now), *form, *all)
+	why := diagnosing.AdviceOf(diagnosing.About(s, now, diagnosis.Options{}))
+	return ShowStatus(c, cvo.Inspect(s.UpdateDump(), now), why, *form, *all)
 }
 
-// ShowStatus prints a report as text or json, in full or only the most important parts. The
-// error is args.ErrFindings if not all is well.
-func ShowStatus(c *args.Call, r *cvo.Report, form string, all bool) (err error) {
+// statusReport is a report, with what the diagnosis says as one more field.
+type statusReport struct {
+	*cvo.Report
+	why *diagnosing.Advice
+}
+
+// MarshalJSON adds the field to those of the report, which writes itself.
+func (r statusReport) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(r.Report)
+	if err != nil || r.why == nil {
+		return text, err
+	}
+	why, err := json.Marshal(r.why)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(text[:len(text)-1], []byte(`,"diagnosis":`), why, []byte("}")), nil
+}
+
+// ShowStatus prints a report as text or json, in full or only the most important parts, with what
+// the diagnosis says about the cluster, nil if it was not asked. The error is args.ErrFindings if not
+// all is well.
+func ShowStatus(c *args.Call, r *cvo.Report, why *diagnosing.Advice, form string, all bool) (err error) {
 	if form == "json" {
-		err = c.JSON(r)
+		err = c.JSON(statusReport{r, why})
 	} else {
-		err = printStatus(c.Painted(args.Leading(tones)), r, all)
+		err = printStatus(c.Painted(args.Leading(tones)), r, why, all)
 	}
 	if err == nil && !r.Well() {
 		return args.ErrFindings
@@ -80,10 +105,10 @@ var tones = map[string]args.Colour{
 	"error:": args.Bad, "warning:": args.Warning, "Unknown:": args.Warning,
 }
 
-func printStatus(to io.Writer, r *cvo.Report, all bool) error {
+func printStatus(to io.Writer, r *cvo.Report, why *diagnosing.Advice, all bool) error {
 	w := new(bytes.Buffer)
-	page.Fold(w, "", r.Headline)
-	words.Fprintf(w, "Assessment: %s\n", r.Assessment)
+	first(w, r, why)
+	why.Tell(w, all)
 	if r.Target != "" {
 		words.Fprintf(w, "Release:    %s\n", release(r))
 	}
@@ -92,7 +117,7 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 	} else {
 		fmt.Fprintln(w, "Operators:  unknown")
 	}
-	if !r.Since.IsZero() {
+	if !why.Some() && !r.Since.IsZero() {
 		words.Fprintf(w, "Duration:   %s\n", duration(r))
 	}
 	for k, p := range r.Pools {
@@ -110,7 +135,7 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 		shown = shown[:mostFindings]
 	}
 	for _, f := range shown {
-		printFinding(w, &f, all)
+		printFinding(w, &f, all, explained(r, &f, why))
 	}
 	if n := len(r.Findings) - len(shown); n > 0 {
 		fmt.Fprintf(w, "and %d more findings; -v shows them\n", n)
@@ -129,6 +154,22 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 	}
 	_, err := to.Write(w.Bytes())
 	return err
+}
+
+// first prints what is most important: the causes follow, if there are any.
+func first(w io.Writer, r *cvo.Report, why *diagnosing.Advice) {
+	head, word := r.Headline, string(r.Assessment)
+	if why.Some() {
+		head, _, _ = strings.Cut(head, "; ")
+		if why.Word != word {
+			word += ", and the cluster is " + why.Word
+		}
+	}
+	page.Fold(w, "", head)
+	words.Fprintf(w, "Assessment: %s\n", word)
+	if why.Some() && !r.Since.IsZero() {
+		words.Fprintf(w, "Duration:   %s\n", duration(r))
+	}
 }
 
 // release returns the releases of the update.
@@ -200,13 +241,25 @@ func printTables(w io.Writer, r *cvo.Report) {
 	table.Flush()
 }
 
-func printFinding(w io.Writer, f *cvo.Finding, all bool) {
+// explained reports whether the diagnosis says what to do about a finding.
+func explained(r *cvo.Report, f *cvo.Finding, why *diagnosing.Advice) bool {
+	if strings.HasPrefix(f.Subject, "clusterversion ") && f.Severity != cvo.SeverityError { // such as a risk, or a channel
+		return f.Reason == string(r.Assessment) && why.Some()
+	}
+	return why.Explains(f.Subject) || f.Command != "" && why.Does(f.Command)
+}
+
+// printFinding prints a finding; the diagnosis says what to do about one that it explains.
+func printFinding(w io.Writer, f *cvo.Finding, all, explained bool) {
 	since := ""
 	if !f.Since.IsZero() {
 		since = " (since " + f.Since.UTC().Format(time.RFC3339) + ")"
 	}
 	if !all {
 		words.Fprintf(w, "%s: %s%s\n", f.Severity, words.Shorten(f.Message, 180), since)
+		if explained {
+			return
+		}
 		next := f.Next
 		if n := len(f.Explains); n > 1 {
 			next = fmt.Sprintf("it explains %d reports; %s", n, next)

@@ -40,8 +40,11 @@ func recorded(t *testing.T) []string {
 // readFiles reads a dump.
 func readFiles(t *testing.T, name string) (*cvo.Dump, error) {
 	c := &args.Call{Context: t.Context(), Flags: flag.NewFlagSet("", flag.ContinueOnError), Stderr: io.Discard}
-	d, _, err := readDump(reading.Declare(c), name)
-	return d, err
+	known, err := readDump(reading.Declare(c), name)
+	if err != nil {
+		return nil, err
+	}
+	return known.UpdateDump(), nil
 }
 
 // For each recorded cluster the report contains every known fact.
@@ -59,7 +62,7 @@ func TestRecordedStatus(t *testing.T) {
 			r := cvo.Inspect(d, latest(d)) // as the recorded program takes the time; some of these dumps were put together
 			compare(t, string(text), r)
 			var out strings.Builder
-			if err := printStatus(&out, r, false); err != nil {
+			if err := printStatus(&out, r, nil, false); err != nil {
 				t.Fatal(err)
 			}
 			if n := strings.Count(out.String(), "\n"); n > 25 {

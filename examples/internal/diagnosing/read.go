@@ -11,12 +11,17 @@ import (
 )
 
 // Of asks the engines about a snapshot. One that does not say when it was made was made now.
-func Of(s *snapshot.Snapshot) *diagnosis.Diagnosis {
-	at := s.Clock.At
+func Of(s *snapshot.Snapshot) *diagnosis.Diagnosis { return About(s, s.Clock.At, diagnosis.Options{}) }
+
+// About asks them as of a time, with options. Without Others, they are those of OLM.
+func About(s *snapshot.Snapshot, at time.Time, o diagnosis.Options) *diagnosis.Diagnosis {
 	if at.IsZero() {
 		at = time.Now().UTC().Truncate(time.Second)
 	}
-	return diagnosis.Diagnose(s, at, &diagnosis.Options{Others: olm(Operators(s))})
+	if o.Others == nil {
+		o.Others = Others(Operators(s))
+	}
+	return diagnosis.Diagnose(s, at, &o)
 }
 
 // Operators returns what OLM's engines read of a snapshot.
@@ -24,8 +29,8 @@ func Operators(s *snapshot.Snapshot) *explain.Cluster {
 	return operators.Of(s)
 }
 
-// olm returns what the operators of a cluster wait for.
-func olm(c *explain.Cluster) (all []diagnosis.Other) {
+// Others returns what the operators of a cluster wait for.
+func Others(c *explain.Cluster) (all []diagnosis.Other) {
 	for _, v := range c.Operators() {
 		o := diagnosis.Other{Kind: string(v.Kind), Namespace: v.Namespace, Name: v.Name, Phase: v.Phase}
 		for i := range v.Waits {

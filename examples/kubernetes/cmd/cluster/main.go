@@ -111,7 +111,7 @@ func status(c *args.Call) error {
 	if err != nil {
 		return err
 	}
-	return update.ShowStatus(c, r, *form, *all)
+	return update.ShowStatus(c, r, nil, *form, *all)
 }
 
 // read reads the cluster for a plan. Objects that it cannot read are reported on
