@@ -60,14 +60,23 @@ func (b *builder) operatorWaits(r *cvo.OperatorReport, o *cvo.ClusterOperator) {
 // namespaces.
 func (b *builder) operatorLinks(id string, x *Node, o *cvo.ClusterOperator) {
 	linked := len(b.g.Edges)
+	var vague []failure.Sign // what another line may say better
 	for _, c := range o.Status.Conditions {
 		bad := c.Type == "Degraded" && c.Status == fairlead.ConditionTrue || c.Type == "Available" && c.Status != fairlead.ConditionTrue || c.Type == "Progressing" && c.Status == fairlead.ConditionTrue && x.State != Going
 		if !bad {
 			continue
 		}
 		for line := range strings.Lines(cmp.Or(c.Message, c.Reason)) {
-			b.link(id, x, &failure.Sign{Kind: "ClusterOperator", Name: o.Name, Type: c.Type, Reason: c.Reason, Message: strings.TrimSpace(line)})
+			s := failure.Sign{Kind: "ClusterOperator", Name: o.Name, Type: c.Type, Reason: c.Reason, Message: strings.TrimSpace(line)}
+			if f := failure.Recognise(&s); f != nil && f.Vague {
+				vague = append(vague, s)
+			} else {
+				b.link(id, x, &s)
+			}
 		}
+	}
+	for i := range vague {
+		b.link(id, x, &vague[i])
 	}
 	if o.Name == "machine-config" {
 		for i := range b.pools {

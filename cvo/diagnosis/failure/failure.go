@@ -47,6 +47,8 @@ type Failure struct {
 	Command string `json:"command"`
 	Plain   string `json:"plain,omitempty"`  // what to run instead of Command where there is no oc; empty if nothing
 	Danger  bool   `json:"danger,omitempty"` // data may be lost
+	// Vague is whether it says little: another failure that the object shows counts more.
+	Vague bool `json:"vague,omitempty"`
 }
 
 // Known is one failure of the table, for documents.
@@ -175,7 +177,7 @@ func (r *row) failure(s *Sign, text string) *Failure {
 		known["on"] = s.Name
 	}
 	f := &Failure{
-		Code: r.code, Quote: quote, Link: r.link, Danger: r.danger, Sentence: sentence(r.says, known), Do: sentence(r.do, known),
+		Code: r.code, Quote: quote, Link: r.link, Danger: r.danger, Vague: r.weak, Sentence: sentence(r.says, known), Do: sentence(r.do, known),
 		Of: Object{r.of.Kind, sentence(r.of.Namespace, known), sentence(r.of.Name, known)},
 	}
 	if f.Of.Kind == "" || f.Of.Name == "" {

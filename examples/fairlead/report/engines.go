@@ -44,7 +44,7 @@ func engines(c *args.Call, file, compiled string) ([]byte, error) {
 	wasm, err := build(c, compiled)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("the engines for -live were not found beside this program, and cannot be built: %w", err),
-			fmt.Errorf("Take %s from a release, or build it in a clone, and name it with -wasm %[1]s:", wasmName),
+			fmt.Errorf("take %s from a release, or build it in a clone as follows, and name it with -wasm %[1]s", wasmName),
 			fmt.Errorf("  GOOS=wasip1 GOARCH=wasm go build -tags nocel,nohttp -ldflags='-s -w' -o %s %s", wasmName, enginesOf))
 	}
 	return wasm, err

@@ -77,8 +77,6 @@ type Report struct {
 	waits     string
 	sofar     string
 	history   *diagram.Gantt // of the update under way; nil for none
-
-	offers []string // updates without a risk that applies, the recommended one first
 }
 
 // Tone is how good or bad something is.
