@@ -150,7 +150,9 @@ func workloads(s *plan.Situation, pods int, r *rand.Rand, name func(string) stri
 	byPool := map[string][]*fairlead.Node{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		byPool[n.Labels["pool"]] = append(byPool[n.Labels["pool"]], n)
+		if c := n.Condition("Ready"); c == nil || c.Status == fairlead.ConditionTrue {
+			byPool[n.Labels["pool"]] = append(byPool[n.Labels["pool"]], n)
+		}
 	}
 	yes := true
 	for app := 0; len(s.Pods) < pods; app++ {
