@@ -65,6 +65,7 @@ func planDrain(c *args.Call) error {
 		return err
 	}
 	p.Unknown = append(unseen, p.Unknown...)
+	o.blind = len(d.snapshot.Missing("Pod")) > 0
 	why := d.prevents(p, req, policy, o)
 	if o.json {
 		err = c.JSON(drained{p, why})

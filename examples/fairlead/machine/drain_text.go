@@ -28,6 +28,9 @@ func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options, wh
 	if p.Homeless > 0 {
 		text += "; " + words.Count(p.Homeless, "pod", "pods") + " without another node"
 	}
+	if o.blind && len(req.Pods) == 0 {
+		text = "drain of " + words.Count(len(p.Nodes), "node", "nodes") + ": not known, because the dump has no pods"
+	}
 	page.Fold(w, "", text)
 	why.Tell(w, o.all)
 	fails := p.Stuck+p.Homeless > 0
@@ -44,7 +47,7 @@ func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options, wh
 			fmt.Fprintln(w)
 		}
 		before = !short
-		headline(w, n)
+		headline(w, n, o.blind)
 		if !short {
 			nodeText(w, n, o.all, brief, said)
 		}
@@ -137,8 +140,9 @@ func budgetText(w io.Writer, b *drain.BudgetPlan) {
 	page.Fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
 }
 
-// headline prints the outcome for a node.
-func headline(w io.Writer, n *drain.NodePlan) {
+// headline prints the outcome for a node. That nothing is to be done there is not known if
+// the dump may lack pods.
+func headline(w io.Writer, n *drain.NodePlan, blind bool) {
 	head := "node " + n.Node
 	if n.Cordoned {
 		head += ", cordoned"
@@ -149,6 +153,8 @@ func headline(w io.Writer, n *drain.NodePlan) {
 	switch {
 	case n.Stuck > 0:
 		head += ": it cannot be drained"
+	case n.First == 0 && blind:
+		head += ": not known"
 	case n.First == 0:
 		head += ": nothing to do"
 	case n.First == n.Last:

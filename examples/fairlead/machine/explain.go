@@ -85,6 +85,7 @@ type options struct {
 	all   bool // leave nothing out of the text
 	at    time.Time
 	taken string   // what the dump does not say, and is taken for granted
+	blind bool     // there may be pods that the dump does not have
 	order []string // names of machines or nodes, as they were given; nil means all
 }
 
