@@ -90,6 +90,9 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 		}
 	}
 	x.Stage, x.Drained = state.Stage, state.Drained
+	if node == nil && x.Node != "" && x.Drained != "" && !lifecycle.DrainReported(machine) && len(c.Nodes) == 0 {
+		x.Drained = "not known: the dump has no nodes"
+	}
 	c.reasons(x, machine, w, &decision, now)
 	return x, nil
 }
