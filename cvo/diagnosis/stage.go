@@ -118,10 +118,11 @@ func (b *builder) nodeStage() Stage {
 		return s
 	}
 	s.Done, s.Total = 0, len(b.nodes)
-	closed, cordoned := 0, 0
+	closed, cordoned, mute := 0, 0, len(b.mute())
 	for i := range b.nodes {
 		n := &b.nodes[i]
 		switch {
+		case n.Condition("Ready") == nil:
 		case !b.down[n.Name]:
 			s.Done++
 		case b.reports(n.Name):
@@ -132,8 +133,11 @@ func (b *builder) nodeStage() Stage {
 			cordoned++
 		}
 	}
-	if down := s.Total - s.Done; down > 0 {
+	if down := s.Total - s.Done - mute; down > 0 {
 		s.Says = append(s.Says, fmt.Sprintf("%d down", down))
+	}
+	if mute > 0 {
+		s.Says = append(s.Says, fmt.Sprintf("%d unknown", mute))
 	}
 	if closed > 0 {
 		s.Says = append(s.Says, fmt.Sprintf("%d taking no pods", closed))
@@ -144,6 +148,16 @@ func (b *builder) nodeStage() Stage {
 	return s
 }
 
+// mute returns the nodes that do not say whether they are ready, as in a dump without statuses.
+func (b *builder) mute() (names []string) {
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.Condition("Ready") == nil {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
 // gaps lists what is not known.
 func (b *builder) gaps() []cvo.Gap {
 	gaps := []cvo.Gap{}
@@ -151,6 +165,9 @@ func (b *builder) gaps() []cvo.Gap {
 		gaps = append(gaps, b.report.Gaps...)
 	} else if b.nodes == nil {
 		gaps = append(gaps, cvo.Gap{What: "the nodes", How: "kubectl get nodes -o yaml"})
+	}
+	if mute := b.mute(); len(mute) > 0 {
+		gaps = append(gaps, cvo.Gap{What: "whether " + words.Plural(len(mute), "node ", "nodes ") + words.First(mute, 3) + " " + words.Plural(len(mute), "is", "are") + " ready", How: "kubectl get nodes -o yaml"})
 	}
 	cli := "kubectl"
 	if b.openshift() {

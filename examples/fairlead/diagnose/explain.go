@@ -105,11 +105,15 @@ func explained(c *args.Call, others []Kind) error {
 	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
-	what, name, ok := strings.Cut(c.Args[1], "/")
-	if !ok || name == "" {
-		return &args.UsageError{Text: c.Args[1] + ": write KIND/NAME, as in node/worker-0"}
+	dump, object := c.Args[0], c.Args[1]
+	if names(dump, others) && !names(object, others) { // the other way round, as kubectl has it
+		dump, object = object, dump
 	}
-	s, err := from.Read(c.Args[0])
+	what, name, ok := strings.Cut(object, "/")
+	if !ok || name == "" {
+		return &args.UsageError{Text: object + ": write KIND/NAME, as in node/worker-0"}
+	}
+	s, err := from.Read(dump)
 	if err != nil {
 		return err
 	}
@@ -121,13 +125,21 @@ func explained(c *args.Call, others []Kind) error {
 	}
 	all := kinds()
 	if v, known := diagnosing.Operators(s).View(what, strings.TrimPrefix(*namespace+"/"+name, "/")); known {
-		return operator(c, v, c.Args[1], *form)
+		return operator(c, v, object, *form)
 	}
 	i := slices.IndexFunc(all, func(k kind) bool { return slices.Contains(k.names, what) })
 	if i < 0 {
 		return &args.UsageError{Text: what + ": it is not a kind that can be explained"}
 	}
 	return about(c, diagnosing.Of(s), s, &all[i], *namespace, name, *form)
+}
+
+// names reports whether an argument is KIND/NAME, with a kind that can be explained.
+func names(argument string, others []Kind) bool {
+	what, name, ok := strings.Cut(strings.ToLower(argument), "/")
+	return ok && name != "" && (slices.Contains(olmKinds(), what) ||
+		slices.ContainsFunc(kinds(), func(k kind) bool { return slices.Contains(k.names, what) }) ||
+		slices.ContainsFunc(others, func(k Kind) bool { return slices.Contains(k.Names, what) }))
 }
 
 // about explains an object of the graph.
@@ -173,11 +185,11 @@ func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, 
 	full := strings.TrimPrefix(namespace+"/"+name, "/")
 	switch k.has(s, namespace, name) {
 	case snapshot.Present:
-		_, err := words.Fprintf(c.Stdout, "%s %s: nothing is wrong with it, and it waits for nothing.\n", k.names[0], full)
-		if err == nil && len(d.Unknown) > 0 {
-			words.Fprintf(c.Stdout, "Not known: %s\n", words.First(whats(d), 3))
+		if len(d.Unknown) > 0 {
+			words.Fprintf(c.Stdout, "%s %s: nothing that is known is wrong with it.\nNot known: %s\n", k.names[0], full, words.First(whats(d), 3))
 			return args.ErrFindings
 		}
+		_, err := words.Fprintf(c.Stdout, "%s %s: nothing is wrong with it, and it waits for nothing.\n", k.names[0], full)
 		return err
 	case snapshot.Absent:
 		return fmt.Errorf("%s %s is not in the dump, which has all of its kind: check the name", k.names[0], full)

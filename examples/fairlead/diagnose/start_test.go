@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -20,8 +21,13 @@ func TestStart(t *testing.T) {
 			stdin := ""
 			if words[0] == "-" {
 				stdin = c.Input
-			} else {
-				words[0] = "testdata/situations/" + words[0] + ".json"
+			}
+			for i, word := range words { // a situation is a file
+				if file := "testdata/situations/" + word + ".json"; stdin == "" {
+					if _, err := os.Stat(file); err == nil {
+						words[i] = file
+					}
+				}
 			}
 			program := Command().Program("fairlead diagnose")
 			if c.Name == "explain" {
