@@ -39,8 +39,8 @@ func (s *steady) Now() time.Time {
 
 var yardMachines = []string{"fleet/a", "fleet/b"}
 
-func openYard(r *rand.Rand, clock *fairlead.ManualClock) *yard {
-	y := &yard{Rand: r, ended: map[string]bool{}, seen: map[string]int{}}
+func openYard(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *yard {
+	y := &yard{Rand: r, ended: map[string]bool{}, seen: seen}
 	y.MemBackend = &lifecycle.MemBackend{Clock: &steady{clock, clock.Now(), clock.Now()}, InstanceDelay: time.Duration(1+r.IntN(120)) * time.Second, Changed: y.did}
 	y.note(y.budget(r.IntN(2)))
 	for _, key := range yardMachines {
@@ -189,17 +189,10 @@ func (y *yard) Settled(name string) error {
 // TestEngine deletes machines with faults of all kinds.
 func TestEngine(t *testing.T) {
 	seen := map[string]int{}
-	var last *yard
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*lifecycle.World, lifecycle.Action] {
-		if last != nil {
-			for k, n := range last.seen {
-				seen[k] += n
-			}
-		}
-		last = openYard(r, clock)
-		return last
+		return openYard(r, clock, seen)
 	}
-	engine, err := lifecycle.NewEngine(openYard(rand.New(rand.NewPCG(1, 1)), new(fairlead.ManualClock)), nil)
+	engine, err := lifecycle.NewEngine(new(lifecycle.MemBackend), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ type nodePool struct {
 	seen           map[string]int // what was done, by kind
 }
 
-func openPool(r *rand.Rand, clock *fairlead.ManualClock) *nodePool {
-	p := &nodePool{Rand: r, clock: clock, budget: 1, seen: map[string]int{}}
+func openPool(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *nodePool {
+	p := &nodePool{Rand: r, clock: clock, budget: 1, seen: seen}
 	slow := func(string) time.Duration { return time.Duration(r.IntN(20)) * time.Second }
 	p.MemBackend = &rollout.MemBackend{Clock: clock, DrainTime: slow, UpdateTime: func(node, _ string) (time.Duration, error) {
 		if !p.healed && r.IntN(8) == 0 {
@@ -139,17 +139,10 @@ func (p *nodePool) Settled(string) error {
 // TestEngine rolls configurations out with faults of all kinds.
 func TestEngine(t *testing.T) {
 	seen := map[string]int{}
-	var last *nodePool
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*rollout.World, rollout.Action] {
-		if last != nil {
-			for k, n := range last.seen {
-				seen[k] += n
-			}
-		}
-		last = openPool(r, clock)
-		return last
+		return openPool(r, clock, seen)
 	}
-	engine, err := rollout.NewEngine(openPool(rand.New(rand.NewPCG(1, 1)), new(fairlead.ManualClock)), nil)
+	engine, err := rollout.NewEngine(new(rollout.MemBackend), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ type controlPlane struct {
 	seen     map[string]int // what was done, by kind
 }
 
-func openControlPlane(r *rand.Rand, clock *fairlead.ManualClock) *controlPlane {
-	p := &controlPlane{Rand: r, machines: &lifecycle.MemBackend{Clock: clock}, seen: map[string]int{}}
+func openControlPlane(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *controlPlane {
+	p := &controlPlane{Rand: r, machines: &lifecycle.MemBackend{Clock: clock}, seen: seen}
 	p.MemBackend = &quorum.MemBackend{Machines: p.machines, Clock: clock, Desired: []int{1, 3, 5}[r.IntN(3)], CatchUp: time.Duration(1+r.IntN(100)) * time.Second, Changed: p.did}
 	for range p.Desired {
 		if err := p.AddVoter(p.join()); err != nil {
@@ -128,17 +128,10 @@ func (p *controlPlane) Settled(string) error {
 // TestEngine replaces the machines of control planes with faults of all kinds.
 func TestEngine(t *testing.T) {
 	seen := map[string]int{}
-	var last *controlPlane
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*quorum.World, quorum.Action] {
-		if last != nil {
-			for k, n := range last.seen {
-				seen[k] += n
-			}
-		}
-		last = openControlPlane(r, clock)
-		return last
+		return openControlPlane(r, clock, seen)
 	}
-	engine, err := quorum.NewEngine(openControlPlane(rand.New(rand.NewPCG(1, 1)), new(fairlead.ManualClock)), nil)
+	engine, err := quorum.NewEngine(new(quorum.MemBackend), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

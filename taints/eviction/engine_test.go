@@ -25,8 +25,8 @@ type meadow struct {
 
 var meadowNodes = []string{"a", "b"}
 
-func openMeadow(r *rand.Rand, clock *fairlead.ManualClock) *meadow {
-	m := &meadow{Rand: r, clock: clock, condemned: map[string]bool{}, seen: map[string]int{}}
+func openMeadow(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *meadow {
+	m := &meadow{Rand: r, clock: clock, condemned: map[string]bool{}, seen: seen}
 	m.MemBackend = &eviction.MemBackend{Clock: clock, Changed: m.did}
 	for _, name := range meadowNodes {
 		m.PutNode(fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, UID: "node-" + name, CreationTimestamp: clock.Now()}})
@@ -133,17 +133,10 @@ func (m *meadow) Settled(name string) error {
 // TestEngine taints nodes with faults of all kinds.
 func TestEngine(t *testing.T) {
 	seen := map[string]int{}
-	var last *meadow
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*eviction.World, eviction.Action] {
-		if last != nil {
-			for k, n := range last.seen {
-				seen[k] += n
-			}
-		}
-		last = openMeadow(r, clock)
-		return last
+		return openMeadow(r, clock, seen)
 	}
-	engine, err := eviction.NewEngine(openMeadow(rand.New(rand.NewPCG(1, 1)), new(fairlead.ManualClock)), &eviction.Policy{MaxBackoff: 30 * time.Second})
+	engine, err := eviction.NewEngine(new(eviction.MemBackend), &eviction.Policy{MaxBackoff: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ type trial struct {
 	foul   bool // somebody else's object is in the way
 }
 
-func openTrial(s *shop, r *rand.Rand, clock *fairlead.ManualClock) *trial {
-	t := &trial{harbour: newHarbour(s), chance: r, clock: clock, seen: map[string]int{}, given: map[string]bool{}}
+func openTrial(s *shop, r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *trial {
+	t := &trial{harbour: newHarbour(s), chance: r, clock: clock, seen: seen, given: map[string]bool{}}
 	t.PutExtension(asks(""))
 	return t
 }
@@ -208,15 +208,8 @@ func (t *trial) Settled(string) error {
 func TestEngine(t *testing.T) {
 	s := newShop(t)
 	seen := map[string]int{}
-	var last *trial
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*extension.World, extension.Action] {
-		if last != nil {
-			for k, n := range last.seen {
-				seen[k] += n
-			}
-		}
-		last = openTrial(s, r, clock)
-		return last
+		return openTrial(s, r, clock, seen)
 	}
 	h := newHarbour(s)
 	engine, err := extension.NewEngine(h, h.resolve, nil)
