@@ -58,11 +58,7 @@ func simulate(t *testing.T, seeds int, size func(*sim.Sim) int, expected []strin
 		return nil
 	})
 	if os.Getenv(sim.SeedVariable) == "" {
-		for _, name := range expected {
-			if counts[name] == 0 {
-				t.Errorf("there was no %q: %v", name, counts)
-			}
-		}
+		sim.Reached(t, counts, expected...)
 	}
 	t.Logf("%d seeds: %v", seeds, counts)
 }

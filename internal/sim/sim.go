@@ -92,6 +92,16 @@ func Run(t *testing.T, n int, f func(s *Sim) error) (counts map[string]int) {
 	return counts
 }
 
+// Reached fails a test in which one of the names was never counted.
+func Reached(t *testing.T, counts map[string]int, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if counts[name] == 0 {
+			t.Errorf("there was no %q: %v", name, counts)
+		}
+	}
+}
+
 // OneIn is true once in n times.
 func (s *Sim) OneIn(n int) bool { return s.IntN(n) == 0 }
 
