@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // TestAtRest: heartbeats of 500 nodes, and changes of pods, budgets and requests that
@@ -28,10 +29,7 @@ func TestAtRest(t *testing.T) {
 		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1},
 	})
 	s.Kind(drain.Kind, false, request("jane", nil).Object)
-	mgr := s.Manager(t)
-	if err := drain.SetupWithManager(mgr, drain.Options{Store: new(fairlead.MemStore)}); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = mgr.Start(t.Context()) }()
-	s.AtRest(t, 1000)
+	s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+		return drain.SetupWithManager(mgr, drain.Options{Store: new(fairlead.MemStore)})
+	})
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // TestAtRest: once the pods that tolerate nothing are gone, heartbeats and leases of 500
@@ -45,12 +46,9 @@ func TestAtRest(t *testing.T) {
 			s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true, pods...)
 			s.Kind(coordinationv1.SchemeGroupVersion.WithKind("Lease"), true, leases...)
 			s.Kind(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true)
-			mgr := s.Manager(t)
-			if err := eviction.SetupWithManager(t.Context(), mgr, eviction.Options{Policy: policy, Store: new(fairlead.MemStore)}); err != nil {
-				t.Fatal(err)
-			}
-			go func() { _ = mgr.Start(t.Context()) }()
-			s.AtRest(t, 1000)
+			s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+				return eviction.SetupWithManager(t.Context(), mgr, eviction.Options{Policy: policy, Store: new(fairlead.MemStore)})
+			})
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // TestAtRest: heartbeats of 500 nodes cause no request.
@@ -28,12 +29,9 @@ func TestAtRest(t *testing.T) {
 		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"role": "worker"}}, "maxUnhealthy": "40%",
 			"unhealthyConditions": []any{map[string]any{"type": "Ready", "status": "False", "timeout": "300s"}}},
 	})
-	mgr := s.Manager(t)
-	if err := fleet.SetupWithManager(mgr, fleet.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = mgr.Start(t.Context()) }()
-	s.AtRest(t, 1000)
+	s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+		return fleet.SetupWithManager(mgr, fleet.Options{})
+	})
 }
 
 // TestControlPlaneAtRest is the same for a ControlPlaneMachineSet, on whose masters nothing
@@ -51,10 +49,7 @@ func TestControlPlaneAtRest(t *testing.T) {
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, nodes...)
 	s.Kind(machines.Kind, true, all...)
 	s.Kind(fleet.ControlPlaneKind, true, planeSet("large"))
-	mgr := s.Manager(t)
-	if err := fleet.SetupControlPlaneWithManager(mgr, fleet.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = mgr.Start(t.Context()) }()
-	s.AtRest(t, 1000)
+	s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+		return fleet.SetupControlPlaneWithManager(mgr, fleet.Options{})
+	})
 }

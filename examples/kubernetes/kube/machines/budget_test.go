@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // TestAtRest: heartbeats of 500 nodes cause no request, although one machine is being
@@ -33,10 +34,7 @@ func TestAtRest(t *testing.T) {
 	s.Kind(machines.Kind, true, all...)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true)
 	s.Kind(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true)
-	mgr := s.Manager(t)
-	if err := machines.SetupWithManager(t.Context(), mgr, machines.Options{Store: new(fairlead.MemStore), Cloud: &cloud{there: lifecycle.InstanceExists}}); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = mgr.Start(t.Context()) }()
-	s.AtRest(t, 1000)
+	s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+		return machines.SetupWithManager(t.Context(), mgr, machines.Options{Store: new(fairlead.MemStore), Cloud: &cloud{there: lifecycle.InstanceExists}})
+	})
 }

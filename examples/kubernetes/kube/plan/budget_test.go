@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // TestAtRest: once the goal is met, changes of nodes, pods and of others' annotations cause
@@ -46,10 +47,7 @@ func TestAtRest(t *testing.T) {
 	for kind, all := range objects {
 		s.Kind(kind, namespaced[kind], all...)
 	}
-	mgr := s.Manager(t)
-	if err := SetupWithManager(mgr, Options{Store: new(fairlead.MemStore), Graph: offers}); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = mgr.Start(t.Context()) }()
-	s.AtRest(t, 1000)
+	s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+		return SetupWithManager(mgr, Options{Store: new(fairlead.MemStore), Graph: offers})
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/quorum"
 	engine "github.com/fairlead/fairlead/lifecycle/quorum"
 	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // TestAtRest: heartbeats of the nodes of a control plane cause no request.
@@ -24,10 +25,7 @@ func TestAtRest(t *testing.T) {
 	p := newPlane(t, 3)
 	b := *p.backend
 	b.Client = nil
-	mgr := s.Manager(t)
-	if err := quorum.SetupWithManager(mgr, quorum.Options{Backend: b, Policy: &engine.Policy{Resync: time.Hour}}); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = mgr.Start(t.Context()) }()
-	s.AtRest(t, 300)
+	s.AtRest(t, 300, func(mgr ctrl.Manager) error {
+		return quorum.SetupWithManager(mgr, quorum.Options{Backend: b, Policy: &engine.Policy{Resync: time.Hour}})
+	})
 }

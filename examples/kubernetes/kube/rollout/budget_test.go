@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
 	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // TestAtRest: heartbeats of 500 nodes cause no request.
@@ -20,10 +21,7 @@ func TestAtRest(t *testing.T) {
 	s.Kind(rollout.Kind, false, pool("worker", "a").Object)
 	s.Kind(drain.Kind, false)
 	s.Kind(buildKind, false)
-	mgr := s.Manager(t)
-	if err := rollout.SetupWithManager(mgr, rollout.Options{Store: new(fairlead.MemStore)}); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = mgr.Start(t.Context()) }()
-	s.AtRest(t, 1000)
+	s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+		return rollout.SetupWithManager(mgr, rollout.Options{Store: new(fairlead.MemStore)})
+	})
 }

@@ -29,13 +29,12 @@ import (
 // Server is an API server with objects that only its own heartbeats change, and those
 // whose status a controller writes.
 type Server struct {
-	HTTP *httptest.Server // what answers
+	http *httptest.Server // what answers
 
 	mu       sync.Mutex
 	kinds    map[string]*kind // by path of the list
 	revision int
 	requests []string // beside lists and watches of informers
-	bytes    int64
 }
 
 type kind struct {
@@ -48,10 +47,10 @@ type kind struct {
 // New starts a server for a test.
 func New(t *testing.T) *Server {
 	s := &Server{kinds: map[string]*kind{}, revision: 1000}
-	s.HTTP = httptest.NewServer(s)
+	s.http = httptest.NewServer(s)
 	t.Cleanup(func() {
-		s.HTTP.CloseClientConnections()
-		s.HTTP.Close()
+		s.http.CloseClientConnections()
+		s.http.Close()
 	})
 	return s
 }
@@ -83,8 +82,8 @@ func (s *Server) Kind(gvk schema.GroupVersionKind, namespaced bool, objects ...a
 	s.kinds[prefix+"/"+plural.Resource] = k
 }
 
-// Manager returns a manager for the server.
-func (s *Server) Manager(t *testing.T) ctrl.Manager {
+// manager returns a manager for the server.
+func (s *Server) manager(t *testing.T) ctrl.Manager {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	s.mu.Lock()
 	for _, k := range s.kinds {
@@ -95,7 +94,7 @@ func (s *Server) Manager(t *testing.T) ctrl.Manager {
 		mapper.Add(k.gvk, scope)
 	}
 	s.mu.Unlock()
-	to := &rest.Config{Host: s.HTTP.URL, QPS: -1}
+	to := &rest.Config{Host: s.http.URL, QPS: -1}
 	to.ContentType = "application/json"
 	yes := true
 	mgr, err := ctrl.NewManager(to, ctrl.Options{
@@ -185,7 +184,6 @@ func (s *Server) list(w http.ResponseWriter, k *kind, namespace string) {
 	data, _ := json.Marshal(map[string]any{
 		"apiVersion": k.gvk.GroupVersion().String(), "kind": k.gvk.Kind + "List", "metadata": map[string]any{"resourceVersion": fmt.Sprint(s.revision)}, "items": items,
 	})
-	s.bytes += int64(len(data))
 	_, _ = w.Write(data)
 }
 
@@ -304,10 +302,10 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind) {
 	}
 }
 
-// Beat lets kubelets send n heartbeats: one after the other, each node says again how it
+// beat lets kubelets send n heartbeats: one after the other, each node says again how it
 // is, and reports its images. With each, one object of every other kind changes in what
 // decides nothing: an annotation of a tool, the restarts of a pod's container.
-func (s *Server) Beat(n int) {
+func (s *Server) beat(n int) {
 	for i := range n {
 		s.mu.Lock()
 		s.touch(i)
@@ -346,8 +344,8 @@ func (s *Server) touch(i int) {
 	}
 }
 
-// Count returns the requests since the last call, other than those of informers.
-func (s *Server) Count() []string {
+// count returns the requests since the last call, other than those of informers.
+func (s *Server) count() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.requests
@@ -369,14 +367,19 @@ func Nodes(n int, labels, annotations map[string]string) []any {
 	return all
 }
 
-// AtRest fails the test if a controller that has been started makes requests while n
+// AtRest runs what setup adds to a manager. It fails the test if that makes requests while n
 // heartbeats arrive, or if it makes none before, so that it does not run.
-func (s *Server) AtRest(t *testing.T, n int) {
+func (s *Server) AtRest(t *testing.T, n int, setup func(ctrl.Manager) error) {
 	t.Helper()
+	mgr := s.manager(t)
+	if err := setup(mgr); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = mgr.Start(t.Context()) }()
 	quiet, began := 0, false
 	for range 150 { // until it has settled
 		time.Sleep(100 * time.Millisecond)
-		if len(s.Count()) > 0 {
+		if len(s.count()) > 0 {
 			quiet, began = 0, true
 		} else if quiet++; began && quiet > 25 {
 			break
@@ -385,9 +388,9 @@ func (s *Server) AtRest(t *testing.T, n int) {
 	if !began {
 		t.Fatal("the controller makes no request at all")
 	}
-	s.Beat(n)
+	s.beat(n)
 	time.Sleep(3 * time.Second)
-	if made := s.Count(); len(made) > 0 {
+	if made := s.count(); len(made) > 0 {
 		t.Errorf("%d heartbeats cause %d requests: %v", n, len(made), made[:min(5, len(made))])
 	}
 }
