@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/fleet"
@@ -15,15 +14,7 @@ import (
 func TestAtRest(t *testing.T) {
 	s := budget.New(t)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(500, nil, nil)...)
-	var all []any
-	for i := range 500 {
-		name := fmt.Sprint("n", i)
-		all = append(all, map[string]any{
-			"metadata": map[string]any{"namespace": "fleet", "name": name, "uid": "m", "labels": map[string]any{"role": "worker"}},
-			"spec":     map[string]any{"providerID": "cloud:///" + name}, "status": map[string]any{"nodeRef": map[string]any{"name": name}},
-		})
-	}
-	s.Kind(machines.Kind, true, all...)
+	s.Kind(machines.Kind, true, budget.Machines(500)...)
 	s.Kind(fleet.HealthCheckKind, true, map[string]any{
 		"metadata": map[string]any{"namespace": "fleet", "name": "workers", "uid": "h"},
 		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"role": "worker"}}, "maxUnhealthy": "40%",

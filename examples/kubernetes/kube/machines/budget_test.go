@@ -1,7 +1,6 @@
 package machines_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -18,19 +17,10 @@ import (
 func TestAtRest(t *testing.T) {
 	s := budget.New(t)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(500, nil, nil)...)
-	var all []any
-	for i := range 500 {
-		name := fmt.Sprint("n", i)
-		one := map[string]any{
-			"metadata": map[string]any{"namespace": "fleet", "name": name, "uid": "m", "finalizers": []any{lifecycle.Finalizer}},
-			"spec":     map[string]any{"providerID": "cloud:///" + name}, "status": map[string]any{"nodeRef": map[string]any{"name": name}},
-		}
-		if i == 0 {
-			one["metadata"].(map[string]any)["deletionTimestamp"] = "2026-03-01T12:00:00Z"
-			one["spec"].(map[string]any)["lifecycleHooks"] = map[string]any{"preDrain": []any{map[string]any{"name": "backup", "owner": "jane"}}}
-		}
-		all = append(all, one)
-	}
+	all := budget.Machines(500)
+	first := all[0].(map[string]any)
+	first["metadata"].(map[string]any)["deletionTimestamp"] = "2026-03-01T12:00:00Z"
+	first["spec"].(map[string]any)["lifecycleHooks"] = map[string]any{"preDrain": []any{map[string]any{"name": "backup", "owner": "jane"}}}
 	s.Kind(machines.Kind, true, all...)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true)
 	s.Kind(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/lifecycle"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -362,6 +363,19 @@ func Nodes(n int, labels, annotations map[string]string) []any {
 			ObjectMeta: metav1.ObjectMeta{Name: name, UID: "u", Labels: labels, Annotations: annotations},
 			Spec:       corev1.NodeSpec{ProviderID: "cloud:///" + name},
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		}
+	}
+	return all
+}
+
+// Machines returns the machines of the nodes that [Nodes] returns: workers, with the finalizer.
+func Machines(n int) []any {
+	all := make([]any, n)
+	for i := range all {
+		name := fmt.Sprint("n", i)
+		all[i] = map[string]any{
+			"metadata": map[string]any{"namespace": "fleet", "name": name, "uid": "m", "labels": map[string]any{"role": "worker"}, "finalizers": []any{lifecycle.Finalizer}},
+			"spec":     map[string]any{"providerID": "cloud:///" + name}, "status": map[string]any{"nodeRef": map[string]any{"name": name}},
 		}
 	}
 	return all
