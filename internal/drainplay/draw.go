@@ -16,6 +16,7 @@ type Case struct {
 	Pods    []drain.Pod                 // all of the cluster
 	Budgets []drain.PodDisruptionBudget // all of the cluster, without a status
 	Storage *placement.Storage          // nil if no pod has a volume
+	seed    uint64
 }
 
 // Noon is when the drain begins.
@@ -39,7 +40,7 @@ type drawer struct {
 
 // Draw returns the random cluster of a seed.
 func Draw(seed uint64, o Options) *Case {
-	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 43)), o: o}
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 43)), Case: Case{seed: seed}, o: o}
 	n := 1 + d.IntN(4)
 	for i := range n {
 		d.node(i)

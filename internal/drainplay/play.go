@@ -2,9 +2,11 @@ package drainplay
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -23,15 +25,37 @@ type Outcome struct {
 	Blocked  []fairlead.Block // what the drain waits for
 }
 
-// Predict returns how the drain would go.
-func (c *Case) Predict() (*drain.Plan, error) {
+// predict returns how the drain would go.
+func (c *Case) predict() (*drain.Plan, error) {
 	return drain.NewPlan(&drain.PlanRequest{Nodes: c.Nodes, Drain: []string{"n0"}, Pods: c.Pods, Budgets: c.Budgets, Storage: c.Storage}, Noon(), nil)
 }
 
-// Play drains the first node, for two hours or until that is done. Who owns the finalizer of a
+// Compare predicts the drain, and plays it. It fails the test if the drain is predicted to complete
+// and is not done; wrongly says that it is predicted to be stuck, and is done.
+func (c *Case) Compare(t *testing.T, s Scheduler) (plan *drain.Plan, got *Outcome, wrongly bool) {
+	t.Helper()
+	plan, err := c.predict()
+	if err != nil {
+		t.Fatalf("seed %d: %v", c.seed, err)
+	}
+	if got, err = c.play(t.Context(), s); err != nil {
+		t.Fatalf("seed %d: %v", c.seed, err)
+	}
+	wrongly = plan.Stuck > 0 && got.Done
+	switch {
+	case plan.Stuck == 0 && !got.Done:
+		text, _ := json.Marshal(plan)
+		t.Errorf("seed %d: predicted to complete, and is not done: %v %v\n%s", c.seed, got.Left, got.Blocked, text)
+	case wrongly:
+		t.Logf("seed %d: predicted to be stuck, and is done: %v", c.seed, plan.Blocks())
+	}
+	return plan, got, wrongly
+}
+
+// play drains the first node, for two hours or until that is done. Who owns the finalizer of a
 // pod removes it after half a minute, unless the pod was being deleted before. A nil scheduler
 // means our own.
-func (c *Case) Play(ctx context.Context, s Scheduler) (*Outcome, error) {
+func (c *Case) play(ctx context.Context, s Scheduler) (*Outcome, error) {
 	clock := new(fairlead.ManualClock)
 	clock.Set(Noon())
 	o := &cluster.Options{Storage: c.Storage}
