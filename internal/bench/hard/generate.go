@@ -2,15 +2,16 @@ package hard
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 
 	"github.com/fairlead/fairlead/solver"
 )
 
-// A Problem is a problem of a kind.
-type Problem struct {
-	Kind string // what problems of its kind are
-	Name string // the kind, the size and the seed
+// A problem is one of a kind.
+type problem struct {
+	kind string // what problems of its kind are
+	name string // the kind, the size and the seed
 	*solver.Problem
 }
 
@@ -33,13 +34,13 @@ var kinds = []kind{
 	{"pigeons, by pairs", pigeons, 7, 9, 20},
 }
 
-// Problems returns count problems of all kinds, in proportion, always the same ones.
-func Problems(count int) []Problem {
+// problems returns count problems of all kinds, in proportion, always the same ones.
+func problems(count int) []problem {
 	total := 0
 	for _, k := range kinds {
 		total += k.count
 	}
-	var all []Problem
+	var all []problem
 	for at, k := range kinds {
 		for i := range (k.count*count + total - 1) / total {
 			r := rand.New(rand.NewPCG(uint64(at), uint64(i)))
@@ -47,7 +48,7 @@ func Problems(count int) []Problem {
 			if k.end-k.least > k.count {
 				size = k.least + r.IntN(k.end-k.least)
 			}
-			all = append(all, Problem{k.name, fmt.Sprintf("%s, size %d, seed %d", k.name, size, i), k.make(r, size)})
+			all = append(all, problem{k.name, fmt.Sprintf("%s, size %d, seed %d", k.name, size, i), k.make(r, size)})
 		}
 	}
 	return all
@@ -71,12 +72,8 @@ func clauses(r *rand.Rand, vars int) *solver.Problem {
 	return p
 }
 
-// web makes packages of random versions, each of which needs a range of versions of
-// others, and one subscription.
-func web(r *rand.Rand, packages int) *solver.Problem {
-	const versions = 20
-	window := 5 + r.IntN(5)
-	p := &solver.Problem{}
+// versioned adds packages of which at most one version each can be chosen.
+func versioned(p *solver.Problem, packages, versions int) [][]solver.Var {
 	all := make([][]solver.Var, packages)
 	for i := range all {
 		first := p.NewVars(versions)
@@ -85,6 +82,23 @@ func web(r *rand.Rand, packages int) *solver.Problem {
 		}
 		p.Limit(1, all[i], nil)
 	}
+	return all
+}
+
+// subscribe requires one of some versions.
+func subscribe(p *solver.Problem, among []solver.Var) {
+	s := p.NewVars(1)
+	p.Require(s, nil)
+	p.Depend(s, among, nil)
+}
+
+// web makes packages of random versions, each of which needs a range of versions of
+// others, and one subscription.
+func web(r *rand.Rand, packages int) *solver.Problem {
+	const versions = 20
+	window := 5 + r.IntN(5)
+	p := &solver.Problem{}
+	all := versioned(p, packages, versions)
 	for i, own := range all {
 		for _, v := range own {
 			for range 3 {
@@ -94,25 +108,16 @@ func web(r *rand.Rand, packages int) *solver.Problem {
 			}
 		}
 	}
-	s := p.NewVars(1)
-	p.Require(s, nil)
-	p.Depend(s, all[0], nil)
+	subscribe(p, all[0])
 	return p
 }
 
 // catalog makes packages whose versions need windows of versions of later packages,
-// and ten subscriptions.
+// and 20 subscriptions.
 func catalog(r *rand.Rand, packages int) *solver.Problem {
 	const versions, window = 10, 4
 	p := &solver.Problem{}
-	all := make([][]solver.Var, packages)
-	for i := range all {
-		first := p.NewVars(versions)
-		for v := range versions {
-			all[i] = append(all[i], first+solver.Var(v))
-		}
-		p.Limit(1, all[i], nil)
-	}
+	all := versioned(p, packages, versions)
 	for i, own := range all[:packages-1] {
 		for _, v := range own {
 			for range 2 {
@@ -122,9 +127,7 @@ func catalog(r *rand.Rand, packages int) *solver.Problem {
 		}
 	}
 	for _, at := range r.Perm(packages)[:20] {
-		s := p.NewVars(1)
-		p.Require(s, nil)
-		p.Depend(s, all[at], nil)
+		subscribe(p, all[at])
 	}
 	return p
 }
@@ -206,8 +209,7 @@ func parities(r *rand.Rand, nodes int) *solver.Problem {
 			parity = 1
 		}
 		for set := range 8 {
-			ones := set&1 + set>>1&1 + set>>2
-			if ones%2 == parity {
+			if bits.OnesCount(uint(set))%2 == parity {
 				continue
 			}
 			var lits []solver.Lit // not this set
@@ -235,9 +237,7 @@ func compete(r *rand.Rand, n int) *solver.Problem {
 			v := p.NewVars(1)
 			own, apis[api] = append(own, v), append(apis[api], v)
 		}
-		s := p.NewVars(1)
-		p.Require(s, nil)
-		p.Depend(s, own, nil)
+		subscribe(p, own)
 	}
 	for _, vars := range apis {
 		p.Limit(1, vars, nil)

@@ -1,14 +1,12 @@
 package hard
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/bench/cost"
@@ -17,7 +15,7 @@ import (
 
 // Bounds: how many problems there are, and how long each solver may take for one.
 const (
-	problems = 300
+	number   = 300
 	patience = 60 * time.Second
 )
 
@@ -31,40 +29,37 @@ type tally struct {
 }
 
 // Report compares the solvers, and writes what they took.
-func Report(ctx context.Context, w io.Writer) error { return report(ctx, w, problems) }
+func Report(ctx context.Context, w io.Writer) error { return report(ctx, w, number) }
 
-func report(ctx context.Context, w io.Writer, number int) error {
+func report(ctx context.Context, w io.Writer, count int) error {
 	all := peers()
-	var tallies []*tally
-	of := func(name string) *tally {
-		i := slices.IndexFunc(tallies, func(t *tally) bool { return t.name == name })
+	var kinds, sums []*tally
+	of := func(tallies *[]*tally, name string) *tally {
+		i := slices.IndexFunc(*tallies, func(t *tally) bool { return t.name == name })
 		if i < 0 {
-			i = len(tallies)
-			tallies = append(tallies, &tally{name: name, took: make([]time.Duration, len(all)), unknown: make([]int, len(all))})
+			i = len(*tallies)
+			*tallies = append(*tallies, &tally{name: name, took: make([]time.Duration, len(all)), unknown: make([]int, len(all))})
 		}
-		return tallies[i]
+		return (*tallies)[i]
 	}
-	for _, p := range Problems(number) {
+	for _, p := range problems(count) {
 		took, verdicts, err := compare(ctx, all, p)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		what := ", with an answer"
 		if slices.Contains(verdicts, no) {
 			what = ", without an answer"
 		}
-		of(p.Kind+what).add(took, verdicts)
-		of("all"+what).add(took, verdicts)
+		of(&kinds, p.kind+what).add(took, verdicts)
+		of(&sums, "all"+what).add(took, verdicts)
 	}
-	slices.SortStableFunc(tallies, func(a, b *tally) int { // the sums last
-		return cmp.Compare(strings.Index("all,", a.name[:4]), strings.Index("all,", b.name[:4]))
-	})
 	head := []string{"hard problems", "number"}
 	for _, s := range all {
 		head = append(head, s.name)
 	}
 	cost.Head(w, append(head, "fairlead beside the fastest, mean of ratios")...)
-	for _, t := range tallies {
+	for _, t := range slices.Concat(kinds, sums) {
 		t.row(w)
 	}
 	return nil
@@ -94,7 +89,7 @@ func (t *tally) row(w io.Writer) {
 }
 
 // compare asks all solvers about a problem, and checks the verdicts.
-func compare(ctx context.Context, all []peer, p Problem) (took []time.Duration, verdicts []verdict, err error) {
+func compare(ctx context.Context, all []peer, p problem) (took []time.Duration, verdicts []verdict, err error) {
 	known := unknown
 	for _, s := range all {
 		own, cancel := context.WithTimeout(ctx, patience)
