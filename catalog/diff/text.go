@@ -2,12 +2,12 @@ package diff
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // WriteJSON writes the diff as one JSON object.
@@ -15,14 +15,14 @@ func (d *Diff) WriteJSON(w io.Writer) error { return doc.WriteIndented(w, d) }
 
 // WriteText writes the diff for people: a paragraph for each package, a line
 // for each change, with + for what was added, - for what was removed and ~
-// for what changed. Nothing is written for an empty diff.
+// for what changed. No name begins a line, whatever it contains. Nothing is written for an empty diff.
 func (d *Diff) WriteText(w io.Writer) error {
 	var b bytes.Buffer
 	for i := range d.Packages {
 		d.Packages[i].text(&b)
 	}
 	for _, o := range d.Others {
-		fmt.Fprintf(&b, "%s document %s %q of package %q\n", sign(o.Added, o.Removed), o.Schema, o.Name, o.Package)
+		words.Fprintf(&b, "%s document %s %q of package %q\n", sign(o.Added, o.Removed), o.Schema, o.Name, o.Package)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -39,9 +39,9 @@ func sign(added, removed bool) string {
 }
 
 func (d *PackageDiff) text(b *bytes.Buffer) {
-	fmt.Fprintf(b, "%s package %s\n", sign(d.Added, d.Removed), d.Name)
+	words.Fprintf(b, "%s package %s\n", sign(d.Added, d.Removed), d.Name)
 	if d.DefaultChannel != nil {
-		fmt.Fprintf(b, "  ~ default channel: %s, was %s\n", d.DefaultChannel.New, d.DefaultChannel.Old)
+		words.Fprintf(b, "  ~ default channel: %s, was %s\n", d.DefaultChannel.New, d.DefaultChannel.Old)
 	}
 	if d.Described {
 		b.WriteString("  ~ description, icon or other fields of the package\n")
@@ -50,13 +50,13 @@ func (d *PackageDiff) text(b *bytes.Buffer) {
 		b.WriteString("  ~ deprecations\n")
 	}
 	for _, c := range d.Channels {
-		fmt.Fprintf(b, "  %s channel %s", sign(c.Added, c.Removed), c.Name)
+		words.Fprintf(b, "  %s channel %s", sign(c.Added, c.Removed), c.Name)
 		if c.Heads != nil && !c.Added && !c.Removed {
-			fmt.Fprintf(b, ": head %s, was %s", c.Heads.New, c.Heads.Old)
+			words.Fprintf(b, ": head %s, was %s", c.Heads.New, c.Heads.Old)
 		} else if c.Heads != nil {
-			fmt.Fprintf(b, ", head %s", c.Heads.New+c.Heads.Old)
+			words.Fprintf(b, ", head %s", c.Heads.New+c.Heads.Old)
 		} else if c.Entries == nil && c.Edges == nil {
-			b.WriteString(": " + strings.Join(c.Fields, ", "))
+			words.Fprintf(b, ": %s", strings.Join(c.Fields, ", "))
 		}
 		b.WriteByte('\n')
 		if c.Entries != nil {
@@ -70,30 +70,30 @@ func (d *PackageDiff) text(b *bytes.Buffer) {
 		c.text(b)
 	}
 	for _, g := range Groups(d.Stranded) {
-		fmt.Fprintf(b, "  ! stranded in %s by the rules of OLM %s: users of %s: %s\n", g.Where(), joined(g.Rules), g.Who(), g.Why)
+		words.Fprintf(b, "  ! stranded in %s by the rules of OLM %s: users of %s: %s\n", g.Where(), joined(g.Rules), g.Who(), g.Why)
 	}
 }
 
 func signed(b *bytes.Buffer, what string, added, removed []string) {
 	for _, name := range added {
-		fmt.Fprintf(b, "    + %s %s\n", what, name)
+		words.Fprintf(b, "    + %s %s\n", what, name)
 	}
 	for _, name := range removed {
-		fmt.Fprintf(b, "    - %s %s\n", what, name)
+		words.Fprintf(b, "    - %s %s\n", what, name)
 	}
 }
 
 func (c *BundleDiff) text(b *bytes.Buffer) {
-	fmt.Fprintf(b, "  %s bundle %s", sign(c.Added, c.Removed), c.Name)
+	words.Fprintf(b, "  %s bundle %s", sign(c.Added, c.Removed), c.Name)
 	if len(c.Fields) > 0 {
-		b.WriteString(": " + strings.Join(c.Fields, ", "))
+		words.Fprintf(b, ": %s", strings.Join(c.Fields, ", "))
 	}
 	b.WriteByte('\n')
 	if c.Version != nil {
-		fmt.Fprintf(b, "    ~ version: %s, was %s\n", c.Version.New, c.Version.Old)
+		words.Fprintf(b, "    ~ version: %s, was %s\n", c.Version.New, c.Version.Old)
 	}
 	if c.Image != nil {
-		fmt.Fprintf(b, "    ~ image: %s, was %s\n", c.Image.New, c.Image.Old)
+		words.Fprintf(b, "    ~ image: %s, was %s\n", c.Image.New, c.Image.Old)
 	}
 	if c.APIs != nil {
 		signed(b, "API", c.APIs.Added, c.APIs.Removed)

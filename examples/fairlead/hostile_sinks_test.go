@@ -258,7 +258,7 @@ func (s *sinks) arguments(line string, got []string) {
 		}
 		value := i > 0 && slices.Contains([]string{"-n", "-p", "-o"}, got[i-1])
 		for was, name := range s.p.become {
-			if was != name && strings.HasPrefix(name, "-") && strings.HasPrefix(word, words.VisibleLine(name)) && !value {
+			if was != name && strings.HasPrefix(name, "-") && name != "-" && strings.HasPrefix(word, words.VisibleLine(name)) && !value {
 				s.errorf("a name is a flag: %q of %s", word, line)
 			}
 		}

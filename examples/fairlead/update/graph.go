@@ -348,11 +348,11 @@ func (a *answers) print(w io.Writer) {
 			}
 		}
 		for k, p := range a.paths {
-			fmt.Fprintf(w, "path %d: %s", k+1, p.From.Version)
+			words.Fprintf(w, "path %d: %s", k+1, p.From.Version)
 			for _, u := range p.Updates {
-				fmt.Fprint(w, " -> ", u.Version)
+				words.Fprintf(w, " -> %s", u.Version)
 				if risks := a.risks(u); len(risks) > 0 {
-					fmt.Fprintf(w, " [%s]", strings.Join(risks, ", "))
+					words.Fprintf(w, " [%s]", strings.Join(risks, ", "))
 				}
 			}
 			fmt.Fprintln(w)
@@ -360,9 +360,9 @@ func (a *answers) print(w io.Writer) {
 		return
 	}
 	a.updates.Sort()
-	fmt.Fprintf(w, "%s", a.updates.Current.Version)
+	words.Fprintf(w, "%s", a.updates.Current.Version)
 	if len(a.channels) > 0 {
-		fmt.Fprintf(w, " (in %s)", strings.Join(a.channels, ", "))
+		words.Fprintf(w, " (in %s)", strings.Join(a.channels, ", "))
 	}
 	words.Fprintf(w, "\n%s available:\n", words.Count(len(a.updates.Available), "update", "updates"))
 	for _, u := range a.updates.Available {

@@ -101,7 +101,7 @@ func sortViews(all []*View) {
 }
 
 // WriteText writes the view as a few lines: what it is, what it waits for and what
-// helps, then notes.
+// helps, then notes. No name and no message begins a line, whatever it contains.
 func (v *View) WriteText(w io.Writer) error {
 	_, err := io.WriteString(w, v.String())
 	return err
@@ -110,15 +110,14 @@ func (v *View) WriteText(w io.Writer) error {
 // String is the text of WriteText.
 func (v *View) String() string {
 	var b strings.Builder
-	b.WriteString(v.Subject() + ": ")
+	state := v.Phase
 	if v.Blocked() {
-		b.WriteString("blocked, ")
+		state = "blocked, " + state
 	}
-	b.WriteString(v.Phase)
 	if v.Next != "" && v.Next != v.Installed {
-		b.WriteString("; next " + v.Next)
+		state += "; next " + v.Next
 	}
-	b.WriteString("\n")
+	words.Fprintf(&b, "%s: %s\n", v.Subject(), state)
 	for i := range v.Waits {
 		v.Waits[i].write(&b)
 	}
@@ -129,7 +128,7 @@ func (v *View) String() string {
 }
 
 func (w *Wait) write(b *strings.Builder) {
-	fmt.Fprintf(b, "  %s: %s", w.Reason, w.Message)
+	words.Fprintf(b, "  %s: %s", w.Reason, w.Message)
 	var known []string
 	if w.Owner != "" {
 		known = append(known, "owner: "+w.Owner)
@@ -138,7 +137,7 @@ func (w *Wait) write(b *strings.Builder) {
 		known = append(known, "since "+w.Since.UTC().Format(time.RFC3339))
 	}
 	if known != nil {
-		fmt.Fprintf(b, " (%s)", strings.Join(known, ", "))
+		words.Fprintf(b, " (%s)", strings.Join(known, ", "))
 	}
 	b.WriteString("\n")
 	if w.Unblock != "" {
