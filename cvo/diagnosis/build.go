@@ -54,6 +54,7 @@ func build(w *world, before *Graph) *builder {
 	b.otherSigns()
 	b.others()
 	b.served()
+	b.started()
 	if before != nil {
 		b.g.without(before, func(*Node) bool { return false })
 	}

@@ -127,38 +127,6 @@ func (b *builder) pressure(n *fairlead.Node) {
 	}
 }
 
-// starter removes a taint from a node once the node can run pods.
-type starter struct{ taint, who, command string }
-
-// starters are those that are known, from the projects' documentation.
-func starters() []starter {
-	pods := "kubectl get pods -A -o wide"
-	return []starter{
-		{"node.cloudprovider.kubernetes.io/uninitialized", "the cloud controller manager", "kubectl get pods -A -l k8s-app=cloud-controller-manager"},
-		{"node.cluster.x-k8s.io/uninitialized", "the Cluster API", "kubectl get machines -A -o wide"},
-		{"node.cilium.io/agent-not-ready", "the Cilium agent", "kubectl get pods -A -o wide -l k8s-app=cilium"},
-		{"ebs.csi.aws.com/agent-not-ready", "the EBS CSI driver", pods}, {"efs.csi.aws.com/agent-not-ready", "the EFS CSI driver", pods}, {"disk.csi.azure.com/agent-not-ready", "the Azure disk CSI driver", pods},
-		{"karpenter.sh/unregistered", "Karpenter", "kubectl get nodeclaims -o wide"},
-	}
-}
-
-// notStarted adds a node that has had the taint of a node that starts for too long.
-func (b *builder) notStarted(n *fairlead.Node) {
-	for _, s := range starters() {
-		if !slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == s.taint }) {
-			continue
-		}
-		x := Node{ID: ID("Node", "", n.Name) + "#" + s.taint, Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeNotStarted, Since: n.CreationTimestamp, Sure: Seen, Owner: s.who, Alike: s.taint}
-		x.Says = "node " + n.Name + " still has the taint " + s.taint + ", which " + s.who + " removes"
-		x.do, x.command = "see whether "+s.who+" runs, and what its log says about the node", s.command
-		if b.age(n.CreationTimestamp) < startTime && !n.CreationTimestamp.IsZero() {
-			x.State = Going
-		}
-		b.down[n.Name], b.closedBy[n.Name] = true, b.add(x)
-		return
-	}
-}
-
 // quorum says of control plane nodes that are down how many are left: etcd runs on them.
 func (b *builder) quorum() {
 	all, down := 0, 0

@@ -110,7 +110,7 @@ func (b *builder) containerFailure(p *fairlead.Pod) (found *failure.Failure, sai
 	see := func(s failure.Sign) {
 		s.Kind, s.Namespace, s.Name = "Pod", p.Namespace, p.Name
 		f := failure.Recognise(&s)
-		if f != nil && (found == nil || weak(found) && !weak(f)) {
+		if f != nil && (found == nil || found.Vague && !f.Vague) {
 			found, said = f, s.Message
 		}
 	}
@@ -185,11 +185,6 @@ func limit(p *fairlead.Pod, container string) string {
 		}
 	}
 	return ""
-}
-
-// weak reports whether a failure says only that there is one.
-func weak(f *failure.Failure) bool {
-	return f.Code == "ImagePullFailed" || f.Code == "ReadinessFails" || f.Code == "MountFailed" || f.Code == "SandboxFailed" || f.Code == "ContainerNotCreated" || f.Code == "ContainerCrashes"
 }
 
 // workload names what a pod belongs to: its controller without the hash of a Deployment, or

@@ -15,7 +15,7 @@ func podRows() []row {
 		code: "LivenessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`(?:liveness|startup) probe (?:failed|errored)`),
 		says: "its liveness or startup probe fails, so the kubelet kills the container again and again", do: "see why it does not answer; if it only starts slowly, give it a startupProbe", commands: list("kubectl -n {namespace} logs {name} --all-containers --previous --tail=50"),
 	}, {
-		code: "ReadinessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`readiness probe (?:failed|errored)(?:: (?P<why>[^\n]{1,140}))?`),
+		code: "ReadinessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), weak: true, text: re(`readiness probe (?:failed|errored)(?:: (?P<why>[^\n]{1,140}))?`),
 		says: "its readiness probe fails[: {why}]", do: "see in its log why it is not ready", commands: logs,
 	}, {
 		code: "AddressesExhausted", source: "containernetworking/plugins host-local; amazon-vpc-cni-k8s; public reports", kinds: list("Pod"), text: re(`no (?:more )?(?:IP )?addresses available|failed to (?:allocate|assign) (?:an |for )?(?:IP|range)[^\n]*|InsufficientFreeAddressesInSubnet|ip(?:am)? .*exhausted`),
@@ -30,7 +30,7 @@ func podRows() []row {
 		code: "ContainerNotCreated", source: "kubernetes/kubernetes pkg/kubelet/container", kinds: list("Pod"), weak: true, reasons: list("CreateContainerError", "RunContainerError", "CreateContainerConfigError", "PreStartHookError", "PostStartHookError"),
 		says: "a container cannot be created", do: "correct what the message names", commands: describe,
 	}, {
-		code: "SandboxFailed", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime/kuberuntime_sandbox.go; public reports of multus and ovn-kubernetes",
+		code: "SandboxFailed", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime/kuberuntime_sandbox.go; public reports of multus and ovn-kubernetes", weak: true,
 		text: re(`failed to create pod (?:network )?sandbox|FailedCreatePodSandBox`), says: "the network of the pod is not set up", do: "check the network plugin's pod on that node", commands: describe,
 	}, {
 		code: "PodEvictedForResources", source: "kubernetes/kubernetes pkg/kubelet/eviction", kinds: list("Pod"), reasons: list("Evicted"), text: re(`the node was low on resource: (?P<resource>[-a-z]+)`),
