@@ -1,7 +1,6 @@
 package diagram
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -117,15 +116,13 @@ func (g *Gantt) write(out *svg) error {
 	// The height of the legend is only known after writing it, so it is written
 	// twice.
 	keys := g.keys()
-	top := (&svg{bufio.NewWriter(io.Discard), false}).legend(keys, svgMargin, l.top) + 24
+	top := writer(io.Discard, false).legend(keys, svgMargin, l.top) + 24
 	if len(g.Marks) > 0 {
 		top += 14
 	}
 	bottom := top + l.row*len(g.Rows)
 	out.open(svgWidth, bottom+42, g.Title)
-	if g.Title != "" {
-		fmt.Fprintf(out, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(shorten(g.Title, 130)))
-	}
+	out.heading(shorten(g.Title, 130))
 	if g.Alarm != "" {
 		fmt.Fprintf(out, `<text class="h alarm" x="%d" y="%d">%s</text>`+"\n", svgMargin, l.top-8, xmlText(shorten("✕ "+g.Alarm, 150)))
 	}

@@ -1,7 +1,6 @@
 package diagram
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -77,11 +76,8 @@ func (g *Lanes) write(out *svg) error {
 	cell := 26 + int(math.Ceil(svgChar*float64(longest)))
 	columns := max((svgWidth-svgMargin-left)/cell, 1)
 
-	y := svgMargin
-	if g.Title != "" {
-		y = 36
-	}
-	top := (&svg{bufio.NewWriter(io.Discard), false}).legend(g.Keys, svgMargin, y)
+	y := below(g.Title)
+	top := writer(io.Discard, false).legend(g.Keys, svgMargin, y)
 	places := map[string]place{}
 	tops := make([]int, len(g.Lanes)+1)
 	tops[0] = top
@@ -94,9 +90,7 @@ func (g *Lanes) write(out *svg) error {
 		tops[i+1] = tops[i] + 2*lanePad + rows*laneRow - (laneRow - dotHigh) + 6
 	}
 	out.open(svgWidth, tops[len(g.Lanes)]+svgMargin, g.Title)
-	if g.Title != "" {
-		fmt.Fprintf(out, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(shorten(g.Title, 130)))
-	}
+	out.heading(shorten(g.Title, 130))
 	out.legend(g.Keys, svgMargin, y)
 	for i, lane := range g.Lanes {
 		fmt.Fprintf(out, `<rect class="band" x="%d" y="%d" width="%d" height="%d" rx="4"/><text class="d" x="%d" y="%d">%s%s</text>`+"\n",

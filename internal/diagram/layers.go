@@ -41,10 +41,7 @@ func (g *Graph) draw(out *svg) error {
 		return err
 	}
 	boxes, ways := g.routed(at)
-	top := svgMargin
-	if g.Name != "" {
-		top = 36
-	}
+	top := below(g.Name)
 	wide := boxLetters*13/2 + 2*boxPad
 	layers, height := order(boxes), 0
 	for l, layer := range layers {
@@ -67,9 +64,7 @@ func (g *Graph) draw(out *svg) error {
 		}
 	}
 	out.open(max(svgMargin*2+len(layers)*(wide+layerGap)-layerGap, 400), height+svgMargin, g.Name)
-	if g.Name != "" {
-		fmt.Fprintf(out, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(g.Name))
-	}
+	out.heading(g.Name)
 	for k := range g.Edges {
 		out.arrow(boxes, ways[k], &g.Edges[k], wide)
 	}

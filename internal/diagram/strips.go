@@ -1,7 +1,6 @@
 package diagram
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strconv"
@@ -66,16 +65,11 @@ func (g *Strips) WriteSVG(w io.Writer) error { return g.write(writer(w, true)) }
 func (g *Strips) WriteInline(w io.Writer) error { return g.write(writer(w, false)) }
 
 func (g *Strips) write(out *svg) error {
-	y := svgMargin
-	if g.Title != "" {
-		y = 36
-	}
+	y := below(g.Title)
 	// The height is only known after drawing, so all is drawn twice.
-	height := g.draw(&svg{bufio.NewWriter(io.Discard), false}, y)
+	height := g.draw(writer(io.Discard, false), y)
 	out.open(svgWidth, height, g.Title)
-	if g.Title != "" {
-		fmt.Fprintf(out, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(shorten(g.Title, 130)))
-	}
+	out.heading(shorten(g.Title, 130))
 	g.draw(out, y)
 	return out.close()
 }

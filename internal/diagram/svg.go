@@ -76,6 +76,21 @@ func (s *svg) open(width, height int, title string) {
 	fmt.Fprintf(s, `<rect class="ground" width="100%%" height="100%%"/>`+"\n")
 }
 
+// heading writes the title of an image, if it has one.
+func (s *svg) heading(title string) {
+	if title != "" {
+		fmt.Fprintf(s, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(title))
+	}
+}
+
+// below returns where an image goes on below its title.
+func below(title string) int {
+	if title == "" {
+		return svgMargin
+	}
+	return 36
+}
+
 // close ends an image. The error is that of the writer.
 func (s *svg) close() error {
 	s.WriteString("</svg>\n")
