@@ -56,14 +56,14 @@ func (f *file) mentioned(text []byte) []table {
 
 // lost records the parts of a list that could not be read: objects of the kinds that they mention, or
 // else of any kind in the list, and of all of them if the end is missing.
-func (f *file) lost(parts []doc.Lost, listed []table) {
+func (f *file) lost(parts []doc.Lost) {
 	for _, p := range parts {
 		why, of := "an element of the list cannot be read", f.mentioned(p.Text)
 		if p.Cut {
 			why = "the list is cut off"
 		}
 		if p.Cut || len(of) == 0 {
-			of = append(of, listed...)
+			of = append(of, f.listed...)
 		}
 		f.warn(Warning{
 			Where: p.Err.Pos, Problem: strings.TrimPrefix(p.Err.Error(), p.Err.Pos.String()+": ") + "; the rest of the list is used",
@@ -103,14 +103,21 @@ func (f *file) refused(where Position, text, resource, namespace string) {
 	}
 }
 
+// What kubectl prints for people: with -o wide or nothing, with describe, and with -o name.
+var (
+	tabled    = regexp.MustCompile(`^(?:NAME|NAMESPACE|LAST SEEN) {2,}`)
+	described = regexp.MustCompile(`^Name: {3,}\S`)
+	named     = regexp.MustCompile(`^[a-z.]+/[a-z0-9.-]+\r?(?:\n|$)`)
+)
+
 // forPeople says what a text is that kubectl prints for people; empty for another one.
 func forPeople(text []byte) string {
 	switch {
-	case regexp.MustCompile(`^(?:NAME|NAMESPACE|LAST SEEN) {2,}`).Match(text):
+	case tabled.Match(text):
 		return "this is a table for people; write objects, with -o yaml or -o json"
-	case regexp.MustCompile(`^Name: {3,}\S`).Match(text):
+	case described.Match(text):
 		return "this is a description for people; write objects, with -o yaml or -o json"
-	case regexp.MustCompile(`^[a-z.]+/[a-z0-9.-]+\r?(?:\n|$)`).Match(text):
+	case named.Match(text):
 		return "these are the names of objects, as -o name prints them; write objects, with -o yaml or -o json"
 	}
 	return ""
@@ -124,8 +131,11 @@ func (f *file) gap(l table, g Gap) {
 	s.Gaps = append(s.Gaps, g)
 }
 
+// versioned finds that a text mentions an API.
+var versioned = regexp.MustCompile(`["']?apiVersion["']?\s*:`)
+
 // prose reports whether a text that cannot be read is not about an object: it mentions neither a
 // kind nor an API.
 func (f *file) prose(source []byte) bool {
-	return f.hint.kind == nil && !mention.Match(source) && !regexp.MustCompile(`["']?apiVersion["']?\s*:`).Match(source)
+	return f.hint.kind == nil && !mention.Match(source) && !versioned.Match(source)
 }

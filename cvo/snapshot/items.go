@@ -28,7 +28,13 @@ func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
 		}
 		h.items = headOf(outline, outline.Root()).items
 	}
-	spaces := map[table]map[string]bool{}
+	spaces := map[table]map[string]bool{} // the namespaces of what is listed
+	within := func(l table) map[string]bool {
+		if spaces[l] == nil {
+			spaces[l] = map[string]bool{}
+		}
+		return spaces[l]
+	}
 	for n := range outline.Children(h.items) {
 		at := base + n.Start
 		if base == 0 && n.End == h.items.End-1 && torn(d, h) && f.last(d, n) {
@@ -54,16 +60,11 @@ func (f *file) listOf(d *doc.Document, h head, text []byte, base int) {
 			continue
 		}
 		if l := f.object(d, outline.Value(n), at, item, h.apiVersion); l != nil {
-			if spaces[l] == nil {
-				spaces[l] = map[string]bool{}
-			}
-			spaces[l][item.namespace] = true
+			within(l)[item.namespace] = true
 		}
 	}
 	if known != nil {
-		if l := known.list(&f.s); spaces[l] == nil {
-			spaces[l] = map[string]bool{}
-		}
+		within(known.list(&f.s))
 	}
 	f.lookedAt(spaces, f.position(d, base), h.cursor)
 }

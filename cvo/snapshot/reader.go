@@ -191,7 +191,7 @@ func (f *file) document(d *doc.Document) {
 		f.objects++
 		f.object(d, d.JSON, 0, h, "")
 	}
-	f.lost(d.Lost, f.listed)
+	f.lost(d.Lost)
 }
 
 // head is what says what a document is.
