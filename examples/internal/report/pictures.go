@@ -30,30 +30,27 @@ type look struct {
 	means string
 }
 
-// looks lists the states of nodes, the worst first.
-func looks() []look {
-	return []look{
-		{"down", 7, false, "✕", "not ready"},
-		{"degraded", 0, true, "!", "degraded"},
-		{"unknown", 2, false, "?", "state unknown"},
-		{"draining", 0, false, "↓", "being drained"},
-		{"updating", 0, false, "↻", "being updated"},
-		{"cordoned", 4, false, "⊘", "cordoned"},
-		{"paused", 6, false, "Ⅱ", "not updated: its pool is paused"},
-		{"pending", 6, false, "·", "not updated yet"},
-		{"ready", 1, false, "✓", "ready"},
-		{"updated", 1, false, "✓", "updated"},
-	}
+// looks are the states of nodes, the worst first.
+var looks = []look{
+	{"down", 7, false, "✕", "not ready"},
+	{"degraded", 0, true, "!", "degraded"},
+	{"unknown", 2, false, "?", "state unknown"},
+	{"draining", 0, false, "↓", "being drained"},
+	{"updating", 0, false, "↻", "being updated"},
+	{"cordoned", 4, false, "⊘", "cordoned"},
+	{"paused", 6, false, "Ⅱ", "not updated: its pool is paused"},
+	{"pending", 6, false, "·", "not updated yet"},
+	{"ready", 1, false, "✓", "ready"},
+	{"updated", 1, false, "✓", "updated"},
 }
 
 // lookOf returns how a node is drawn, and how bad that is: 0 is the worst.
 func lookOf(state string) (look, int) {
-	all := looks()
-	i := slices.IndexFunc(all, func(l look) bool { return l.state == state })
+	i := slices.IndexFunc(looks, func(l look) bool { return l.state == state })
 	if i < 0 {
-		i = slices.IndexFunc(all, func(l look) bool { return l.state == "unknown" })
+		return lookOf("unknown")
 	}
-	return all[i], i
+	return looks[i], i
 }
 
 // fine reports whether a state needs no attention.
@@ -77,6 +74,14 @@ func (n *Nodes) says(i int) string {
 		parts = append(parts, "its drain is blocked")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// stuck says why node i, which must be drained, cannot be; empty for another one.
+func (n *Nodes) stuck(i int) string {
+	if !has(n.Blocked, i) {
+		return ""
+	}
+	return n.Stucks[n.Stuck[i]] // only where the pods are known is a drain blocked
 }
 
 // worstFirst returns the nodes of a pool, the worst first.
@@ -131,7 +136,7 @@ func (r *Report) drawNodes(b *bytes.Buffer) error {
 			if run := to - from; run > 1 && (len(list) > mostCells && fine(state) || run > mostAlike) {
 				c := n.cell(list[from])
 				c.ID, c.Label, c.Count = "state:"+state, n.says(list[from]), run
-				c.Title = fmt.Sprintf("%s %s: %s", number(run), "nodes", c.Label)
+				c.Title = fmt.Sprintf("%s nodes: %s", number(run), c.Label)
 				s.Cells = append(s.Cells, c)
 			} else {
 				for _, i := range list[from:to] {
@@ -143,7 +148,7 @@ func (r *Report) drawNodes(b *bytes.Buffer) error {
 		}
 		g.Strips = append(g.Strips, s)
 	}
-	for _, l := range looks() {
+	for _, l := range looks {
 		if used[l.state] {
 			g.Keys = append(g.Keys, diagram.Sign{Cell: diagram.Cell{Tone: l.tone, Marked: l.hot, Sign: l.sign}, Means: l.means})
 		}
@@ -165,8 +170,8 @@ func (n *Nodes) cell(i int) diagram.Cell {
 	if m := n.Messages[n.Message[i]]; m != "" {
 		title += "\n" + m
 	}
-	if len(n.Stuck) > 0 && n.Stuck[i] > 0 && has(n.Blocked, i) {
-		title += "\n" + n.Stucks[n.Stuck[i]]
+	if why := n.stuck(i); why != "" {
+		title += "\n" + why
 	}
 	return diagram.Cell{
 		ID: fmt.Sprintf("node:%d", i), Label: n.Name[i], Title: title, Tone: l.tone, Marked: l.hot, Sign: l.sign,
@@ -181,7 +186,7 @@ func (p *Pool) says() string {
 		name = "in no pool"
 	}
 	parts := []string{name + ": " + words.Count(p.Nodes, "node", "nodes")}
-	for _, l := range looks() {
+	for _, l := range looks {
 		if n := p.States[l.state]; n > 0 {
 			parts = append(parts, number(n)+" "+l.state)
 		}
@@ -244,10 +249,7 @@ func (r *Report) WorstNodes() (rows []Worst) {
 		}
 	}
 	for _, i := range all[:min(mostWorst, len(all))] {
-		why := n.Messages[n.Message[i]]
-		if len(n.Stuck) > 0 && n.Stuck[i] > 0 && has(n.Blocked, i) {
-			why = n.Stucks[n.Stuck[i]]
-		}
+		why := cmp.Or(n.stuck(i), n.Messages[n.Message[i]])
 		rows = append(rows, Worst{Key: fmt.Sprintf("node:%d", i), Cells: []string{n.Name[i], cmp.Or(r.Pools[n.Pool[i]].Name, "in no pool"), n.says(i), why}})
 	}
 	return rows

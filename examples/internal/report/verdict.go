@@ -111,9 +111,7 @@ func (r *Report) verdict(d *diagnosis.Diagnosis) {
 		return
 	}
 	v := &Verdict{Word: strings.ToUpper(d.Word), Line: line(d), Causes: d.Says, Stages: []Bar{}, Rest: d.Rest, Unknown: d.Unknown, Waits: &d.Graph}
-	if v.More = len(v.Causes) - mostCauses; v.More <= 0 {
-		v.More = 0
-	}
+	v.More = max(0, len(v.Causes)-mostCauses)
 	v.Later = max(0, len(d.Steps)-mostSteps)
 	for _, s := range d.Stages {
 		b := Bar{Name: s.Name, Count: "unknown", Done: -1, Says: strings.Join(s.Says, ", ")}
