@@ -159,6 +159,13 @@ func TestCheckEngineKinds(t *testing.T) {
 				}
 			}
 		}},
+		{"the same wait with a Block", "", farm{}, func(s *farmState, w farmWorld, d *farmDecision) {
+			if len(d.Actions) > 0 && len(w.Running) == 1 {
+				if d.State.Seen = nil; len(s.Seen) == 0 {
+					*d = farmDecision{State: farmState{Seen: []string{"a look"}}, Wake: d.Wake.Add(time.Hour), Blocked: d.Blocked}
+				}
+			}
+		}},
 		{"nothing is done", "does not settle", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) { *d = farmDecision{} }},
 		{"a Wake that is forgotten", "Wake is forgotten", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) {
 			if len(d.Actions) == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
 )
 
@@ -215,4 +216,18 @@ func (g *Graph) String() string {
 		fmt.Fprintf(&b, "%s>%s ", e.From, e.To)
 	}
 	return b.String()
+}
+
+// Pods of a dump from which UIDs were removed are told apart by their names.
+func TestWithoutUIDs(t *testing.T) {
+	pods := []fairlead.Pod{{}, {}, {}}
+	for i := range pods {
+		pods[i].Namespace, pods[i].Name = "a", fmt.Sprint("x-", i)
+	}
+	pods[2].UID = "u"
+	w := &world{pods: pods}
+	w.identify()
+	if w.pods[0].UID == "" || w.pods[0].UID == w.pods[1].UID || w.pods[2].UID != "u" || pods[0].UID != "" {
+		t.Errorf("%q %q %q, of the caller: %q", w.pods[0].UID, w.pods[1].UID, w.pods[2].UID, pods[0].UID)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -20,7 +21,8 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 // testWorld reads a cluster, a line for each object; ago is a duration before the time at which
 // the cluster is looked at:
 //
-//	version FROM TO [since=AGO] [done] [failing=TEXT] [refused=VERSION:REASON:TEXT] [progressing=TEXT]
+//	version FROM TO [since=AGO] [done] [failing=TEXT] [refused=VERSION:REASON:TEXT] [progressing=TEXT] [overrides]
+//	gate NAME [acknowledged] [says=TEXT]
 //	operator NAME [old] [degraded=TEXT] [unavailable=TEXT] [progressing] [since=AGO]
 //	pool NAME [old] [paused] [max=N]
 //	node NAME [pool=POOL] [old] [draining] [working] [cordoned[=AGO]] [silent=AGO] [notready=TEXT]
@@ -83,6 +85,13 @@ func (w *world) line(kind string, fields []string) error {
 	switch kind {
 	case "version":
 		w.testVersion(plain, x)
+	case "gate":
+		if w.gates == nil {
+			w.gates = &cvo.AdminGates{Gates: map[string]string{}, Acks: map[string]string{}}
+		}
+		if w.gates.Gates[plain[0]] = x["says"]; x.has("acknowledged") {
+			w.gates.Acks[plain[0]] = "true"
+		}
 	case "operator":
 		w.testOperator(plain[0], x)
 	case "pool":
@@ -145,6 +154,9 @@ func (w *world) testVersion(plain []string, x words_) {
 	if p := strings.SplitN(x["refused"], ":", 3); len(p) == 3 {
 		v.Spec.DesiredUpdate = &cvo.Update{Version: p[0]}
 		v.Status.Conditions = append(v.Status.Conditions, cvo.Condition{Type: "ReleaseAccepted", Status: cvo.False, Reason: p[1], Message: p[2], LastTransitionTime: testNow.Add(-time.Hour)})
+	}
+	if x.has("overrides") {
+		v.Spec.Overrides = []payload.Override{{Kind: "Deployment", Namespace: "a", Name: "b", Unmanaged: true}}
 	}
 	w.version = v
 	for _, pool := range []string{"master", "worker"} {

@@ -2,13 +2,15 @@ package diagnosis
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestScripts runs testdata/*.txt: each command reads a cluster (see testWorld) and prints
+// TestScripts runs testdata/*.txt: each command reads a cluster (see testWorld), of which it may ask
+// as in Options with drain=(NODE ...) atonce=N of=(ID ...), and prints
 //
 //	diagnose   the verdict, the causes with their reasons, the steps with their commands, what
 //	           each frees, and how many things are not known
@@ -21,6 +23,8 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.Pos, err)
 			}
+			w.toDrain, w.of = c.Values("drain"), c.Values("of")
+			w.atOnce, _ = strconv.Atoi(c.Value("atonce"))
 			d := diagnose(w)
 			switch c.Name {
 			case "diagnose":

@@ -240,3 +240,39 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%d nodes are told of, %d of them again, in the order %v", len(told), again, order)
 	}
 }
+
+// TestOutOfService checks which pods go from a silent node when it is marked as out of service.
+func TestOutOfService(t *testing.T) {
+	c, clock := start(t, "a", "b")
+	pods := cluster.List(c, cluster.Pods())
+	p := pods[slices.IndexFunc(pods, func(p fairlead.Pod) bool { return p.Spec.NodeName == "a" })]
+	left := map[string]bool{}
+	for _, name := range []string{"plain", "tolerating", "kept"} {
+		q := p
+		q.Name, q.UID, q.OwnerReferences, q.Labels = name, "", nil, nil
+		if name == "tolerating" {
+			q.Spec.Tolerations = []fairlead.Toleration{{Key: cluster.OutOfService, Operator: "Exists"}}
+		} else if name == "kept" {
+			q.Finalizers = []string{"a/b"}
+		}
+		if _, err := cluster.Create(c, cluster.Pods(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Silence("a", true)
+	n, _ := cluster.Get(c, cluster.Nodes(), "a")
+	if _, err := c.Taint("a", n.UID, fairlead.Taint{Key: cluster.OutOfService, Effect: fairlead.NoExecute}, true); err != nil {
+		t.Fatal(err)
+	}
+	c.Run()
+	clock.Set(clock.Now().Add(time.Minute))
+	c.Run()
+	for _, q := range cluster.List(c, cluster.Pods()) {
+		left[q.Name] = q.DeletionTimestamp != nil
+	}
+	going, kept := left["kept"]
+	goes, tolerated := left["tolerating"]
+	if _, is := left["plain"]; is || !kept || !going || !tolerated || goes {
+		t.Errorf("left, and whether they are being deleted: %v", left)
+	}
+}

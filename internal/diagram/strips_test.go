@@ -45,6 +45,20 @@ func TestStrips(t *testing.T) {
 	}
 }
 
+// A gauge is red if nothing more may be missing: also at what is required.
+func TestGauge(t *testing.T) {
+	for value, tone := range map[int]string{1: "t7", 2: "t7", 3: "t1"} {
+		var b strings.Builder
+		g := &diagram.Strips{Strips: []diagram.Strip{{Gauge: &diagram.Gauge{Value: value, Least: 2, Most: 3}}}}
+		if err := g.WriteInline(&b); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), `class="b `+tone+`"`) {
+			t.Errorf("%d of 2 required is not %s:\n%s", value, tone, b.String())
+		}
+	}
+}
+
 // A graph is drawn in layers from left to right; circles are drawn, and no word of a label is lost.
 func TestLayers(t *testing.T) {
 	g := &diagram.Graph{Nodes: []diagram.Node{{ID: "a", Label: "the update is not complete"}, {ID: "b"}, {ID: "c", Label: "a-name-that-is-longer-than-any-line-of-a-box"}, {ID: "d", Marked: true, Key: "wait:d"}},

@@ -297,6 +297,7 @@ type planner struct {
 	rooms       *places        // nil if everything has room
 	later       map[string]int // positions of the nodes that are still to be drained, by name
 	left        []*leaver      // pods that go in this round
+	elsewhere   bool           // pods of nodes that are not drained go, too
 }
 
 // prepare indexes the request.

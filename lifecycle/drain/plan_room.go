@@ -345,6 +345,7 @@ func (p *planner) endElsewhere() {
 			continue
 		}
 		x := &leaver{pod: pod, at: int32(i), budgets: p.budgets(int32(i))}
+		p.elsewhere = true
 		if p.rooms == nil {
 			p.serve(x)
 			continue

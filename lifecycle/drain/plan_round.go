@@ -48,7 +48,8 @@ func (p *planner) batch(nodes []int, from int) {
 	}
 	for {
 		p.round++
-		moved := false
+		moved := p.elsewhere
+		p.elsewhere = false
 		for i := range all {
 			if p.turn(&all[i]) {
 				moved = true
