@@ -28,8 +28,7 @@ func starters() []starter {
 	}
 }
 
-// runs reports whether a pod is one of the starter's that counts for a node: on the node, or
-// anywhere if it has none there.
+// runs reports whether a pod is one of the starter's, by its name.
 func (s *starter) runs(p *fairlead.Pod) bool {
 	return slices.ContainsFunc(s.pods, func(part string) bool { return strings.Contains(p.Name, part) }) && !strings.Contains(p.Name, "operator")
 }

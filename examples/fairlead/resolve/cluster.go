@@ -52,7 +52,7 @@ func readCluster(from *reading.Source, name string) (*cluster, error) {
 		c.version = v.Status.Desired.Version
 	}
 	c.place()
-	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions) == 0 {
+	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions)+len(c.Catalogs) == 0 {
 		return nil, fmt.Errorf("%s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
 	}
 	return c, nil

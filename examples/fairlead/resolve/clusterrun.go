@@ -154,7 +154,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		} else {
 			words.Fprintf(stdout, "namespace %s\n", n.Namespace)
 		}
-		c.prevents(n, text)
+		c.prevents(c.ofNamespace(n.Namespace), text)
 		blocked, err := c.printWaits(n, text)
 		if err != nil {
 			return 0, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
@@ -121,7 +122,16 @@ func findings(err error, found bool) error {
 // views are the requested views.
 func (c *command) views(of string) ([]*explain.View, error) {
 	if of == "" {
-		return inNamespace(c.held.Operators(), c.clusterFlags.namespace), nil
+		all := c.held.Operators()
+		if len(all) == 0 { // of catalogs alone
+			for i := range c.held.Catalogs {
+				s := &c.held.Catalogs[i]
+				if v, _ := c.held.View("catalogsource", s.Namespace+"/"+s.Name); v != nil {
+					all = append(all, v)
+				}
+			}
+		}
+		return inNamespace(all, c.clusterFlags.namespace), nil
 	}
 	kind, name, _ := strings.Cut(of, "/")
 	v, known := c.held.View(kind, name)
@@ -166,9 +176,11 @@ func (c *command) blocking(w io.Writer, target string, unknown bool) error {
 // printViews prints views. Notes about what is not known count as findings.
 func (c *command) printViews(w io.Writer, views []*explain.View, unknown bool) error {
 	blocked := 0
+	var of []string
 	for _, v := range views {
 		if v.Blocked() {
 			blocked++
+			of = append(of, diagnosis.ID(string(v.Kind), v.Namespace, v.Name))
 		}
 	}
 	if c.format == "json" {
@@ -179,6 +191,9 @@ func (c *command) printViews(w io.Writer, views []*explain.View, unknown bool) e
 		var b strings.Builder
 		if len(views) != 1 {
 			fmt.Fprintf(&b, "%d of %d operators blocked\n", blocked, len(views))
+		}
+		if blocked > 0 {
+			c.prevents(of, &b)
 		}
 		for _, v := range views {
 			b.WriteString(v.String())

@@ -41,17 +41,21 @@ func (c *command) printWaits(n *olm.NamespaceResolution, to io.Writer) (blocked 
 	return blocked, nil
 }
 
-// prevents prints the causes of what the subscriptions of a namespace wait for that are not OLM's own objects,
-// such as a node that is down under the pod of a catalog, and what to do.
-func (c *command) prevents(n *olm.NamespaceResolution, to io.Writer) {
-	ask := diagnosis.Options{}
+// ofNamespace returns the subscriptions of a namespace, as the diagnosis names them.
+func (c *command) ofNamespace(namespace string) (ids []string) {
 	for i := range c.held.Subscriptions {
-		if s := &c.held.Subscriptions[i]; s.Namespace == n.Namespace {
-			ask.Of = append(ask.Of, diagnosis.ID("Subscription", s.Namespace, s.Name))
+		if s := &c.held.Subscriptions[i]; s.Namespace == namespace {
+			ids = append(ids, diagnosis.ID(string(explain.KindSubscription), s.Namespace, s.Name))
 		}
 	}
+	return ids
+}
+
+// prevents prints the causes of what objects of OLM wait for that are not OLM's own objects, such as a
+// node that is down under the pod of a catalog, and what to do.
+func (c *command) prevents(of []string, to io.Writer) {
 	own := []string{"Subscription", "ClusterServiceVersion", "InstallPlan", "CatalogSource", "OperatorGroup", "ClusterExtension"}
-	diagnosing.Beyond(diagnosing.About(c.held.known, c.held.known.Clock.At, ask), own...).Tell(to, false)
+	diagnosing.Beyond(diagnosing.About(c.held.known, c.held.known.Clock.At, diagnosis.Options{Of: of}), own...).Tell(to, false)
 }
 
 // learn adds what resolution says of the namespaces and the extensions of the
