@@ -76,25 +76,16 @@ func (b *builder) others() {
 			cause.Sure = Assumed
 		}
 		b.wait(id, b.add(cause), w.Reason, Derived)
-		b.othersPods(&cause)
+		b.below(&cause)
 	}
 }
 
-// othersPods adds the pods in trouble of the catalog, or of the operator's deployment, that a cause is about.
-func (b *builder) othersPods(cause *Node) {
+// below lets a cause that is about a catalog or the deployment of an operator wait for what is wrong with
+// their pods: the pods themselves, or why there are none.
+func (b *builder) below(cause *Node) {
 	for i := range b.g.Nodes {
 		n := &b.g.Nodes[i]
-		if n.Kind != "Pod" || n.State == Going || strings.Contains(n.ID, "#") {
-			continue
-		}
-		p := b.pod(n.Namespace, n.Name)
-		if p == nil {
-			continue
-		}
-		catalog := p.Labels["olm.catalogSource"]
-		_, deployment, _ := strings.Cut(workload(p), "/")
-		if !(catalog != "" && mentions(cause.Says, p.Namespace+"/"+catalog)) &&
-			!(p.Namespace == cause.Namespace && strings.Contains(cause.command, " deployment ") && mentions(cause.command, deployment)) {
+		if n.State == Going || strings.Contains(n.ID, "#") || !(b.catalogs(n, cause) || b.deployed(n, cause)) {
 			continue
 		}
 		b.wait(cause.ID, n.ID, "Runs", Derived)
@@ -104,4 +95,36 @@ func (b *builder) othersPods(cause *Node) {
 			}
 		}
 	}
+}
+
+// catalogs reports whether a node of the graph is a pod of the catalog that a cause names.
+func (b *builder) catalogs(n, cause *Node) bool {
+	p := b.pod(n.Namespace, n.Name)
+	if n.Kind != "Pod" || p == nil {
+		return false
+	}
+	catalog := p.Labels["olm.catalogSource"]
+	return catalog != "" && mentions(cause.Says, p.Namespace+"/"+catalog)
+}
+
+// deployed reports whether a node of the graph is the deployment that the command of a cause names, its
+// ReplicaSet, or a pod of it; without owners, names decide.
+func (b *builder) deployed(n, cause *Node) bool {
+	if n.Namespace != cause.Namespace || !strings.Contains(cause.command, " deployment ") {
+		return false
+	}
+	switch n.Kind {
+	case "Pod":
+		if p := b.pod(n.Namespace, n.Name); p != nil && p.ControllerOf() != nil {
+			_, deployment, _ := strings.Cut(workload(p), "/")
+			return mentions(cause.command, deployment)
+		}
+	case "ReplicaSet":
+	case "Deployment":
+		return mentions(cause.command, n.Name)
+	default:
+		return false
+	}
+	base := n.Name[:max(0, strings.LastIndexByte(n.Name, '-'))]
+	return base != "" && mentions(cause.command, base)
 }

@@ -31,7 +31,7 @@ func (b *builder) podTrouble(p *fairlead.Pod) {
 	switch {
 	case p.DeletionTimestamp != nil:
 		b.podEnds(p, x)
-	case p.Spec.NodeName == "":
+	case p.Spec.NodeName == "" && len(p.Status.ContainerStatuses) == 0: // a kubelet knows containers
 		b.podPends(p, x)
 	case b.down[p.Spec.NodeName] && !b.reports(p.Spec.NodeName):
 		x.State, x.Reason, x.Says = Waiting, PodOnDownNode, "pod "+name+" is on node "+p.Spec.NodeName+", which is down"

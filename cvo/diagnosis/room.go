@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/taints/placement"
 )
 
@@ -43,6 +44,10 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 	}
 	if b.nodes == nil {
 		x.State, x.Reason, x.Says = Waiting, PodNoNode, "pod "+name+" has no node"
+		if said, _, _ := strings.Cut(x.Quote, " preemption:"); said != "" { // as kube-scheduler writes it
+			x.State, x.Says = Faulty, x.Says+": "+strings.TrimRight(said, ". ")
+			x.do, x.command = "let a node suit it, or change what it requires", shell.Command("kubectl -n %s describe pod %s", p.Namespace, p.Name)
+		}
 		b.add(x)
 		return
 	}

@@ -134,10 +134,14 @@ func (w *world) listen(s *snapshot.Snapshot) {
 			say("CustomResourceDefinition", &d.ObjectMeta, *c)
 		}
 	}
-	for i := range s.ReplicaSets.Items {
-		r := &s.ReplicaSets.Items[i]
-		if c := fairlead.FindCondition(r.Status.Conditions, "ReplicaFailure"); c != nil && c.Status == fairlead.ConditionTrue {
-			say("ReplicaSet", &r.ObjectMeta, *c)
+	failing := func(kind string, all []snapshot.Workload) {
+		for i := range all {
+			if c := fairlead.FindCondition(all[i].Status.Conditions, "ReplicaFailure"); c != nil && c.Status == fairlead.ConditionTrue {
+				say(kind, &all[i].ObjectMeta, *c)
+			}
 		}
+	}
+	if failing("ReplicaSet", s.ReplicaSets.Items); len(s.ReplicaSets.Items) == 0 { // a Deployment repeats what its ReplicaSet says
+		failing("Deployment", s.Deployments.Items)
 	}
 }

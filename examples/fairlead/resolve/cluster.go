@@ -62,7 +62,7 @@ func readCluster(from *reading.Source, name string) (*cluster, error) {
 func missing(s *snapshot.Snapshot) []cvo.Gap {
 	kinds := []string{"Subscription", "ClusterServiceVersion", "OperatorGroup", "CatalogSource"}
 	gaps := s.Partly(kinds...)
-	if len(s.Subscriptions.Items)+len(s.CSVs.Items) > 0 {
+	if len(s.Subscriptions.Items)+len(s.CSVs.Items) > 0 || len(s.Extensions.Items) == 0 { // not OLM v1 alone
 		gaps = s.Missing(kinds...)
 	}
 	if len(gaps) == 0 {

@@ -19,14 +19,14 @@ func TestDrawnNodes(t *testing.T) {
 		{40, "w-5 w-4 w-3 w-0 w-1 w-2 40_updated"},
 	} {
 		r := &Report{Pools: []Pool{{Name: "worker"}}}
-		n := &Nodes{States: []string{"updated", "down", "degraded", "draining"}, Messages: []string{""}, Cordoned: []int{4, 5}, Blocked: []int{3, 5}}
+		n := &Nodes{States: []string{"updated", "down", "degraded", "draining"}, Messages: []string{""}, Cordoned: []int{4, 5}, Blocked: []int{3, 5}, Stucks: []string{"", "a budget"}}
 		for i := range 6 + c.updated {
 			state := 0
 			if i < 6 {
 				state = []int{3, 3, 3, 2, 1, 1}[i]
 			}
 			n.Name, n.State = append(n.Name, fmt.Sprint("w-", i)), append(n.State, state)
-			n.Pool, n.Message = append(n.Pool, 0), append(n.Message, 0)
+			n.Pool, n.Message, n.Stuck = append(n.Pool, 0), append(n.Message, 0), append(n.Stuck, i%2)
 		}
 		r.Nodes = n
 		var b bytes.Buffer
