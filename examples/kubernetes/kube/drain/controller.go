@@ -98,12 +98,12 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 func requestMatters(e event.UpdateEvent) bool {
 	o, is := e.ObjectOld.(*unstructured.Unstructured)
 	n, too := e.ObjectNew.(*unstructured.Unstructured)
-	if !is || !too || nodeOf(o) != nodeOf(n) {
+	if !is || !too {
 		return true
 	}
-	before, _, failed := requestOf(o)
-	after, _, err := requestOf(n)
-	return failed != nil || err != nil || !reflect.DeepEqual(before, after)
+	old, oldSpec, failed := requestOf(o)
+	next, spec, err := requestOf(n)
+	return failed != nil || err != nil || !reflect.DeepEqual(old, next) || !reflect.DeepEqual(oldSpec, spec)
 }
 
 // ofRequest returns the node of a request.
