@@ -84,9 +84,9 @@ func recognise(s *Sign, may func(*row) bool) *Failure {
 	}
 	shows := func(r *row) bool { return r.text != nil && r.text.MatchString(text) }
 	for _, test := range []func(*row) bool{
-		func(r *row) bool { return !r.weak && r.because(s.Reason) && shows(r) },
-		func(r *row) bool { return !r.weak && r.because(s.Reason) },
-		func(r *row) bool { return !r.weak && shows(r) },
+		func(r *row) bool { return !r.vague && r.because(s.Reason) && shows(r) },
+		func(r *row) bool { return !r.vague && r.because(s.Reason) },
+		func(r *row) bool { return !r.vague && shows(r) },
 		func(r *row) bool { return r.because(s.Reason) || shows(r) },
 	} {
 		rows := table()
@@ -118,7 +118,7 @@ type row struct {
 	kinds   []string       // empty: any
 	types   []string       // empty: any
 	reasons []string       // that are enough; a * at an end stands for anything
-	weak    bool           // it says little: any other row comes first
+	vague   bool           // it says little: any other row comes first
 	text    *regexp.Regexp // in the message; nil: only the reasons count
 	also    []*regexp.Regexp
 	of      Object // templates; empty: the object of the sign
@@ -177,7 +177,7 @@ func (r *row) failure(s *Sign, text string) *Failure {
 		known["on"] = s.Name
 	}
 	f := &Failure{
-		Code: r.code, Quote: quote, Link: r.link, Danger: r.danger, Vague: r.weak, Sentence: sentence(r.says, known), Do: sentence(r.do, known),
+		Code: r.code, Quote: quote, Link: r.link, Danger: r.danger, Vague: r.vague, Sentence: sentence(r.says, known), Do: sentence(r.do, known),
 		Of: Object{r.of.Kind, sentence(r.of.Namespace, known), sentence(r.of.Name, known)},
 	}
 	if f.Of.Kind == "" || f.Of.Name == "" {

@@ -30,7 +30,7 @@ func controlRows() []row {
 		kinds: list(co), text: re(`static pod: "(?P<pod>[^"]+)" in namespace: "(?P<ns>[^"]+)" for revision: \d+ on node: "(?P<node>[^"]+)" didn't show up`), of: Object{Kind: "Node", Name: "{node}"},
 		says: "the kubelet of node {node} did not start the new static pod {pod}", do: "restart the kubelet there if its log shows no reason", commands: list("oc adm node-logs {node} -u kubelet --tail=100"),
 	}, {
-		code: "InstallerFailed", source: "openshift/library-go pkg/operator/staticpod/controller/installer", weak: true,
+		code: "InstallerFailed", source: "openshift/library-go pkg/operator/staticpod/controller/installer", vague: true,
 		kinds: list(co), reasons: list("*NodeInstaller_InstallerPodFailed*"), text: re(`installer(?: pod)? (?:errors|failed)`), says: "an installer pod of the static pods fails", do: "read the installer pod's log",
 		commands: list("oc get pods -A -l app=installer"),
 	}, {

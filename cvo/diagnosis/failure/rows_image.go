@@ -39,7 +39,7 @@ func imageRows() []row {
 		text: re(`source image rejected: (?P<why>[^\n"]+)`), says: "the node's image policy rejects the image[ {image}]", do: "correct /etc/containers/policy.json, or use a signed image", commands: describe,
 	}, {
 		code: "ImagePullFailed", source: "kubernetes/kubernetes pkg/kubelet/images/types.go", also: image,
-		kinds: list("Pod"), types: list("waiting"), weak: true, reasons: list("ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable"),
+		kinds: list("Pod"), types: list("waiting"), vague: true, reasons: list("ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable"),
 		says: "the image[ {image}] is not pulled", do: "see the registry's answer in the pod's events", commands: describe,
 	}}
 }

@@ -18,7 +18,7 @@ func olmRows() []row {
 		commands: list("kubectl -n {namespace} get pods -l olm.catalogSource={name}"),
 	}, {
 		code: "ResolutionFailed", source: "operator-framework/operator-lifecycle-manager pkg/controller/registry/resolver",
-		kinds: list(sub), types: list("ResolutionFailed"), weak: true, reasons: list("ConstraintsNotSatisfiable", "ErrorPreventedResolution"), says: "the operators of this namespace cannot be installed together", do: "change what the message names: channel, catalog, or another subscription",
+		kinds: list(sub), types: list("ResolutionFailed"), vague: true, reasons: list("ConstraintsNotSatisfiable", "ErrorPreventedResolution"), says: "the operators of this namespace cannot be installed together", do: "change what the message names: channel, catalog, or another subscription",
 		commands: list("kubectl -n {namespace} describe subscription.operators.coreos.com {name}"),
 	}, {
 		code: "ApprovalRequired", source: "operator-framework/operator-lifecycle-manager pkg/controller/operators/catalog/subscription",

@@ -15,7 +15,7 @@ func podRows() []row {
 		code: "LivenessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`(?:liveness|startup) probe (?:failed|errored)`),
 		says: "its liveness or startup probe fails, so the kubelet kills the container again and again", do: "see why it does not answer; if it only starts slowly, give it a startupProbe", commands: list("kubectl -n {namespace} logs {name} --all-containers --previous --tail=50"),
 	}, {
-		code: "ReadinessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), weak: true, text: re(`readiness probe (?:failed|errored)(?:: (?P<why>[^\n]{1,140}))?`),
+		code: "ReadinessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), vague: true, text: re(`readiness probe (?:failed|errored)(?:: (?P<why>[^\n]{1,140}))?`),
 		says: "its readiness probe fails[: {why}]", do: "see in its log why it is not ready", commands: logs,
 	}, {
 		code: "AddressesExhausted", source: "containernetworking/plugins host-local; amazon-vpc-cni-k8s; public reports", kinds: list("Pod"), text: re(`no (?:more )?(?:IP )?addresses available|failed to (?:allocate|assign) (?:an |for )?(?:IP|range)[^\n]*|InsufficientFreeAddressesInSubnet|ip(?:am)? .*exhausted`),
@@ -24,13 +24,13 @@ func podRows() []row {
 		code: "OutOfMemory", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime", kinds: list("Pod"), reasons: list("OOMKilled"),
 		says: "a container is killed because it exceeds its memory limit", do: "raise the limit, or find the leak", commands: describe,
 	}, {
-		code: "ContainerCrashes", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime", kinds: list("Pod"), weak: true, reasons: list("CrashLoopBackOff"),
+		code: "ContainerCrashes", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime", kinds: list("Pod"), vague: true, reasons: list("CrashLoopBackOff"),
 		says: "a container ends soon after each start", do: "read the log of its last run", commands: previous,
 	}, {
-		code: "ContainerNotCreated", source: "kubernetes/kubernetes pkg/kubelet/container", kinds: list("Pod"), weak: true, reasons: list("CreateContainerError", "RunContainerError", "CreateContainerConfigError", "PreStartHookError", "PostStartHookError"),
+		code: "ContainerNotCreated", source: "kubernetes/kubernetes pkg/kubelet/container", kinds: list("Pod"), vague: true, reasons: list("CreateContainerError", "RunContainerError", "CreateContainerConfigError", "PreStartHookError", "PostStartHookError"),
 		says: "a container cannot be created", do: "correct what the message names", commands: describe,
 	}, {
-		code: "SandboxFailed", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime/kuberuntime_sandbox.go; public reports of multus and ovn-kubernetes", weak: true,
+		code: "SandboxFailed", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime/kuberuntime_sandbox.go; public reports of multus and ovn-kubernetes", vague: true,
 		text: re(`failed to create pod (?:network )?sandbox|FailedCreatePodSandBox`), says: "the network of the pod is not set up", do: "check the network plugin's pod on that node", commands: describe,
 	}, {
 		code: "PodEvictedForResources", source: "kubernetes/kubernetes pkg/kubelet/eviction", kinds: list("Pod"), reasons: list("Evicted"), text: re(`the node was low on resource: (?P<resource>[-a-z]+)`),
@@ -42,7 +42,7 @@ func podRows() []row {
 		code: "BackoffLimit", source: "kubernetes/kubernetes pkg/controller/job", kinds: list("Job"), reasons: list("BackoffLimitExceeded"),
 		says: "the pods of the Job failed too often", do: "read the log of one of them", commands: list("kubectl -n {namespace} logs job/{name} --tail=50"),
 	}, {
-		code: "RolloutDeadline", source: "kubernetes/kubernetes pkg/controller/deployment/progress.go", kinds: list("Deployment"), weak: true, reasons: list("ProgressDeadlineExceeded"),
+		code: "RolloutDeadline", source: "kubernetes/kubernetes pkg/controller/deployment/progress.go", kinds: list("Deployment"), vague: true, reasons: list("ProgressDeadlineExceeded"),
 		says: "the Deployment makes no progress: its new pods do not become ready", do: "see why its pods are not ready", commands: list("kubectl -n {namespace} describe deployment {name}"),
 	}}
 }

@@ -29,7 +29,7 @@ func storageRows() []row {
 		code: "ConfigMapMissing", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime, pkg/volume/configmap",
 		text: re(`configmaps? "(?P<map>[-.a-z0-9]+)" not found|references non-existent config key: (?P<key>\S+)`), of: Object{"ConfigMap", "{namespace}", "{map}"}, says: "the ConfigMap[ {map}] that it needs does not exist", do: "create the ConfigMap[ {map}]", commands: list("kubectl -n {namespace} get configmaps", "kubectl get configmaps -A"),
 	}, {
-		code: "MountFailed", source: "kubernetes/kubernetes pkg/kubelet/volumemanager", weak: true,
+		code: "MountFailed", source: "kubernetes/kubernetes pkg/kubelet/volumemanager", vague: true,
 		text: re(`(?:MountVolume\.\S+ failed|unable to attach or mount volumes|failed to attach volume)`), says: "a volume of the pod is not mounted", do: "read the event's cause, and check the storage driver on the node", commands: list("kubectl -n {namespace} describe pod {name}"),
 	}}
 }
