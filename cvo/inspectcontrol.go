@@ -250,19 +250,7 @@ func (i *inspection) assess() {
 // headline says what matters most.
 func (i *inspection) headline() {
 	r := i.out
-	var what string
-	switch {
-	case r.Target == "":
-		what = "the target release is unknown"
-	case r.Updating && r.Install:
-		what = "the cluster is being installed with " + r.Target
-	case r.Updating && r.MultiArch:
-		what = "the cluster is being updated to " + r.Target + " for several architectures"
-	case r.Updating:
-		what = fmt.Sprintf("the cluster is being updated to %s", r.Target)
-	default:
-		what = "the control plane is at " + r.Target
-	}
+	what := r.Where()
 	bad := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Severity == SeverityError })
 	if bad < 0 {
 		bad = slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Severity == SeverityWarning })
@@ -286,6 +274,22 @@ func (i *inspection) headline() {
 		what += ", and all is well"
 	}
 	r.Headline = what
+}
+
+// Where says where the cluster is, or where it is on its way to, without what is wrong: with
+// this the headline begins.
+func (r *Report) Where() string {
+	switch {
+	case r.Target == "":
+		return "the target release is unknown"
+	case r.Updating && r.Install:
+		return "the cluster is being installed with " + r.Target
+	case r.Updating && r.MultiArch:
+		return "the cluster is being updated to " + r.Target + " for several architectures"
+	case r.Updating:
+		return "the cluster is being updated to " + r.Target
+	}
+	return "the control plane is at " + r.Target
 }
 
 // updating returns the operators that are progressing.

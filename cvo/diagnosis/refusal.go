@@ -99,12 +99,12 @@ func (w *world) refusalRemedies(n *Node) []remedy {
 		s.Must, s.See = "nobody needs what they leave as it is", "oc get clusterversion version -o jsonpath='{.spec.overrides}'"
 		return []remedy{{s, func(c *world) bool { return c.editVersion(func(v *cvo.ClusterVersion) { v.Spec.Overrides = nil }) }}, clear}
 	case has(adminAck) && len(open) > 0:
-		var commands []string
+		var commands, says []string
 		for _, gate := range open {
-			commands = append(commands, cvo.AcknowledgeCommand(gate))
+			commands, says = append(commands, cvo.AcknowledgeCommand(gate)), append(says, failure.Telling(w.gates.Gates[gate], 160))
 		}
 		s.Do, s.Command, s.Tried = "Acknowledge "+words.List(open, "and", 3)+" in openshift-config/admin-acks", strings.Join(commands, " && "), true
-		s.Must, s.See = "what it says is done: "+failure.Telling(w.gates.Gates[open[0]], 160), "oc -n openshift-config-managed get configmap admin-gates -o yaml"
+		s.Must, s.See = "what "+words.Plural(len(open), "it says", "they say")+" is done: "+strings.Join(says, "; "), "oc -n openshift-config-managed get configmap admin-gates -o yaml"
 		return []remedy{{s, func(c *world) bool { return c.acknowledge(open) }}, clear}
 	case n.command == withdraw:
 		return []remedy{clear}

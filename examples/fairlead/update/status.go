@@ -160,7 +160,7 @@ func printStatus(to io.Writer, r *cvo.Report, why *diagnosing.Advice, all bool) 
 func first(w io.Writer, r *cvo.Report, why *diagnosing.Advice) {
 	head, word := r.Headline, string(r.Assessment)
 	if why.Some() {
-		head, _, _ = strings.Cut(head, "; ")
+		head = r.Where()
 		if why.Word != word {
 			word += ", and the cluster is " + why.Word
 		}
