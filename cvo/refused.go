@@ -101,21 +101,20 @@ func (r *Refused) Digest() string { return digest.FindString(r.Release.Image) }
 // Help says what to do about it, and the command that does it. Gates are those of the
 // cluster, nil if unknown. Withdrawing the request always helps.
 func (r *Refused) Help(cv *ClusterVersion, gates *AdminGates) (next, command string) {
-	const withdraw = "oc adm upgrade --clear"
 	has := func(reason string) bool { return slices.Contains(r.Reasons, reason) }
 	switch {
 	case r.Signature && strings.Contains(r.Message, "against keyrings") && strings.Contains(r.Name(), "okd"):
-		return "the release is signed with a key that the running release does not trust, as between streams of OKD: if you trust the image, request it by its digest with --force, or withdraw the request: " + withdraw, withdraw
+		return "the release is signed with a key that the running release does not trust, as between streams of OKD: if you trust the image, request it by its digest with --force, or withdraw the request: " + WithdrawCommand, WithdrawCommand
 	case r.Signature:
-		next = "make its signature available in a ConfigMap of openshift-config-managed, as a disconnected cluster needs, or withdraw the request: " + withdraw
+		next = "make its signature available in a ConfigMap of openshift-config-managed, as a disconnected cluster needs, or withdraw the request: " + WithdrawCommand
 		if d := r.Digest(); d != "" {
 			return next, SignatureCommand(d)
 		}
-		return next, withdraw
+		return next, WithdrawCommand
 	case has(ReasonOverrides) || hasOverrides(cv) && has("PreconditionChecks"):
-		return "remove spec.overrides, or withdraw the request: " + withdraw, OverridesCommand()
+		return "remove spec.overrides, or withdraw the request: " + WithdrawCommand, OverridesCommand()
 	case has("AdminAckRequired"):
-		next = "read what it says, and then acknowledge in the ConfigMap openshift-config/admin-acks, or withdraw the request: " + withdraw
+		next = "read what it says, and then acknowledge in the ConfigMap openshift-config/admin-acks, or withdraw the request: " + WithdrawCommand
 		if gates != nil {
 			for _, g := range gates.open(cv.Status.Desired.Version) {
 				if gate, ok := strings.CutPrefix(g.risk, RiskAdminAck+"-"); ok {
@@ -125,12 +124,15 @@ func (r *Refused) Help(cv *ClusterVersion, gates *AdminGates) (next, command str
 		}
 		return next, "oc -n openshift-config-managed get configmap admin-gates -o yaml"
 	case has("LowDesiredVersion"):
-		return "withdraw the request: clusters are not downgraded", withdraw
+		return "withdraw the request: clusters are not downgraded", WithdrawCommand
 	case r.Check == "InvalidClusterVersion":
-		return "correct the field that it names, or withdraw the request", withdraw
+		return "correct the field that it names, or withdraw the request", WithdrawCommand
 	}
-	return "fix the cause; it is then tried again. Or withdraw the request: " + withdraw, withdraw
+	return "fix the cause; it is then tried again. Or withdraw the request: " + WithdrawCommand, WithdrawCommand
 }
+
+// WithdrawCommand withdraws the request for an update that has not begun.
+const WithdrawCommand = "oc adm upgrade --clear"
 
 // OverridesCommand removes spec.overrides.
 func OverridesCommand() string {

@@ -11,9 +11,6 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// withdraw is the command that withdraws the request for an update.
-const withdraw = "oc adm upgrade --clear"
-
 // adminAck is the reason of a precondition: an administrator has to acknowledge something.
 const adminAck = "AdminAckRequired"
 
@@ -31,7 +28,7 @@ func (b *builder) refused() {
 	} else if said := failure.Telling(r.Message, 120); said != "" {
 		x.Says += ": " + said
 	}
-	if do, command := r.Help(b.version, b.gates); f == nil || command != withdraw {
+	if do, command := r.Help(b.version, b.gates); f == nil || command != cvo.WithdrawCommand {
 		x.do, x.command = do, command
 	}
 	if !b.lasts(r) { // the cluster version operator looks at it again by itself
@@ -89,7 +86,7 @@ func (w *world) refusalRemedies(n *Node) []remedy {
 	if r == nil {
 		return nil
 	}
-	clear := remedy{Step{Do: "Withdraw the request for " + n.Name, Command: withdraw, Tried: true}, func(c *world) bool { return c.editVersion(withdrawn) }}
+	clear := remedy{Step{Do: "Withdraw the request for " + n.Name, Command: cvo.WithdrawCommand, Tried: true}, func(c *world) bool { return c.editVersion(withdrawn) }}
 	s := Step{Do: upper(n.do), Command: n.command, Or: &clear.Step}
 	has := func(reason string) bool { return slices.Contains(r.Reasons, reason) }
 	open, _ := w.gates.Unacknowledged(w.version.Status.Desired.Version)
@@ -106,7 +103,7 @@ func (w *world) refusalRemedies(n *Node) []remedy {
 		s.Do, s.Command, s.Tried = "Acknowledge "+words.List(open, "and", 3)+" in openshift-config/admin-acks", strings.Join(commands, " && "), true
 		s.Must, s.See = "what "+words.Plural(len(open), "it says", "they say")+" is done: "+strings.Join(says, "; "), "oc -n openshift-config-managed get configmap admin-gates -o yaml"
 		return []remedy{{s, func(c *world) bool { return c.acknowledge(open) }}, clear}
-	case n.command == withdraw:
+	case n.command == cvo.WithdrawCommand:
 		return []remedy{clear}
 	}
 	w.shows(&s, n)
