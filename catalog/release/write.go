@@ -162,10 +162,7 @@ func (m *markdown) items(list []string, more string) {
 // block writes the lines of a text that fit into a number of characters as a code block.
 func (m *markdown) block(language, text string, most int) {
 	text = words.Visible(text)
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
+	fence := md.Fence(text)
 	m.text(fence + language + "\n")
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {

@@ -72,6 +72,7 @@ func Rules() []Rule {
 		{"one-domain", oneDomain},
 		{"commands", commands},
 		{"directories", directories},
+		{"sinks", oneWay},
 		{"readme-size", readmeSize},
 		{"snippets", snippets},
 		{"links", links},

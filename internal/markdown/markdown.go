@@ -39,16 +39,9 @@ func Code(s string) string {
 	return ticks + s + ticks
 }
 
-// Block returns text of several lines as code, with the name of its language or "". The fence is
-// longer than any in the text.
-func Block(language, s string) string {
-	s = words.Visible(s)
-	if !strings.HasSuffix(s, "\n") {
-		s += "\n"
-	}
-	fence := strings.Repeat("`", max(3, longest(s)+1))
-	return fence + language + "\n" + s + fence + "\n"
-}
+// Fence returns what opens and closes text as a block of code: longer than any fence inside. Write
+// the text itself with [words.Visible].
+func Fence(text string) string { return strings.Repeat("`", max(3, longest(text)+1)) }
 
 // longest returns the length of the longest run of backticks.
 func longest(s string) int {

@@ -28,8 +28,8 @@ func TestCode(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	for text, want := range map[string]string{"a": "```diff\na\n```\n", "```\n# x\n````": "`````diff\n```\n# x\n````\n`````\n"} {
-		if got := markdown.Block("diff", text); got != want {
+	for text, want := range map[string]string{"": "```", "a": "```", "a\n`````\nb```": "``````"} {
+		if got := markdown.Fence(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
