@@ -50,9 +50,11 @@ type Delete struct {
 	Label    string            `json:"label"`    // for messages
 }
 
-// WriteStatus writes the status of the ClusterVersion.
+// WriteStatus writes the status of the ClusterVersion, unless it has changed since
+// Revision: a write that arrives late must not take back what a later one says.
 type WriteStatus struct {
-	Status Status `json:"status"` // the new status; owned by the receiver
+	Status   Status `json:"status"`             // the new status; owned by the receiver
+	Revision string `json:"revision,omitempty"` // the observed ResourceVersion; empty means any
 }
 
 func (Retrieve) action()    {}

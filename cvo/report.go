@@ -28,7 +28,7 @@ func (s *step) report() {
 		}
 	}
 	s.Told = s.now
-	s.actions = append(s.actions, WriteStatus{next})
+	s.actions = append(s.actions, WriteStatus{Status: next, Revision: s.w.Cluster.ResourceVersion})
 }
 
 // only reports whether two statuses differ only in messages, and in reasons of

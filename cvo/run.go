@@ -40,19 +40,12 @@ const maxOutcomes = 4096
 // NewRunner returns a Runner. Nil policy and options mean the defaults. The error is
 // that of Policy.Check.
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
-	if err := policy.Check(); err != nil {
+	engine, err := NewEngine(backend, policy)
+	if err != nil {
 		return nil, err
 	}
 	d := &driven{Backend: backend, policy: policy, prepared: map[string]*Prepared{}}
-	engine := fairlead.Engine[State, *World, Action]{
-		Name:        "cvo",
-		Version:     StateVersion,
-		Upgrade:     upgradeState,
-		Step:        d.step,
-		Outcomes:    func(w *World, outcomes []fairlead.Outcome) *World { w.Outcomes = outcomes; return w },
-		MaxOutcomes: maxOutcomes,
-		Successes:   true,
-	}
+	engine.Step = d.step
 	switch batch, ok := backend.(BatchBackend); {
 	case backend == nil: // which NewRunner refuses
 	case !ok:
@@ -60,9 +53,23 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	default:
 		engine.Backend = &drivenBatch{driven: d, batch: batch}
 	}
-	var err error
 	d.runner, err = fairlead.NewRunner(engine, opts)
 	return d.runner, err
+}
+
+// NewEngine returns the engine of the Runner, for [fairlead.CheckEngine]. The Runner keeps
+// the prepared payload from pass to pass; this one prepares it in each.
+func NewEngine(backend Backend, policy *Policy) (fairlead.Engine[State, *World, Action], error) {
+	return fairlead.Engine[State, *World, Action]{
+		Name:        "cvo",
+		Version:     StateVersion,
+		Upgrade:     upgradeState,
+		Step:        func(state State, w *World, now time.Time) Decision { return Step(state, w, now, policy) },
+		Backend:     backend,
+		Outcomes:    func(w *World, outcomes []fairlead.Outcome) *World { w.Outcomes = outcomes; return w },
+		MaxOutcomes: maxOutcomes,
+		Successes:   true,
+	}, policy.Check()
 }
 
 // driven is the backend as the runner drives it: it keeps the prepared payload of each

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -53,6 +55,7 @@ type memRelease struct {
 // memCluster is one cluster.
 type memCluster struct {
 	version   ClusterVersion
+	revision  int // of version
 	own       Release
 	fetched   map[string]memFetch
 	resources map[payload.ID]memResource
@@ -124,6 +127,7 @@ func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
 	}
 	c.version.Generation++
 	c.version.Spec, c.own = spec, own
+	c.changed()
 }
 
 // Ask requests, as the administrator of a cluster, the release of a version, whose image
@@ -140,6 +144,7 @@ func (b *MemBackend) Ask(name, version string) error {
 			if old := c.version.Spec.DesiredUpdate; old == nil || old.Version != version || old.Image != image {
 				c.version.Generation++
 				c.version.Spec.DesiredUpdate = &Update{Version: version, Image: image}
+				c.changed()
 			}
 			return nil
 		}
@@ -151,7 +156,15 @@ func (b *MemBackend) Ask(name, version string) error {
 func (b *MemBackend) SetStatus(name string, change func(*Status)) {
 	b.lock()
 	defer b.all.Unlock()
-	change(&b.clusters[name].version.Status)
+	c := b.clusters[name]
+	change(&c.version.Status)
+	c.changed()
+}
+
+// changed gives the ClusterVersion another revision.
+func (c *memCluster) changed() {
+	c.revision++
+	c.version.ResourceVersion = strconv.Itoa(c.revision)
 }
 
 // Show lets show add to what is observed of a cluster from now on: the updates that a
@@ -426,7 +439,13 @@ func (b *MemBackend) Apply(_ context.Context, name string, action Action) error 
 			c.writes[a.Manifest.ID]++
 		}
 	case WriteStatus:
-		c.version.Status = a.Status
+		if is := c.version.ResourceVersion; a.Revision != "" && a.Revision != is {
+			return Refuse(ClassConflict, fmt.Errorf("the ClusterVersion is at revision %s, and the status was made for %s", is, a.Revision))
+		}
+		if !reflect.DeepEqual(c.version.Status, a.Status) {
+			c.version.Status = a.Status
+			c.changed()
+		}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (b *Backend) Apply(ctx context.Context, name string, action cvo.Action) err
 	case cvo.Delete:
 		return b.delete(ctx, a.Manifest)
 	case cvo.WriteStatus:
-		return b.writeStatus(ctx, &a.Status)
+		return b.writeStatus(ctx, &a)
 	}
 	return cvo.Refuse(cvo.ClassOther, fmt.Errorf("actions of type %T are not supported", action))
 }
@@ -130,9 +130,10 @@ func invalid(m *payload.Manifest, err error) error {
 	return cvo.Refuse(cvo.ClassInvalid, fmt.Errorf("%s: %s cannot be sent: %w", m.Pos, m.ID, err))
 }
 
-// writeStatus writes the status of the ClusterVersion at the observed version,
-// so that it overwrites nothing that was not observed.
-func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
+// writeStatus writes the status of the ClusterVersion at the version that it was made
+// for, so that it overwrites nothing that was not observed.
+func (b *Backend) writeStatus(ctx context.Context, a *cvo.WriteStatus) error {
+	s := &a.Status
 	b.seen.mu.Lock()
 	object := b.seen.object
 	b.seen.mu.Unlock()
@@ -146,6 +147,9 @@ func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
 	delete(status.Object, "apiVersion")
 	delete(status.Object, "kind")
 	u := object.DeepCopy()
+	if a.Revision != "" {
+		u.SetResourceVersion(a.Revision)
+	}
 	u.Object["status"] = status.Object
 	if b.wrote.Load() == nil && b.dropped(ctx, u, object.Object["status"]) {
 		b.wrote.Store(&wrote{string(u.GetUID()), u.GetResourceVersion(), s})

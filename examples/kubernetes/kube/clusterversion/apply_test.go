@@ -248,7 +248,10 @@ func TestWriteStatus(t *testing.T) {
 	if w.Cluster.Spec.Channel != "fast-1" || w.Cluster.Status.Desired.Image != imageA {
 		t.Errorf("%+v", w.Cluster)
 	}
-	c.wants(cvo.WriteStatus{}, "update ClusterVersion/status")
+	was := w.Cluster.ResourceVersion
+	c.wants(cvo.WriteStatus{Revision: was}, "update ClusterVersion/status")
+	c.observe()
+	c.fails(cvo.WriteStatus{Status: first.Status, Revision: was}, cvo.ClassConflict, "status of ClusterVersion version") // it comes late
 }
 
 func TestApplyAll(t *testing.T) {
