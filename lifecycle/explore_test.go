@@ -207,7 +207,7 @@ func (w *smallWorld) broken(actions []lifecycle.Action) string {
 
 // released reports whether the machine is no longer the engine's.
 func (w *smallWorld) released() bool {
-	return w.Machine != nil && w.Keeper && !slices.Contains(w.Machine.Finalizers, lifecycle.Finalizer)
+	return w.Machine != nil && w.Keeper && slices.Contains(w.Machine.Finalizers, "example.com/other")
 }
 
 func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
@@ -290,9 +290,11 @@ func exploreModels() []*lifecycleModel {
 	stuck := newSmallWorld(true, 0, 0, both)
 	stuck.Stuck = true
 	worlds = append(worlds, []*smallWorld{stuck}, []*smallWorld{newProviderWorld(1, both), newProviderWorld(0, lifecycle.LifecycleHooks{PreTerminate: hook})})
-	keeper := newSmallWorld(true, 0, 0, both)
-	keeper.Keeper = true
-	worlds = append(worlds, []*smallWorld{keeper})
+	keepers := []*smallWorld{newSmallWorld(true, 0, 0, both), newSmallWorld(true, 1, 0, lifecycle.LifecycleHooks{PreDrain: hook}), newProviderWorld(0, lifecycle.LifecycleHooks{PreTerminate: hook})}
+	for _, w := range keepers {
+		w.Keeper = true
+	}
+	worlds = append(worlds, keepers)
 	var models []*lifecycleModel
 	for i, list := range worlds {
 		models = append(models, &lifecycleModel{

@@ -131,6 +131,7 @@ type MachineStatus struct {
 type MachineDeletionStatus struct {
 	NodeDrainStartTime               *time.Time `json:"nodeDrainStartTime,omitempty"`               // of the drain
 	WaitForNodeVolumeDetachStartTime *time.Time `json:"waitForNodeVolumeDetachStartTime,omitempty"` // of the wait for volumes
+	WaitForPreTerminateHookStartTime *time.Time `json:"waitForPreTerminateHookStartTime,omitempty"` // of the wait for preTerminate hooks
 }
 
 // NodeRef names the node of a machine.

@@ -65,10 +65,35 @@ func DrainReported(m *Machine) bool {
 	if c := FindCondition(m.Status.Conditions, drainSucceededCAPI); c != nil && c.Status == fairlead.ConditionTrue {
 		return true
 	}
+	if d := m.Status.Deletion; d != nil && (d.WaitForNodeVolumeDetachStartTime != nil || d.WaitForPreTerminateHookStartTime != nil) {
+		return true
+	}
 	c := FindCondition(m.Status.Conditions, conditionDeletingCAPI)
 	return c != nil && c.Status == fairlead.ConditionTrue && slices.Contains([]string{
 		"WaitingForVolumeDetach", "WaitingForPreTerminateHook", "WaitingForInfrastructureDeletion", "WaitingForBootstrapDeletion", "DeletingNode", "DeletionCompleted",
 	}, c.Reason)
+}
+
+// startReported returns when a stage began, as the machine's own controller reports it;
+// zero if it does not.
+func startReported(m *Machine, stage Stage) time.Time {
+	d := m.Status.Deletion
+	if d == nil {
+		return time.Time{}
+	}
+	var at *time.Time
+	switch stage {
+	case StageDrain:
+		at = d.NodeDrainStartTime
+	case StageVolumes:
+		at = d.WaitForNodeVolumeDetachStartTime
+	case StagePreTerminate:
+		at = d.WaitForPreTerminateHookStartTime
+	}
+	if at == nil {
+		return time.Time{}
+	}
+	return *at
 }
 
 // NotRunning says why a machine that is not being deleted does not run, as far as it

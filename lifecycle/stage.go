@@ -61,20 +61,27 @@ func (s *stepper) begin() {
 	s.fresh = true
 	s.abandoned()
 	first := StagePreDrain
-	c := FindCondition(s.Machine.Status.Conditions, ConditionDrained)
-	if c != nil && c.Status == "True" && (s.skipped() != "" || s.Node.Spec.Unschedulable) {
+	if DrainReported(s.Machine) && (s.skipped() != "" || s.Node.Spec.Unschedulable) {
 		first = StageVolumes
-		s.drained(c.Message)
-		if c.Message == "" {
-			s.State.Drained = drainedWell
+		if !startReported(s.Machine, StagePreTerminate).IsZero() {
+			first = StagePreTerminate
+		}
+		s.drained(drainedWell)
+		if c := FindCondition(s.Machine.Status.Conditions, ConditionDrained); c != nil && c.Message != "" {
+			s.State.Drained = c.Message
 		}
 	}
 	s.enter(first)
 }
 
+// enter begins a stage. If the state is new, it may have begun under another controller.
 func (s *stepper) enter(stage Stage) {
+	at := s.now
+	if began := startReported(s.Machine, stage); s.fresh && !began.IsZero() && began.Before(at) {
+		at = began
+	}
 	s.State.Stage = stage
-	s.State.Began = append(s.State.before(stage), Beginning{stage, s.now})
+	s.State.Began = append(s.State.before(stage), Beginning{stage, at})
 }
 
 // hold restarts the time of the stage after what holds it up.

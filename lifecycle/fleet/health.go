@@ -313,9 +313,13 @@ func (h *HealthCheck) look(t Target, now time.Time) Health {
 	default:
 		h.conditions(&v, t.Node, now)
 	}
-	v.Counts = !v.Unhealthy && v.Next.IsZero() && !v.Deleting
+	// In the Cluster API a machine without a node is not healthy, even if it may stay without one.
+	v.Counts = !v.Unhealthy && v.Next.IsZero() && !v.Deleting && (t.Node != nil || !clusterAPI(m))
 	return v
 }
+
+// clusterAPI reports whether a machine is from the Cluster API.
+func clusterAPI(m *lifecycle.Machine) bool { return strings.HasPrefix(m.APIVersion, "cluster.x-k8s.io/") }
 
 // machineConditions evaluates a machine by its own conditions.
 func (h *HealthCheck) machineConditions(v *Health, m *lifecycle.Machine, now time.Time) {
@@ -343,7 +347,7 @@ func (h *HealthCheck) starting(v *Health, m *lifecycle.Machine, now time.Time) {
 	}
 	since := m.CreationTimestamp
 	switch {
-	case strings.HasPrefix(m.APIVersion, "cluster.x-k8s.io/"):
+	case clusterAPI(m):
 		if c := lifecycle.FindCondition(m.Status.Conditions, "InfrastructureReady"); c != nil && c.Status == fairlead.ConditionTrue && c.LastTransitionTime.After(since) {
 			since = c.LastTransitionTime
 		}

@@ -22,6 +22,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	NAME [age=DURATION] [deleting=DURATION] [node=NAME|-] [phase=PHASE] [error=TEXT]
 //	    [updated=DURATION] [owner=KIND/NAME] [false=CONDITION] [key=ANNOTATION:VALUE]
 //	    [gone] [cond=TYPE:STATUS:DURATION,...] [taint=KEY:VALUE] [label=K:V] [no-age]
+//	    [api=cluster] [ready=DURATION] [own=TYPE:STATUS:DURATION]   a condition of the machine; ready is InfrastructureReady
 //
 // and the commands
 //
@@ -107,6 +108,15 @@ func target(line string) fleet.Target {
 	}
 	if v, ok := opts["false"]; ok {
 		m.Status.Conditions = []lifecycle.Condition{{Type: v, Status: "False", LastTransitionTime: noon.Add(-time.Hour)}}
+	}
+	if opts["api"] == "cluster" {
+		m.APIVersion = "cluster.x-k8s.io/v1beta2"
+	}
+	for _, c := range conditions(opts["own"]) {
+		m.Status.Conditions = append(m.Status.Conditions, lifecycle.Condition{Type: c.Type, Status: c.Status, LastTransitionTime: noon.Add(-time.Duration(c.Timeout))})
+	}
+	if v, ok := opts["ready"]; ok {
+		m.Status.Conditions = append(m.Status.Conditions, lifecycle.Condition{Type: "InfrastructureReady", Status: "True", LastTransitionTime: noon.Add(-span(v))})
 	}
 	if k, v, ok := strings.Cut(opts["key"], ":"); ok {
 		m.Annotations = map[string]string{k: v}
