@@ -197,7 +197,9 @@ func (r *referenceCase) slots(c *golden.Command) {
 	if !c.Has("others") {
 		return
 	}
-	role := func(name string) map[string]string { return map[string]string{"plane": strconv.FormatBool(name != "worker")} }
+	role := func(name string) map[string]string {
+		return map[string]string{"plane": strconv.FormatBool(name != "worker")}
+	}
 	members := []drain.Member{{Name: "m", UID: "m", Labels: role(c.Value("role")), Asked: r.now}}
 	if c.Has("cordoned") {
 		members[0].Down = "it is cordoned"

@@ -319,7 +319,9 @@ func (h *HealthCheck) look(t Target, now time.Time) Health {
 }
 
 // clusterAPI reports whether a machine is from the Cluster API.
-func clusterAPI(m *lifecycle.Machine) bool { return strings.HasPrefix(m.APIVersion, "cluster.x-k8s.io/") }
+func clusterAPI(m *lifecycle.Machine) bool {
+	return strings.HasPrefix(m.APIVersion, "cluster.x-k8s.io/")
+}
 
 // machineConditions evaluates a machine by its own conditions.
 func (h *HealthCheck) machineConditions(v *Health, m *lifecycle.Machine, now time.Time) {
