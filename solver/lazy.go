@@ -63,6 +63,7 @@ type need struct {
 	text  string
 	known bool
 	meets []*offered
+	left  []Candidate // of an answer that was not taken in to the end
 }
 
 // An offered is a candidate and, once known, its requirements.
@@ -126,13 +127,14 @@ func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*S
 	}
 	ctx, cancel := bounded(ctx, &opts.Options)
 	defer cancel()
-	roots, err := l.wanted(ctx, needs)
+	poll := &poll{ctx: ctx}
+	roots, err := l.wanted(poll, needs)
 	if err != nil {
 		return nil, err
 	}
 	own := opts.Options
 	own.Timeout = 0
-	k := l.state(roots)
+	k := l.state(poll, roots)
 	for round := 0; ; round++ {
 		s, err := Solve(ctx, k.p, &own)
 		var open []*offered
@@ -141,13 +143,16 @@ func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*S
 		} else if !errors.As(err, new(*UnsatError)) {
 			return nil, err
 		}
+		if poll.ended {
+			return nil, &IncompleteError{Err: ctx.Err()}
+		}
 		if len(open) == 0 && round > 0 { // what was added bit by bit is stated as if it had been known
-			s, err = Solve(ctx, l.state(roots).p, &own)
+			s, err = Solve(ctx, l.state(poll, roots).p, &own)
 		}
 		if len(open) == 0 {
 			return s, err
 		}
-		if err := l.learn(ctx, open); err != nil {
+		if err := l.learn(poll, open); err != nil {
 			return nil, err
 		}
 		k.grow()
@@ -173,7 +178,8 @@ func batch(round int, ahead bool) int {
 //
 // The error is that of Solve, or reports that the needs can be met.
 func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOptions) (*Explanation, error) {
-	roots, err := l.wanted(ctx, needs)
+	poll := &poll{ctx: ctx}
+	roots, err := l.wanted(poll, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +189,7 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 		} else if !errors.As(err, new(*UnsatError)) {
 			return nil, err
 		}
-		k := l.state(roots)
+		k := l.state(poll, roots)
 		x, err := newUnsatError(k.p, nil, func(Var) bool { return true }).Explain(ctx, options)
 		if err != nil {
 			return nil, err
@@ -196,7 +202,7 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 			}
 		}
 		slices.Sort(told.drop)
-		without := k.p.changed(&poll{ctx: ctx}, &told)
+		without := k.p.changed(poll, &told)
 		if without == nil {
 			return nil, &IncompleteError{Err: ctx.Err()}
 		}
@@ -210,10 +216,13 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 		for _, f := range x.Fixes {
 			open = append(open, k.open(f.Solution, math.MaxInt)...)
 		}
-		if len(open) == 0 {
+		switch {
+		case poll.ended:
+			return nil, &IncompleteError{Err: ctx.Err()}
+		case len(open) == 0:
 			return x, nil
 		}
-		if err := l.learn(ctx, open); err != nil {
+		if err := l.learn(poll, open); err != nil {
 			return nil, err
 		}
 	}
@@ -222,104 +231,146 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 // Everything asks the source about everything that the needs can lead to, and
 // returns it as a problem. The error is that of the source, wrapped, or of ctx.
 func (l *Lazy) Everything(ctx context.Context, needs []string) (*Problem, error) {
-	roots, err := l.wanted(ctx, needs)
+	poll := &poll{ctx: ctx}
+	roots, err := l.wanted(poll, needs)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		k := l.state(roots)
-		open := slices.DeleteFunc(slices.Clone(k.vars), (*offered).complete)
-		if len(open) == 0 {
+		k := l.state(poll, roots)
+		var open []*offered
+		for _, o := range k.vars {
+			if !poll.spend(1+len(o.needs)+len(o.excludes)) && !o.complete() {
+				open = append(open, o)
+			}
+		}
+		switch {
+		case poll.ended:
+			return nil, &IncompleteError{Err: ctx.Err()}
+		case len(open) == 0:
 			return k.p, nil
 		}
-		if err := l.learn(ctx, open); err != nil {
+		if err := l.learn(poll, open); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // wanted returns the needs, with their candidates.
-func (l *Lazy) wanted(ctx context.Context, texts []string) ([]*need, error) {
-	needs := l.find(texts)
-	return needs, l.meet(ctx, needs)
+func (l *Lazy) wanted(poll *poll, texts []string) ([]*need, error) {
+	needs := l.find(poll, texts)
+	return needs, l.meet(poll, needs)
 }
 
-// find returns the needs with the given texts.
-func (l *Lazy) find(texts []string) []*need {
-	all := make([]*need, len(texts))
-	for i, text := range texts {
+// textSteps is what it takes to find something by its text.
+const textSteps = 16
+
+// find returns the needs with the given texts, or only some if the poll is over.
+func (l *Lazy) find(poll *poll, texts []string) []*need {
+	all := make([]*need, 0, len(texts))
+	for _, text := range texts {
+		if poll.spend(textSteps) {
+			break
+		}
 		if l.needs[text] == nil {
 			l.needs[text] = &need{text: text}
 		}
-		all[i] = l.needs[text]
+		all = append(all, l.needs[text])
 	}
 	return all
 }
 
 // learn asks for the requirements of the candidates, and for what meets them.
-func (l *Lazy) learn(ctx context.Context, open []*offered) error {
+func (l *Lazy) learn(poll *poll, open []*offered) error {
 	var ask []*offered
 	var names []string
 	in := make(map[*offered]bool)
 	for _, o := range open {
-		if !o.known && !in[o] {
+		if poll.spend(textSteps); !o.known && !in[o] {
 			in[o] = true
 			ask, names = append(ask, o), append(names, o.Name)
 		}
 	}
-	if len(ask) > 0 {
+	if len(ask) > 0 && !poll.ended {
 		l.asked.Calls++
-		l.asked.Candidates += len(ask)
-		all, err := l.source.Requirements(ctx, names)
-		if err := answered(ctx, "requirements", names, len(all), err); err != nil {
+		all, err := l.source.Requirements(poll.ctx, names)
+		if err := answered(poll.ctx, "requirements", names, len(all), err); err != nil {
 			return err
 		}
 		for i, o := range ask {
-			o.known, o.needs, o.excludes = true, l.find(all[i].Needs), l.find(all[i].Excludes)
+			needs, excludes := l.find(poll, all[i].Needs), l.find(poll, all[i].Excludes)
+			if poll.ended {
+				break
+			}
+			o.known, o.needs, o.excludes = true, needs, excludes
+			l.asked.Candidates++
 		}
 	}
 	var needs []*need
 	for _, o := range open {
+		poll.spend(len(o.needs) + len(o.excludes))
 		needs = append(append(needs, o.needs...), o.excludes...)
 	}
-	return l.meet(ctx, needs)
+	return l.meet(poll, needs)
 }
 
 // meet asks for the candidates of the needs, if they are not known yet.
-func (l *Lazy) meet(ctx context.Context, needs []*need) error {
-	var ask []*need
+func (l *Lazy) meet(poll *poll, needs []*need) error {
+	var open, ask []*need
 	var texts []string
 	in := make(map[*need]bool)
 	for _, n := range needs {
-		if !n.known && !in[n] {
-			in[n] = true
+		if poll.spend(textSteps); n.known || in[n] {
+			continue
+		}
+		in[n] = true
+		if open = append(open, n); n.left == nil {
 			ask, texts = append(ask, n), append(texts, n.text)
 		}
 	}
-	if len(ask) == 0 {
-		return nil
-	}
-	l.asked.Calls++
-	l.asked.Needs += len(ask)
-	all, err := l.source.Candidates(ctx, texts)
-	if err := answered(ctx, "candidates", texts, len(all), err); err != nil {
-		return err
-	}
-	for i, n := range ask {
-		var meets []*offered
-		for _, c := range all[i] {
-			o := l.candidates[c.Name]
-			if o == nil {
-				o = &offered{Candidate: c}
-				l.candidates[c.Name] = o
-			}
-			if o.Slot != c.Slot {
-				return fmt.Errorf("solver: the source says that %q takes up %q, and before that it takes up %q: it must say the same each time", c.Name, c.Slot, o.Slot)
-			}
-			meets = append(meets, o)
-			o.meets = append(o.meets, n)
+	if len(ask) > 0 && !poll.ended {
+		l.asked.Calls++
+		all, err := l.source.Candidates(poll.ctx, texts)
+		if err := answered(poll.ctx, "candidates", texts, len(all), err); err != nil {
+			return err
 		}
-		n.known, n.meets = true, meets
+		for i, n := range ask {
+			n.left = all[i]
+		}
+	}
+	for _, n := range open {
+		if err := l.take(poll, n); err != nil {
+			return err
+		}
+	}
+	if poll.ended {
+		return &IncompleteError{Err: poll.ctx.Err()}
+	}
+	return nil
+}
+
+// take takes in the answer about a need. If the poll ends, calling it again
+// continues.
+func (l *Lazy) take(poll *poll, n *need) error {
+	for ; len(n.left) > 0; n.left = n.left[1:] {
+		if poll.spend(2 * textSteps) {
+			return nil
+		}
+		c := n.left[0]
+		o := l.candidates[c.Name]
+		if o == nil {
+			o = &offered{Candidate: c}
+			l.candidates[c.Name] = o
+		}
+		if o.Slot != c.Slot {
+			return fmt.Errorf("solver: the source says that %q takes up %q, and before that it takes up %q: it must say the same each time", c.Name, c.Slot, o.Slot)
+		}
+		n.meets = append(n.meets, o)
+		o.meets = append(o.meets, n)
+	}
+	if !poll.ended {
+		n.known, n.left = true, nil
+		l.asked.Needs++
 	}
 	return nil
 }
@@ -335,138 +386,6 @@ func answered(ctx context.Context, what string, of []string, n int, err error) e
 		return fmt.Errorf("solver: the source was asked for the %s of %d things, and told those of %d", what, len(of), n)
 	}
 	return nil
-}
-
-// A known is what a Lazy knows about some needs, as a problem.
-type known struct {
-	p    *Problem
-	vars []*offered // by variable, from 1
-	by   map[*offered]Var
-	sets map[*need]Set
-
-	stated  []bool          // by variable, from 1: its requirements are in the problem
-	barred  int             // how many of vars have been looked at for bars
-	barring map[*need][]Var // what excludes a need
-	slots   map[string]*slot
-	filled  []*slot // those with more than was stated, in order
-}
-
-// A slot is what takes up one slot.
-type slot struct {
-	vars  []Var
-	dirty bool // there is more than was stated
-}
-
-// state states what is known, breadth first: what needs something comes before
-// what it needs.
-func (l *Lazy) state(roots []*need) *known {
-	k := &known{p: &Problem{}, by: make(map[*offered]Var), sets: make(map[*need]Set), barring: make(map[*need][]Var), slots: make(map[string]*slot)}
-	for _, n := range roots {
-		var lits []Lit
-		for _, v := range k.meeting(n) {
-			lits = append(lits, v.Yes())
-		}
-		k.p.Any(lits, wanted(n.text))
-	}
-	k.grow()
-	return k
-}
-
-// grow adds what has become known: it only adds constraints, so that a slot may
-// be stated again with more candidates.
-func (k *known) grow() {
-	for at := 0; at < len(k.vars); at++ {
-		o := k.vars[at]
-		if k.stated[at] || !o.complete() {
-			continue
-		}
-		k.stated[at] = true
-		for _, n := range o.needs {
-			if k.sets[n] == 0 {
-				k.sets[n] = k.p.Set(k.meeting(n))
-			}
-			k.p.DependOn(Var(at+1), k.sets[n], sourced{o, n})
-		}
-		for _, n := range o.excludes {
-			k.barring[n] = append(k.barring[n], Var(at+1))
-			for _, other := range n.meets {
-				if v := k.by[other]; v != 0 && int(v) <= k.barred {
-					k.exclude(Var(at+1), v)
-				}
-			}
-		}
-	}
-	for ; k.barred < len(k.vars); k.barred++ {
-		o, v := k.vars[k.barred], Var(k.barred+1)
-		for _, n := range o.meets {
-			for _, by := range k.barring[n] {
-				k.exclude(by, v)
-			}
-		}
-		if o.Slot == "" {
-			continue
-		}
-		s := k.slots[o.Slot]
-		if s == nil {
-			s = &slot{}
-			k.slots[o.Slot] = s
-		}
-		if s.vars = append(s.vars, v); len(s.vars) > 1 && !s.dirty {
-			s.dirty = true
-			k.filled = append(k.filled, s)
-		}
-	}
-	for _, s := range k.filled {
-		k.p.Limit(1, s.vars, nil)
-		s.dirty = false
-	}
-	k.filled = k.filled[:0]
-}
-
-// exclude states that one candidate excludes another.
-func (k *known) exclude(by, v Var) {
-	if by != v {
-		k.p.Exclude(by, v, nil)
-	}
-}
-
-// meeting returns the variables of the candidates that meet a need, and creates
-// those that do not exist yet.
-func (k *known) meeting(n *need) []Var {
-	vars := make([]Var, len(n.meets))
-	for i, o := range n.meets {
-		if k.by[o] == 0 {
-			k.by[o] = k.p.NewVar(o.Name)
-			k.vars, k.stated = append(k.vars, o), append(k.stated, false)
-		}
-		vars[i] = k.by[o]
-	}
-	return vars
-}
-
-// open returns the candidates of a selection to ask about: those that are sure,
-// and that many others; none if all of them are known.
-func (k *known) open(s *Solution, most int) []*offered {
-	var open []*offered
-	sure := make([]bool, len(k.vars)+1) // in every answer to the known part
-	for _, d := range s.log {
-		lits := k.p.litsOf(&k.p.cons[d.con])
-		if !lits[0].Selects() {
-			sure[d.pick] = len(lits) == 2 && sure[lits[0].Var()]
-		} else {
-			sure[d.pick] = len(lits) == 1
-		}
-		o := k.vars[d.pick-1]
-		switch {
-		case o.complete():
-		case sure[d.pick]:
-			open = append(open, o)
-		case most > 0:
-			most--
-			open = append(open, o)
-		}
-	}
-	return open
 }
 
 // wanted is the reason why something must meet a need.

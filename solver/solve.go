@@ -53,7 +53,7 @@ type Options struct {
 // conflict-driven clause learning, limited to the independent piece of the
 // problem concerned and to what the requirements reach. The worst case is
 // exponential: bound it by ctx or opts. Solve returns within a few milliseconds
-// of the end of ctx.
+// of processor time after the end of ctx, as everything here does that is given one.
 func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 	if opts == nil {
 		opts = &Options{}

@@ -271,6 +271,7 @@ func measureStretches(t *testing.T) {
 // not count; nil means that there is nothing to do.
 type work struct {
 	name  string
+	what  string // is asked
 	begin func() (do func(ctx context.Context) error)
 }
 
@@ -316,7 +317,7 @@ func worksOn(name string, make func() *solver.Problem) []work {
 	})
 	var all []work
 	add := func(what string, begin func() func(context.Context) error) {
-		all = append(all, work{name + ", " + what, begin})
+		all = append(all, work{name + ", " + what, what, begin})
 	}
 	ask := func(what string, do func(ctx context.Context, p *solver.Problem) error) {
 		add(what, func() func(context.Context) error {
@@ -353,14 +354,18 @@ func worksOn(name string, make func() *solver.Problem) []work {
 			return err
 		}
 	})
-	add("Explain", func() func(context.Context) error {
-		_, err := solved()
-		var unsat *solver.UnsatError
-		if !errors.As(err, &unsat) {
-			return nil
-		}
-		return func(ctx context.Context) error { _, err := unsat.Explain(ctx, nil); return err }
-	})
+	refused := func(what string, do func(ctx context.Context, e *solver.UnsatError) error) {
+		add(what, func() func(context.Context) error {
+			_, err := solved()
+			var unsat *solver.UnsatError
+			if !errors.As(err, &unsat) {
+				return nil
+			}
+			return func(ctx context.Context) error { return do(ctx, unsat) }
+		})
+	}
+	refused("Explain", func(ctx context.Context, e *solver.UnsatError) error { _, err := e.Explain(ctx, nil); return err })
+	refused("Core", func(ctx context.Context, e *solver.UnsatError) error { _, _, err := e.Core(ctx, nil); return err })
 	least := sync.OnceValues(func() (*solver.Optimum, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
