@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -154,9 +153,9 @@ func about(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, 
 			return err
 		}
 	} else {
-		var b bytes.Buffer
+		b := page.NewBuffer(c.Stdout)
 		for _, id := range facts {
-			describe(&b, d, id)
+			describe(b, d, id)
 		}
 		if _, err := c.Stdout.Write(b.Bytes()); err != nil {
 			return err

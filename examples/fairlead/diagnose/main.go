@@ -3,10 +3,9 @@
 package diagnose
 
 import (
-	"bytes"
-
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/diagnosing"
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 )
 
@@ -60,11 +59,11 @@ func run(c *args.Call) error {
 	case "svg":
 		err = diagnosing.Drawing(&d.Graph).WriteSVG(c.Stdout)
 	default:
-		var b bytes.Buffer
+		b := page.NewBuffer(c.Stdout)
 		if *all {
-			whole(&b, d)
+			whole(b, d)
 		} else {
-			Screen(&b, d)
+			Screen(b, d)
 		}
 		_, err = c.Painted(args.Leading(tones)).Write(b.Bytes())
 	}

@@ -13,18 +13,18 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// lines is how many lines a first screen has at most.
+// lines is how many lines a first screen has at most; more on a terminal that is narrower than usual.
 const lines = 15
 
 // Screen writes the first screen of a diagnosis: the verdict, causes by name, how far each part is,
 // what to do, and what is not known, in at most 15 lines. Commands are never cut.
 func Screen(w io.Writer, d *diagnosis.Diagnosis) {
-	var head, tail bytes.Buffer
-	verdict(&head, d)
-	diagnosing.Causes(&head, d, 3)
-	stages(&head, d, 5)
-	unknown(&tail, d, 2)
-	room := lines - bytes.Count(head.Bytes(), []byte("\n")) - bytes.Count(tail.Bytes(), []byte("\n"))
+	head, tail := page.NewBuffer(w), page.NewBuffer(w)
+	verdict(head, d)
+	diagnosing.Causes(head, d, 3)
+	stages(head, d, 5)
+	unknown(tail, d, 2)
+	room := max(lines, lines*page.Width/page.Columns(w)) - bytes.Count(head.Bytes(), []byte("\n")) - bytes.Count(tail.Bytes(), []byte("\n"))
 	w.Write(head.Bytes())
 	diagnosing.Steps(w, d, room)
 	w.Write(tail.Bytes())

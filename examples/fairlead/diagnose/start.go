@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,8 +57,8 @@ func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {
 	if form == "json" {
 		err = c.JSON(a)
 	} else {
-		var b bytes.Buffer
-		a.write(&b)
+		b := page.NewBuffer(c.Stdout)
+		a.write(b)
 		_, err = c.Painted(args.Leading(tones)).Write(b.Bytes())
 	}
 	if err == nil && a.May != "yes" && a.May != "done" {

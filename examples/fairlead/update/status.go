@@ -1,7 +1,6 @@
 package update
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -106,7 +105,7 @@ var tones = map[string]args.Colour{
 }
 
 func printStatus(to io.Writer, r *cvo.Report, why *diagnosing.Advice, all bool) error {
-	w := new(bytes.Buffer)
+	w := page.NewBuffer(to)
 	first(w, r, why)
 	why.Tell(w, all)
 	if r.Target != "" {

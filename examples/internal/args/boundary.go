@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -24,6 +27,7 @@ type boundary struct {
 	line     []byte                                          // begun
 	paint    func(line []byte) (from, to int, colour Colour) // may be nil
 	document bool
+	columns  string // the environment variable COLUMNS
 }
 
 // Write implements io.Writer. An error is that of to; the text may have been kept.
@@ -40,8 +44,11 @@ func (b *boundary) Write(text []byte) (int, error) {
 		return len(text), nil
 	}
 	var out bytes.Buffer
+	width := b.Columns()
 	for line := range bytes.Lines(append(b.line, text[:end]...)) {
-		out.Write(b.safe(line))
+		for _, part := range b.wrap(line, width) {
+			out.Write(b.safe(part))
+		}
 	}
 	b.line = append([]byte(nil), text[end:]...)
 	if _, err := b.to.Write(out.Bytes()); err != nil {
@@ -63,6 +70,39 @@ func (b *boundary) flush() error {
 
 // IsTerminal implements Terminal.
 func (b *boundary) IsTerminal() bool { return isTerminal(b.to) }
+
+// The narrowest and the widest line on a terminal: longer ones are hard to read.
+const narrowest, widest = 60, 200
+
+// Columns implements Terminal: between 60 and 200. On a terminal, the environment variable COLUMNS
+// wins, as in other programs.
+func (b *boundary) Columns() int {
+	if !isTerminal(b.to) {
+		return 0
+	}
+	n, err := strconv.Atoi(b.columns)
+	if err != nil || n <= 0 {
+		n = width(b.to)
+	}
+	if n <= 0 {
+		return 0
+	}
+	return min(max(n, narrowest), widest)
+}
+
+// wrap breaks a line at words if it is wider than the terminal; the rest is indented. The width 0
+// breaks nothing.
+func (b *boundary) wrap(line []byte, width int) (parts [][]byte) {
+	if b.document || width == 0 || utf8.RuneCount(line) <= width+1 {
+		return [][]byte{line}
+	}
+	body := strings.TrimLeft(string(line), " ")
+	margin := string(line[:len(line)-len(body)])
+	for _, part := range page.Wrap(margin, margin+"  ", body, width) {
+		parts = append(parts, []byte(part+"\n"))
+	}
+	return parts
+}
 
 // marks are what a CI job obeys anywhere in a line.
 var marks = regexp.MustCompile(`(?i)##(?:vso|teamcity)?\[`)

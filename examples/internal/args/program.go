@@ -129,6 +129,9 @@ func (c *Command) run(call *Call) int {
 	call.Usage, call.configured = c.Usage, c.Configured
 	if c.Settings != nil {
 		call.settings = c.Settings
+		if out, ok := call.Stdout.(*boundary); ok && c.Settings.Getenv != nil {
+			out.columns = c.Settings.Getenv("COLUMNS")
+		}
 	}
 	if len(c.Commands) > 0 {
 		return c.dispatch(call)

@@ -10,11 +10,12 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Terminal is a writer that reports whether it is a terminal. A file does not need this
-// method: a character device counts as a terminal.
+// Terminal is a writer that reports whether it is a terminal, and how wide. A file does not
+// need these methods: a character device counts as a terminal, and the system knows its width.
 type Terminal interface {
 	io.Writer
 	IsTerminal() bool // whether it is a terminal
+	Columns() int     // its width; 0: unknown
 }
 
 // isTerminal reports whether a writer is a terminal.
@@ -27,6 +28,19 @@ func isTerminal(w io.Writer) bool {
 		return err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
 	return false
+}
+
+// width returns the columns of a terminal; 0 if w is none, or its width is unknown.
+func width(w io.Writer) int {
+	switch w := w.(type) {
+	case Terminal:
+		return w.Columns()
+	case *os.File:
+		if isTerminal(w) {
+			return columns(w)
+		}
+	}
+	return 0
 }
 
 // The sequence that moves the cursor to the beginning of its line and clears the line.
@@ -131,6 +145,9 @@ func (b beside) Write(text []byte) (int, error) {
 
 // IsTerminal implements Terminal.
 func (b beside) IsTerminal() bool { return isTerminal(b.to) }
+
+// Columns implements Terminal.
+func (b beside) Columns() int { return width(b.to) }
 
 // watched makes a call show what it is doing if standard error is a terminal. The line
 // is erased when end returns.

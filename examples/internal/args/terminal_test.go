@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
 )
 
 // screen is a terminal or a plain file.
@@ -19,6 +20,7 @@ type screen struct {
 }
 
 func (s *screen) IsTerminal() bool { return s.terminal }
+func (s *screen) Columns() int     { return 72 }
 
 // worker is a program that takes its time.
 func worker(env map[string]string) args.Program {
@@ -60,6 +62,28 @@ func work(t *testing.T, env map[string]string, stdout, stderr bool) (out, errs s
 		out, errs = o.String(), e.String()
 	})
 	return out, errs
+}
+
+// Prose is as wide as a terminal, and of a fixed width elsewhere; COLUMNS wins on a terminal.
+func TestColumns(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		columns  string
+		widest   int
+	}{{true, "", 72}, {true, "90", 90}, {true, "0", 72}, {true, "wide", 72}, {true, "10", 60}, {true, "9999", 200}, {false, "90", 100}} {
+		out := &screen{terminal: c.terminal}
+		status := (&args.Command{
+			Name: "fold", Settings: &args.Settings{Getenv: func(name string) string { return map[string]string{"COLUMNS": c.columns}[name] }},
+			Run: func(call *args.Call) error {
+				page.Fold(call.Stdout, "note: ", strings.Repeat("x ", 300))
+				return nil
+			},
+		}).Program("fold")(context.Background(), nil, strings.NewReader(""), out, io.Discard)
+		line, _, _ := strings.Cut(out.String(), "\n")
+		if got := len(line); status != 0 || got > c.widest || got < c.widest-1 {
+			t.Errorf("terminal %t, COLUMNS=%q: status %d, %d columns, want %d", c.terminal, c.columns, status, got, c.widest)
+		}
+	}
 }
 
 // A call that takes more than a second is shown on a terminal, and erased; not in a pipe.

@@ -137,11 +137,11 @@ func Causes(w io.Writer, d *diagnosis.Diagnosis, most int) {
 // than without a step.
 func Steps(w io.Writer, d *diagnosis.Diagnosis, room int) {
 	for _, or := range []int{len(d.Steps), 1, 0} {
-		var b bytes.Buffer
-		left := some(&b, d, room, or)
+		b := page.NewBuffer(w)
+		left := some(b, d, room, or)
 		if left == 0 || or == 0 {
 			if left > 0 {
-				words.Fprintf(&b, "and %s; -v shows them\n", words.Count(left, "more step", "more steps"))
+				words.Fprintf(b, "and %s; -v shows them\n", words.Count(left, "more step", "more steps"))
 			}
 			w.Write(b.Bytes())
 			return
@@ -152,8 +152,8 @@ func Steps(w io.Writer, d *diagnosis.Diagnosis, room int) {
 // some writes as many steps as there is room for, the first ones with what helps instead, and returns how many are left.
 func some(w io.Writer, d *diagnosis.Diagnosis, room, or int) (left int) {
 	for i := range d.Steps {
-		var b bytes.Buffer
-		Step(&b, i, &d.Steps[i], i < or)
+		b := page.NewBuffer(w)
+		Step(b, i, &d.Steps[i], i < or)
 		if i == len(d.Steps)-1 && d.Rest {
 			b.WriteString("      then nothing: the rest goes on by itself\n")
 		}

@@ -14,6 +14,7 @@ func TestFold(t *testing.T) {
 		{"a: ", "one  two", "a: one two\n"},
 		{"a: ", "", "a: \n"},
 		{"ä: ", "one " + long + " two", "ä: one\n   " + long + "\n   two\n"},
+		{"to do: ", strings.Repeat("when it is done, ", 5) + "kubectl -n shop patch pdb db -p '{\"spec\": {}}'; then it goes on", "to do: " + strings.TrimSpace(strings.Repeat("when it is done, ", 5)) + "\n       kubectl -n shop patch pdb db -p '{\"spec\": {}}'; then it goes on\n"},
 		{"", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + " z", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + "\n  z\n"},
 	} {
 		var out strings.Builder
