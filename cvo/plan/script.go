@@ -20,9 +20,9 @@ func (p *Plan) WriteScript(w io.Writer) error {
 	b.WriteString("check() {\n\tprintf '   done when: %s\\n   is it? [y] ' \"$1\"\n\tread -r answer\n\t[ \"$answer\" = y ]\n}\n")
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		fmt.Fprintf(&b, "\necho %s\n", shell.Quote(fmt.Sprintf("%d. %s", i+1, s)))
+		fmt.Fprintf(&b, "\n%s\n", shell.Print(fmt.Sprintf("%d. %s", i+1, s)))
 		for _, u := range s.Unseen {
-			fmt.Fprintf(&b, "echo %s\n", shell.Quote("   unknown: "+u.What+"; to find out: "+u.Command))
+			fmt.Fprintln(&b, shell.Print("   unknown: "+u.What+"; to find out: "+u.Command))
 		}
 		for _, t := range s.First {
 			t.write(&b)
@@ -38,7 +38,7 @@ func (p *Plan) WriteScript(w io.Writer) error {
 }
 
 func (t *Task) write(b *strings.Builder) {
-	fmt.Fprintf(b, "echo %s\n", shell.Quote("   "+t.What))
+	fmt.Fprintln(b, shell.Print("   "+t.What))
 	command(b, t.Command)
 	if t.After != "" {
 		fmt.Fprintf(b, "check %s\n", shell.Quote(t.After))
@@ -52,5 +52,5 @@ func command(b *strings.Builder, text string) {
 		b.WriteString(text + "\n")
 		return
 	}
-	fmt.Fprintf(b, "echo %s\n", shell.Quote("   to do: "+text))
+	fmt.Fprintln(b, shell.Print("   to do: "+text))
 }

@@ -51,6 +51,9 @@ func hostileRun(t *testing.T, stubs *stubs, seed int) {
 	defer t.Chdir(stubs.home)
 	for i := range 2 {
 		line := p.words(calls[(seed*2+i)%len(calls)])
+		if at := slices.Index(line, "json"); at > 0 && line[at-1] == "-o" && r.IntN(3) == 0 {
+			line[at] = "yaml"
+		}
 		check := &sinks{t: t, p: p, line: line, name: fmt.Sprintf("seed %d: %q", seed, line), stubs: stubs}
 		out, errs, status := output(t, line...)
 		if status < 0 || status > 2 {
@@ -83,6 +86,9 @@ func form(line []string) string {
 		return line[i+1]
 	}
 	name := strings.Join(line[:2], " ")
+	if slices.Contains(line, "-fix") {
+		return "patch"
+	}
 	switch name {
 	case "catalog release":
 		return "markdown"
@@ -127,7 +133,7 @@ func (s *sinks) text(out string) {
 		if strings.HasPrefix(body, "::") || strings.Contains(line, "##[") || strings.Contains(strings.ToLower(line), "##vso[") {
 			s.errorf("a CI job would obey: %q", line)
 		}
-		for _, at := range regexp.MustCompile(`(?:^|[\s(:])(oc|kubectl) `).FindAllStringSubmatchIndex(line, -1) {
+		for _, at := range regexp.MustCompile(`(?:^|[\s(:])(oc|kubectl|printf|virtctl|curl) `).FindAllStringSubmatchIndex(line, -1) {
 			s.stubs.run(s, strings.TrimSpace(line[at[2]:]))
 		}
 	}
@@ -151,6 +157,14 @@ func (s *sinks) document(form, out string, status int) {
 		return
 	}
 	switch form {
+	case "sh":
+		s.stubs.script(s, out)
+	case "github":
+		for line := range strings.Lines(out) {
+			if !regexp.MustCompile(`^::(?:error|warning|notice) (?:file=[^:,]*,line=\d+,col=\d+,)?title=[a-z0-9-]+::`).MatchString(line) {
+				s.errorf("-o github: %q", line)
+			}
+		}
 	case "json", "sarif", "jsonl":
 		d := json.NewDecoder(strings.NewReader(out))
 		for {
@@ -163,6 +177,9 @@ func (s *sinks) document(form, out string, status int) {
 			}
 		}
 	case "yaml":
+		if strings.HasPrefix(out, "- ") { // the reader takes objects
+			out = "list:\n" + out
+		}
 		if _, err := (&poison{r: s.p.r, become: map[string]string{}}).file([]byte(out), "out.yaml"); err != nil {
 			s.errorf("-o yaml: %v\n%s", err, out)
 		}
@@ -198,8 +215,8 @@ func (s *sinks) document(form, out string, status int) {
 
 // stubs are programs that record how they are called, in place of those that commands name.
 type stubs struct {
-	sh, home, path, log string
-	calls               int // of the stubs, with a hostile argument
+	sh, home, path, log, stdin string
+	calls                      int // of the stubs, with a hostile argument
 }
 
 func newStubs(t *testing.T) *stubs {
@@ -212,9 +229,11 @@ func newStubs(t *testing.T) *stubs {
 		t.Fatal(err)
 	}
 	s := &stubs{sh: sh, home: home, path: t.TempDir()}
+	s.stdin = filepath.Join(s.path, "stdin")
 	s.log = filepath.Join(s.path, "log")
-	for _, name := range []string{"oc", "kubectl"} {
-		script := "#!" + sh + "\nprintf '%s\\0' " + name + " \"$@\" '' >>'" + s.log + "'\n"
+	for _, name := range []string{"oc", "kubectl", "virtctl", "curl"} {
+		script := "#!" + sh + "\nprintf '%s\\0' " + name + " \"$@\" '' >>'" + s.log + "'\n" +
+			"case \" $* \" in *' -f - '*) while IFS= read -r line; do printf '%s\\n' \"$line\" >>'" + s.stdin + "'; done;; esac\n"
 		if err := os.WriteFile(filepath.Join(s.path, name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -237,6 +256,47 @@ func (x *stubs) run(s *sinks, line string) {
 	out, _ := cmd.CombinedOutput() // prose after the command fails
 	if found, _ := os.ReadDir(dir); len(found) > 0 {
 		s.errorf("this command runs something else: %s\n%s", line, out)
+	}
+	x.judge(s, line)
+}
+
+// script lets a shell run a whole script, and answers every question with yes: what it prints is
+// judged as the text of a verb is, and what it calls as commands are.
+func (x *stubs) script(s *sinks, text string) {
+	s.t.Helper()
+	os.Remove(x.log)
+	dir := s.t.TempDir()
+	file := filepath.Join(x.path, "script")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(x.sh, file)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, []string{"PATH=" + x.path, "HOME=" + dir}, strings.NewReader(strings.Repeat("y\n", 1000))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.errorf("the script fails: %v\n%s\n%s", err, text, out)
+	}
+	if found, _ := os.ReadDir(dir); len(found) > 0 {
+		s.errorf("the script runs something else:\n%s", text)
+	}
+	x.judge(s, text)
+	if shown := string(out); words.Visible(shown) != shown {
+		s.errorf("the script prints control characters: %q", shown)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(strings.TrimSpace(line), "FORGED") {
+			s.errorf("a name begins a line that the script prints: %q", line)
+		}
+	}
+}
+
+// judge judges what the stubs recorded.
+func (x *stubs) judge(s *sinks, line string) {
+	s.t.Helper()
+	objects, _ := os.ReadFile(x.stdin)
+	os.Remove(x.stdin)
+	if len(objects) > 0 && (!json.Valid(objects) || bytes.Contains(objects, []byte(`"kind":"Pwned`))) {
+		s.errorf("%s creates something else: %s", line, objects)
 	}
 	log, _ := os.ReadFile(x.log)
 	for call := range bytes.SplitSeq(log, []byte("\x00\x00")) {

@@ -22,7 +22,7 @@ import (
 // is never the beginning of a line of text that is printed.
 var hostile = []string{
 	"$(touch PWNED)", "`touch PWNED`", "'; touch PWNED; '", "\"; touch PWNED; \"", "\ntouch PWNED\n", "&& touch PWNED", "| touch PWNED", "> PWNED", "${IFS}touch", "*", "~root", "!!", "\\", "=ls", " a  b ", "#",
-	"--selector=", "-A", "--all", "-",
+	"--selector=", "-A", "--all", "-", `\033[2J`, `\c`, `\x1b[31m`, `x\`, `\nFORGED`, "' '", `","kind":"Pwned`,
 	"\x1b[31m\x1b]0;title\x07", "\u009b2J", "\u202eevil", "\u2028", "\r", "\t", "\x7f", "\U000e0041", "\x00",
 	"\nFORGED no problem was found\n", "\n::add-mask::x\n", "\r\n##[error]x", "##vso[task.complete]", "%0A::error::x", "::stop-commands::x",
 	"<script>FORGED</script>", "</svg><img src=x onerror=FORGED>", "[l](javascript:FORGED)", "| a | b |", "\n\n# FORGED\n\n", "```\nFORGED\n```", "</pre>", "\"]; click n0 href \"javascript:FORGED\"", "%s%d%n", "{{.}}", "NODE", "COMMAND",
@@ -249,17 +249,123 @@ catalog deprecate old shop stable -message {old} -n
 catalog channel old shop fork stable {next} -n
 catalog init {shop2}
 catalog dockerfile {absent}
+diagnose cluster.yaml -to 4.18.2 -at 2026-05-01T09:00:00Z
+diagnose cluster.yaml -at 2026-05-01T09:00:00Z -o svg
+explain cluster.yaml pod/{db-0} -n {shop} -v
+explain cluster.yaml pdb/{web} -n {shop}
+explain cluster.yaml machine/{machine-w0} -n openshift-machine-api
+explain cluster.yaml subscription/{shop} -n {shop}
+explain cluster.yaml csv/{shop.v1.0.0} -n {shop}
+resolve -cluster cluster.yaml -catalog community=new -namespace {shop} -global {marketplace} -at 2026-05-01T09:00:00Z -v
+resolve -cluster cluster.yaml -catalog community=new -impact community=old
+resolve -cluster cluster.yaml -catalog community=new -adopt {shop.v1.0.0}
+resolve -batch cases.jsonl -catalog c=old
+resolve shop -catalog c=new -catalog d=old,priority=1 -installed {shop.v1.0.0} -cross-catalog -no-downgrades -stay-on-channel -not-excludes -timeout 1s
+resolve shop/{stable} -catalog c=new -only {shop} -prefer fewest-changes
+resolve shop -catalog c=new -installed shop.v1.0.0 -path {shop}
+resolve shop -catalog c=new -lock lock.yaml
+resolve shop -catalog c=new -lock lock.json -relock
+operators cluster.yaml -at 2026-05-01T09:00:00Z -v -namespace {shop} -global {marketplace}
+operators cluster.yaml -minor next
+operators cluster.yaml -minor 4.19 -o json
+operators cluster.yaml -of csv/{shop}/{shop.v1.0.0}
+operators cluster.yaml -of subscription/{shop}/{shop}
+operators cluster.yaml -uninstall {shop}/{shop}
+operators cluster.yaml -refresh {shop}/{shop}
+catalog validate new -o github
+catalog validate new -fix -n
+catalog graph old shop -channel {stable} -o svg
+catalog path old shop 1.0.0 2.0.0 -channel {stable} -rules v1
+catalog diff old new -fix -n
+catalog release old new -o github
+catalog release old new -report report.md -sarif report.sarif -pictures pictures -with other=old
+catalog filter old -package {shop}/{stable} -newest 1 -default {shop}={beta} -no-dependencies -o jsonl
+catalog filter old -to filtered -o json
+catalog merge old new -base old -n
+catalog merge old new -prefer last -o jsonl
+catalog merge old new -prefer last -to merged -o json
+catalog convert old -csv-metadata -to converted -o json
+catalog render bundle -image {registry/shop:2.0.0} -csv-metadata -lenient -o json
+catalog template basic new/catalog.yaml -catalog old -bundle {registry/shop:2.0.0}=bundle -image {registry/shop:2.0.0} -csv-metadata -lenient -o json
+catalog untemplate old -o json
+catalog bundle validate bundle -v1 -lint -lenient -kube-version 1.31.0 -suite operatorhub -suite community -suite multiarch -platforms platforms.json -dockerfile Dockerfile
+catalog bundle validate bundle -lint -o json
+catalog bundle validate bundle -o sarif
+catalog bundle generate bundle -package {shop} -channel {stable} -default {stable}
+catalog packagemanifest old -name {community} -namespace {marketplace} -o json
+catalog add old bundle -channel {stable} -image {registry/shop:2.0.0} -csv-metadata -n
+catalog deprecate old shop stable -undo -n
+catalog init {shop2} -default-channel {stable} -description new/catalog.yaml -icon icon.svg -o json
+catalog dockerfile {absent} -i {registry/opm} -b {registry/opm}
+taints explain -f cluster.yaml -pod {shop}/{web-1} -at 2026-05-01T09:00:00Z -numbers
+taints explain -f cluster.yaml -redact
+taints matrix -f cluster.yaml -at 2026-05-01T09:00:00Z -numbers -v
+taints lint -f cluster.yaml -at 2026-05-01T09:00:00Z -numbers -v
+taints whatif -f cluster.yaml -event {w1}:dark=10m -at 2026-05-01T09:00:00Z -v -numbers -horizon 1h -replacement 5m -respect-budgets
+taints parse {gpu}={small}:NoExecute -f cluster.yaml -node {w2} -at 2026-05-01T09:00:00Z -kubectl -overwrite -numbers -v
+taints parse {gpu}={small}:NoExecute -f cluster.yaml -node {w2} -o json
+drain cluster.yaml -at-once 2 -disable-eviction -keep-local-storage -keep-unmanaged -none budgets -node {w0} -node {w1}
+update graph graph.json -from 4.18.1 -to 4.19.3 -accept {SlowNames} -arch amd64 -channel {stable-4.19} -max 3 -prefer risks
+update graph graph.json -from 4.18.1 -to 4.19.3 -avoid {SlowNames} -exposed {SlowNames} -facts facts.yaml
+update graph graph.json -from 4.18.1 -to 4.19.3 -not-exposed {SlowNames} -prefer minors
+update plan payload -feature-set {TechPreviewNoUpgrade} -gates {Gate} -major 4 -profile {self-managed-high-availability} -workers 2 -flatten -v
+update status cluster.yaml -at 2026-05-01T09:00:00Z -v
+update recommend cluster.yaml -accept {SlowNames} -at 2026-05-01T09:00:00Z -graph graph.json -v
+update recommend cluster.yaml -o json
+update diff payload next -feature-set {TechPreviewNoUpgrade} -gates {Gate} -major 4 -profile {self-managed-high-availability}
+plan cluster.yaml -to 4.18.2 -at 2026-05-01T09:00:00Z -o sh
+plan cluster.yaml -to 4.18.2 -none operators -none members -none apis -none gates -accept {SlowNames} -at 2026-05-01T09:00:00Z -o sh
+plan cluster.yaml -out {w1} -at 2026-05-01T09:00:00Z -o sh
+plan cluster.yaml -to 4.18.2 -at 2026-05-01T09:00:00Z -play -faults 1 -v
+plan cluster.yaml -operator {shop}=2.0.0 -catalog old -keep {shop} -direct -least-disruption -at 2026-05-01T09:00:00Z
+fleet . -operator {shop}=2.0.0 -catalog old -out {w1} -keep {shop} -accept {SlowNames} -none members -graph graph.json -at 2026-05-01T09:00:00Z
+fleet . -to 4.18.2 -first {cluster} -at-once 1 -failures 1 -soak 1h -deadline 5h -direct -least-disruption -pause-workers
+report cluster.yaml -to 4.18.2 -operator {shop}=2.0.0 -catalog old -graph graph.json -accept {SlowNames} -keep {shop} -none members -out {w1} -direct -least-disruption -pause-workers -v -o html
+report cluster.yaml -o html -live -wasm fairlead.wasm
+changes cluster.yaml cluster.yaml -at 2026-05-01T09:00:00Z
+changes cluster.yaml graph.json -v
+redact cluster.yaml -o shared -names names.json -at 2026-05-01T09:00:00Z -v
 `
 
 // withoutHostile are the verbs that read nothing that others wrote, or serve it.
-var withoutHostile = []string{"config", "version", "completion", "redact", "update serve", "catalog serve", "catalog bundle generate"}
+var withoutHostile = []string{"config", "version", "completion", "update serve", "catalog serve"}
 
-// TestHostileVerbs checks that every verb is called with hostile input.
+// withoutHostileFlags are the flags that are not called with hostile input: they name a server, or
+// take a number, a time, a version, or one of a few words that others do not choose.
+var withoutHostileFlags = strings.Fields("-context -kubeconfig -cluster -git -root -timeout")
+
+// TestHostileVerbs checks that every verb is called with hostile input, with each of its flags and
+// forms of output.
 func TestHostileVerbs(t *testing.T) {
 	each(nil, tool(), func(words []string, c *args.Command) {
 		name := strings.Join(words, " ")
-		if len(c.Commands) == 0 && !strings.Contains(hostileCalls, "\n"+name+" ") && !slices.Contains(withoutHostile, name) {
-			t.Errorf("hostileCalls does not call %q: add it with each of its outputs", name)
+		if len(c.Commands) > 0 || slices.Contains(withoutHostile, name) {
+			return
+		}
+		var calls strings.Builder
+		for line := range strings.Lines(hostileCalls) {
+			if strings.HasPrefix(line, name+" ") {
+				calls.WriteString(strings.TrimSpace(line) + " ")
+			}
+		}
+		if calls.Len() == 0 {
+			t.Errorf("hostileCalls does not call %q", name)
+			return
+		}
+		flags, _, _ := output(t, append(append([]string{"__complete"}, words...), "-")...)
+		for flag := range strings.FieldsSeq(flags) {
+			if !strings.Contains(calls.String(), " "+flag+" ") && !slices.Contains(withoutHostileFlags, flag) {
+				t.Errorf("hostileCalls does not call %q with %s", name, flag)
+			}
+		}
+		forms, _, _ := output(t, append(append([]string{"__complete"}, words...), "-o", "")...)
+		for i, form := range strings.Fields(forms) {
+			if form == "yaml" && strings.Contains(forms, "json") {
+				continue // hostileRun prints YAML for JSON now and then
+			}
+			if i > 0 && !strings.Contains(calls.String(), " -o "+form+" ") {
+				t.Errorf("hostileCalls does not call %q with -o %s", name, form)
+			}
 		}
 	})
 }

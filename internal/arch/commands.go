@@ -18,6 +18,11 @@ var commandText = regexp.MustCompile(`(?:^|[^\w./-])(?:oc|kubectl|fairlead) [a-z
 // commandVerb matches a format that puts a value into such a command.
 var commandVerb = regexp.MustCompile(`(?:^|[^\w./-])(?:oc|kubectl|fairlead) [a-z-][^;)]*?%[-+#0-9.\[\]]*[a-zA-Z]`)
 
+// echoes matches a format or line that gives a value to echo.
+var echoes = regexp.MustCompile(`\becho (?:-[a-z] )?['"]?%[-+#0-9.\[\]]*[a-zA-Z]`)
+
+const echoed = "gives a value to echo, which interprets backslashes in some shells: use shell.Print"
+
 // commands checks that text from elsewhere gets into a command by shell.Command alone, and that
 // this gets what it needs: a constant line, with as many places as there are values.
 func commands(t *Tree) []Finding {
@@ -39,6 +44,9 @@ func commands(t *Tree) []Finding {
 					return true
 				}
 				lines[n.Args[0]] = true
+				if echoes.MatchString(text(n.Args[0])) {
+					found = append(found, t.at(f, n, "%s", echoed))
+				}
 				if want := strings.Count(text(n.Args[0]), "%s"); want != len(n.Args)-1 && n.Ellipsis == token.NoPos {
 					found = append(found, t.at(f, n, "shell.Command has %d values for %d places", len(n.Args)-1, want))
 				}
@@ -50,6 +58,9 @@ func commands(t *Tree) []Finding {
 					found = append(found, t.at(f, n, "puts a value into a command: make it with shell.Command, which quotes"))
 				}
 			case *ast.BasicLit:
+				if !lines[n] && n.Kind == token.STRING && echoes.MatchString(text(n)) {
+					found = append(found, t.at(f, n, "%s", echoed))
+				}
 				if !lines[n] && n.Kind == token.STRING && commandVerb.MatchString(text(n)) {
 					found = append(found, t.at(f, n, "formats a value into a command: make it with shell.Command, which quotes"))
 				}

@@ -113,6 +113,10 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// Print returns a command that prints a text and a line feed. The echo of some shells, such as dash,
+// interprets backslashes: a text with \033 would control the terminal, and JSON end early.
+func Print(text string) string { return `printf '%s\n' ` + Quote(text) }
+
 // JSON returns a value as an argument in JSON, with the keys of maps in order. The value consists
 // of maps, slices, strings, numbers and booleans, which can always be written. Control and
 // invisible characters are escaped, so that [Command] has nothing to show.

@@ -75,7 +75,7 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	c.Doing("planning")
 	p, err := plan.Make(c.Context, &s.Situation, goal, policy)
 	if no, ok := err.(*plan.NoPlanError); ok {
-		return refuse(c, no, s, *form == "json")
+		return refuse(c, no, s, *form)
 	}
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	case "json":
 		err = c.JSON(p)
 	case "sh":
-		return p.WriteScript(c.Stdout)
+		err = p.WriteScript(c.Stdout)
 	default:
 		_, err = fmt.Fprint(c.Painted(args.Leading(tones)), p)
 	}
@@ -100,15 +100,22 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 // tones are the colours of the beginnings of a plan's lines on a terminal.
 var tones = map[string]args.Colour{"unknown:": args.Warning, "there is no plan": args.Bad, "nothing to do": args.Good}
 
-// refuse prints why there is no plan, and what is wrong in the cluster now.
-func refuse(c *args.Call, no *plan.NoPlanError, s *situation.Situation, asJSON bool) (err error) {
-	if asJSON {
-		err = c.JSON(no)
-	} else {
-		_, err = words.Fprintf(c.Painted(args.Leading(tones)), "%s\n", words.Text(no.Error()))
-		if s.Snapshot != nil {
-			diagnosing.AdviceOf(diagnosing.Of(s.Snapshot)).Tell(c.Stdout, false)
+// refuse prints why there is no plan, and what is wrong in the cluster now; as a message if the
+// output would be a script or a picture, which would else consist of it.
+func refuse(c *args.Call, no *plan.NoPlanError, s *situation.Situation, form string) (err error) {
+	out := c.Painted(args.Leading(tones))
+	switch form {
+	case "json":
+		if err := c.JSON(no); err != nil {
+			return err
 		}
+		return args.ErrFindings
+	case "sh", "mermaid":
+		out = c.Stderr
+	}
+	_, err = words.Fprintf(out, "%s\n", words.Text(no.Error()))
+	if s.Snapshot != nil {
+		diagnosing.AdviceOf(diagnosing.Of(s.Snapshot)).Tell(out, false)
 	}
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func ExampleCluster_Subscription() {
 	fmt.Println(v.Waits[0].Commands[0])
 	// Output:
 	// true NoOperatorGroup <nil>
-	// echo '{"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"shops","namespace":"shops"},"spec":{"targetNamespaces":["shops"]}}' | kubectl create -f -
+	// printf '%s\n' '{"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"shops","namespace":"shops"},"spec":{"targetNamespaces":["shops"]}}' | kubectl create -f -
 }
 
 // All operators, the blocked first.

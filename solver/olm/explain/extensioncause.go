@@ -123,7 +123,7 @@ func (c *Cluster) grants(x *Extension, rules [][]string) cause {
 	}
 	return cause{owner: "whoever may grant permissions",
 		unblock:  fmt.Sprintf("service account %s/%s lacks permissions: look at them, and grant them with the command; it is tried again", x.Spec.Namespace, x.Spec.ServiceAccount.Name),
-		commands: []string{shell.Command("echo %s", shell.JSON(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})) + " | " + shell.Command("kubectl create -f -")}}
+		commands: []string{shell.Print(shell.JSON(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})) + " | " + shell.Command("kubectl create -f -")}}
 }
 
 // list reads the elements that operator-controller separates by commas; "" is the

@@ -130,7 +130,7 @@ func groupFor(namespace string, next *Next) (spec map[string]any, what string) {
 
 // create is the command that creates an object.
 func create(apiVersion, kind, namespace, name string, spec map[string]any) string {
-	return shell.Command("echo %s", shell.JSON(map[string]any{
+	return shell.Print(shell.JSON(map[string]any{
 		"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace}, "spec": spec,
 	})) + " | " + shell.Command("kubectl create -f -")
 }
