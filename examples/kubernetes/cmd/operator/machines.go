@@ -20,6 +20,7 @@ type machinesController struct {
 	cloud        string
 	drainTimeout time.Duration
 	volumes      bool
+	taints       bool
 	most         int
 }
 
@@ -30,11 +31,12 @@ func (c *machinesController) define(flags *flag.FlagSet) {
 	flags.IntVar(&c.most, "machines-at-a-time", 0, "how many machines may be under deletion at a time; 0 means no limit")
 	flags.StringVar(&c.cloud, "machines-cloud", "", "`program` that is called as PROGRAM exists|delete PROVIDER-ID NAMESPACE/NAME, and prints yes or no for exists; not needed for ClusterAPI")
 	flags.DurationVar(&c.drainTimeout, "machines-drain-timeout", 0, "how long a drain may take before it is given up, unless the machine sets a timeout; 0 means no limit")
+	flags.BoolVar(&c.taints, "machines-taints", false, "keep the taints of machines on their nodes; leave it off beside another controller that does")
 	flags.BoolVar(&c.volumes, "machines-wait-for-volumes", false, "wait until volumes are detached from the node")
 }
 
 func (c *machinesController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
-	opts := machines.Options{Workers: s.workers, Trace: s.metrics.Trace("lifecycle"), Policy: &lifecycle.Policy{DrainTimeout: c.drainTimeout, WaitForVolumes: c.volumes}}
+	opts := machines.Options{Workers: s.workers, Taints: c.taints, Trace: s.metrics.Trace("lifecycle"), Policy: &lifecycle.Policy{DrainTimeout: c.drainTimeout, WaitForVolumes: c.volumes}}
 	var err error
 	if opts.Kind, err = machineKind("-machines-api", c.api); err != nil {
 		return err

@@ -44,6 +44,9 @@ type Options struct {
 	Clock fairlead.Clock
 	// Facts adds facts about a machine that only you know; see [Backend].
 	Facts func(ctx context.Context, w *lifecycle.World) error
+	// Taints keeps the taints of machines on their nodes, see [Taints]. Leave it off beside
+	// another controller that does, such as the API's own.
+	Taints bool
 	// Trace is called as things happen, see [kube.Metrics]; it may be nil.
 	Trace *fairlead.Trace
 	// Workers is how many machines are handled concurrently. Zero means 4.
@@ -94,6 +97,12 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	runner, err := lifecycle.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
 	if err != nil {
 		return err
+	}
+	if opts.Taints {
+		t := &Taints{Client: opts.Client, Cache: mgr.GetCache(), Kind: backend.kind()}
+		if err := t.setup(ctx, mgr); err != nil {
+			return err
+		}
 	}
 	machine := kube.Stub(backend.kind(), "", "")
 	if err := mgr.GetFieldIndexer().IndexField(ctx, machine, deletingOn, nodesOfDeleting); err != nil {
