@@ -120,14 +120,18 @@ func (b *builder) link(id string, x *Node, s *failure.Sign) {
 	to := ID(f.Of.Kind, f.Of.Namespace, f.Of.Name)
 	switch {
 	case f.Link && to != id:
-		if f.Of.Kind == "Node" && !b.have[to] && b.node(f.Of.Name) == nil { // the operator knows more than the input
+		member := f.Code == "EtcdMembersUnhealthy"                                     // its node may be well
+		if f.Of.Kind == "Node" && !b.have[to] && b.node(f.Of.Name) == nil && !member { // the operator knows more than the input
 			b.add(Node{
 				Kind: "Node", Name: f.Of.Name, State: Faulty, Reason: NodeNotReady, Quote: s.Message, Sure: Derived, Since: x.Since,
 				Says: "node " + f.Of.Name + " is not ready, as operator " + x.Name + " reports", Owner: "administrator",
 			})
 		}
-		if b.exists(&f.Of) {
+		switch {
+		case b.exists(&f.Of):
 			b.wait(id, to, f.Code, Seen)
+		case x.do == "" && (f.Of.Kind != "Node" || member):
+			x.do, x.command, x.Danger = f.Do, f.Command, x.Danger || f.Danger
 		}
 		if said := "cluster operator " + x.Name + " is degraded"; strings.HasPrefix(x.Says, said) {
 			x.Says = said + ": " + f.Sentence

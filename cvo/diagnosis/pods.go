@@ -164,7 +164,7 @@ func (b *builder) crashes(p *fairlead.Pod, f *failure.Failure, x *Node) {
 				return
 			}
 			if f.Code == "ContainerCrashes" {
-				x.Says = fmt.Sprintf("pod %s: %s ends with exit code %d soon after each start", p.ObjectMeta.String(), what, t.ExitCode)
+				x.Says = "pod " + p.ObjectMeta.String() + ": " + what + " " + ended(t) + " soon after each start"
 				if said := failure.Telling(t.Message, 140); said != "" {
 					x.Says, x.Quote = x.Says+": "+said, t.Message
 				}

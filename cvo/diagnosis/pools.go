@@ -1,10 +1,14 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -21,9 +25,55 @@ func (b *builder) poolsWait() {
 		}
 		if len(nodes) > 0 {
 			b.poolWaits(p, nodes)
+		} else {
+			b.poolSays(p)
 		}
 	}
 }
+
+// poolSays adds a pool whose nodes are not known, as far as it says itself what is wrong with them.
+func (b *builder) poolSays(p *cvo.Pool) {
+	st := &p.Status
+	id := ID("MachineConfigPool", "", p.Name)
+	x := Node{Kind: "MachineConfigPool", Name: p.Name, State: Waiting, Reason: PoolUpdating, Owner: "machine-config operator", Sure: Seen}
+	x.Says = fmt.Sprintf("pool %s: %d of %s updated", p.Name, st.UpdatedMachineCount, words.Count(st.MachineCount, "node is", "nodes are"))
+	switch c := fairlead.FindCondition(st.Conditions, "NodeDegraded"); {
+	case p.Spec.Paused && st.UpdatedMachineCount < st.MachineCount:
+		x.State, x.Reason, x.Owner = Faulty, PoolPaused, "administrator"
+		x.Says = fmt.Sprintf("pool %s is paused, and %s outdated", p.Name, words.Count(st.MachineCount-st.UpdatedMachineCount, "of its nodes is", "of its nodes are"))
+	case c != nil && c.Status == fairlead.ConditionTrue:
+		x.Quote, x.Since = c.Message, c.LastTransitionTime
+		for _, n := range b.reported(c) {
+			b.wait(id, b.add(n), "Updates", Seen)
+		}
+	case st.DegradedMachineCount == 0:
+		return
+	}
+	b.add(x)
+}
+
+// reported returns the nodes that a pool reports as degraded, each with what it says.
+func (b *builder) reported(c *fairlead.Condition) (all []Node) {
+	parts := reporting.FindAllStringSubmatchIndex(c.Message, -1)
+	for i, at := range parts {
+		end := len(c.Message)
+		if i+1 < len(parts) {
+			end = parts[i+1][0]
+		}
+		name, why := c.Message[at[2]:at[3]], strings.Trim(c.Message[at[1]:end], "\", ")
+		x := Node{Kind: "Node", Name: name, State: Faulty, Reason: NodeDegraded, Quote: why, Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator"}
+		x.Says = "node " + name + " cannot be updated: " + cmp.Or(failure.Telling(why, 120), "its machine config daemon does not say why")
+		if f := failure.Recognise(&failure.Sign{Kind: "Node", Name: name, Message: why}); f != nil {
+			x.is(f, "node "+name+" cannot be updated: ")
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// reporting begins what a node says in the message of a pool (openshift/machine-config-operator
+// pkg/controller/node/status.go).
+var reporting = regexp.MustCompile(`(?i)node ([a-z0-9][-.a-z0-9]*) is reporting: `)
 
 // poolWaits adds a pool, if any of its nodes is outdated.
 func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {

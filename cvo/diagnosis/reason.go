@@ -54,6 +54,9 @@ const (
 	UpdateRunning    = "UpdateRunning"    // the update as a whole
 	UpdateFails      = "UpdateFails"      // the ClusterVersion fails, and says nothing that is known
 	UpdateRefused    = "UpdateRefused"    // the requested release is not accepted
+	WorkloadShort    = "WorkloadShort"    // a workload has fewer ready pods than it should, and no pod says why
+	JobFailed        = "JobFailed"        // the Job has failed, and says nothing that is known
+	AutoscalerIdle   = "AutoscalerIdle"   // the autoscaler cannot scale, and says nothing that is known
 	MachineWaiting   = "MachineWaiting"   // the machine is being deleted
 	MachineFailed    = "MachineFailed"    // the machine has failed and will not start
 	MachineSlow      = "MachineSlow"      // the machine should have become a node long ago

@@ -12,6 +12,9 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
+// telling are the kinds beside pods and claims whose events say why something is missing.
+var telling = []string{"StatefulSet", "DaemonSet", "Deployment", "ReplicaSet", "Job", "CronJob", "Service", "Ingress"}
+
 // recent is how old an event may be.
 const recent = 2 * time.Hour
 
@@ -20,7 +23,7 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 	w := &world{
 		now: now, version: s.Version(), operators: s.ClusterOperators.Known(), pools: s.Pools.Known(), alerts: s.Alerts.Known(),
 		nodes: s.Nodes.Known(), pods: s.Pods.Known(), budgets: s.Budgets.Known(), machines: s.Machines.Known(), checks: s.HealthChecks.Known(),
-		listed: s.DaemonSets.Scope.Whole(), namespaces: map[string]map[string]string{}, events: map[string][]string{},
+		listed: s.DaemonSets.Scope.Whole(), namespaces: map[string]map[string]string{}, events: map[string][]string{}, said: map[string][]string{},
 	}
 	w.configs, w.gates = s.ConfigReleases(), s.AdminGates()
 	for i := range s.DaemonSets.Items {
@@ -36,6 +39,10 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 	w.unseen = s.Partly("Pod", "PodDisruptionBudget", "Machine")
 	w.storage = storage{claims: s.Claims.Items, claimed: s.Claims.Scope.Whole(), classes: s.StorageClasses.Known(), attachments: s.Attachments.Items, known: s.Storage(), events: map[string][]string{}}
 	w.apis = s.APIServices.Items
+	w.apps = apps{
+		deployments: s.Deployments.Items, statefulSets: s.StatefulSets.Items, daemonSets: s.DaemonSets.Items,
+		jobs: s.Jobs.Items, cronJobs: s.CronJobs.Items, autoscalers: s.Autoscalers.Items, quotas: s.Quotas.Items,
+	}
 	if l := s.Others["CertificateSigningRequest.certificates.k8s.io"]; l != nil {
 		for i := range l.Items {
 			if len(l.Items[i].Status.Conditions) == 0 {
@@ -81,17 +88,22 @@ func (w *world) notice(s *snapshot.Snapshot) {
 		e := &s.Events.Items[i]
 		pod := e.Type == "Warning" && e.Object().Kind == "Pod"
 		claim := e.Object().Kind == "PersistentVolumeClaim" && (e.Reason == "ProvisioningFailed" || e.Reason == "FailedBinding")
-		if (pod || claim) && w.now.Sub(e.Last()) < recent {
+		other := e.Type == "Warning" && slices.Contains(telling, e.Object().Kind)
+		if (pod || claim || other) && w.now.Sub(e.Last()) < recent {
 			order = append(order, e)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *snapshot.Event) int { return b.Last().Compare(a.Last()) })
 	for _, e := range order {
 		of := e.Object().Namespace + "/" + e.Object().Name
-		if e.Object().Kind == "Pod" {
+		switch e.Object().Kind {
+		case "Pod":
 			w.events[of] = append(w.events[of], cmp.Or(e.Message, e.Note))
-		} else {
+		case "PersistentVolumeClaim":
 			w.storage.events[of] = append(w.storage.events[of], cmp.Or(e.Message, e.Note))
+		default:
+			id := ID(e.Object().Kind, e.Object().Namespace, e.Object().Name)
+			w.said[id] = append(w.said[id], cmp.Or(e.Message, e.Note))
 		}
 	}
 }

@@ -36,14 +36,16 @@ type world struct {
 	events     map[string][]string // by pod that is not well, what was noticed about it, the last first
 	storage    storage             // what is known of volumes
 	apis       []snapshot.APIService
-	csrs       []snapshot.Object // requests for certificates that nobody has decided
-	more       []Other           // what other engines explain
-	toDrain    []string          // nodes that are to be drained
-	atOnce     int               // how many of them at a time
-	of         []string          // see Options.Of
-	solved     []string          // IDs of nodes of the graph that are supposed to be gone
-	partly     []cvo.Gap         // of operators, pools, configs and nodes: what is missing of them
-	unseen     []cvo.Gap         // likewise, of everything else
+	apps       apps                // what makes pods
+	said       map[string][]string // by ID of an object that makes pods or leads to them, what was noticed about it, the last first
+	csrs       []snapshot.Object   // requests for certificates that nobody has decided
+	more       []Other             // what other engines explain
+	toDrain    []string            // nodes that are to be drained
+	atOnce     int                 // how many of them at a time
+	of         []string            // see Options.Of
+	solved     []string            // IDs of nodes of the graph that are supposed to be gone
+	partly     []cvo.Gap           // of operators, pools, configs and nodes: what is missing of them
+	unseen     []cvo.Gap           // likewise, of everything else
 	// signs are what other objects say about themselves.
 	signs []sign
 

@@ -25,8 +25,17 @@ var kinds = []kind{
 	{"DaemonSet", "daemonsets", apps, true, func(s *Snapshot) table { return &s.DaemonSets }},
 	{"ReplicationController", "replicationcontrollers", core, true, func(s *Snapshot) table { return &s.Controllers }},
 	{"Job", "jobs", []string{"batch"}, true, func(s *Snapshot) table { return &s.Jobs }},
+	{"CronJob", "cronjobs", []string{"batch"}, true, func(s *Snapshot) table { return &s.CronJobs }},
+	{"HorizontalPodAutoscaler", "horizontalpodautoscalers", []string{"autoscaling"}, true, func(s *Snapshot) table { return &s.Autoscalers }},
+	{"ResourceQuota", "resourcequotas", core, true, func(s *Snapshot) table { return &s.Quotas }},
 	{"Event", "events", []string{"", "events.k8s.io"}, true, func(s *Snapshot) table { return &s.Events }},
 	{"Lease", "leases", []string{"coordination.k8s.io"}, true, func(s *Snapshot) table { return &s.Leases }},
+
+	{"Service", "services", core, true, func(s *Snapshot) table { return &s.Services }},
+	{"Endpoints", "endpoints", core, true, func(s *Snapshot) table { return &s.Endpoints }},
+	{"EndpointSlice", "endpointslices", []string{"discovery.k8s.io"}, true, func(s *Snapshot) table { return &s.EndpointSlices }},
+	{"Ingress", "ingresses", []string{"networking.k8s.io"}, true, func(s *Snapshot) table { return &s.Ingresses }},
+	{"Route", "routes", []string{"route.openshift.io"}, true, func(s *Snapshot) table { return &s.Routes }},
 
 	{"VolumeAttachment", "volumeattachments", storage, false, func(s *Snapshot) table { return &s.Attachments }},
 	{"PersistentVolume", "persistentvolumes", core, false, func(s *Snapshot) table { return &s.Volumes }},

@@ -29,8 +29,18 @@ type Snapshot struct {
 	DaemonSets   List[Workload]                     // of pods
 	Controllers  List[Workload]                     // ReplicationControllers
 	Jobs         List[Job]                          // such as those that unpack bundles
+	CronJobs     List[CronJob]                      // what starts Jobs
+	Autoscalers  List[Autoscaler]                   // HorizontalPodAutoscalers
+	Quotas       List[Quota]                        // ResourceQuotas
 	Events       List[Event]                        // what was noticed about objects
 	Leases       List[Lease]                        // of nodes and leaders
+
+	// How pods are reached.
+	Services       List[Service]       // names of pods
+	Endpoints      List[Endpoints]     // the addresses behind Services
+	EndpointSlices List[EndpointSlice] // likewise
+	Ingresses      List[Ingress]       // ways in from outside
+	Routes         List[Route]         // likewise, on OpenShift
 
 	// Storage.
 	Attachments    List[lifecycle.VolumeAttachment] // VolumeAttachments

@@ -12,7 +12,7 @@ func controlRows() []row {
 		code: "EtcdMembersUnhealthy", source: "openshift/cluster-etcd-operator pkg/operator/etcdmemberscontroller", danger: true,
 		kinds: list(co), reasons: list("*EtcdMembers_UnhealthyMembers*"), text: re(`(?P<up>\d+) of (?P<all>\d+) members are available(?:, (?P<member>[a-z0-9][-.a-z0-9]*) is unhealthy)?`), of: Object{Kind: "Node", Name: "{member}"}, link: true,
 		says: "etcd has[ {up} of {all}] healthy members only[: {member} is unhealthy]; one more loss can cost the quorum", do: "bring the member back before anything else of the control plane restarts",
-		commands: list("oc -n openshift-etcd get pods -l app=etcd -o wide"),
+		commands: list("oc -n openshift-etcd logs etcd-{member} -c etcd --tail=50", "oc -n openshift-etcd get pods -l app=etcd -o wide"),
 	}, {
 		code: "EtcdNoLeader", source: "etcd-io/etcd api/v3rpc/rpctypes/error.go", danger: true,
 		text: re(`etcdserver: (?:no leader|leader changed|request timed out|too many requests)|raft: no (?:elected )?leader`), says: "etcd has no stable leader: requests to the API fail or are slow", do: "look at its members, and at the latency of their disks",

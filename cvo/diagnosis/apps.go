@@ -1,0 +1,248 @@
+package diagnosis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// apps are the objects that make pods, or decide how many. Nil lists are not known.
+type apps struct {
+	deployments  []snapshot.Workload
+	statefulSets []snapshot.Workload
+	daemonSets   []snapshot.Workload
+	jobs         []snapshot.Job
+	cronJobs     []snapshot.CronJob
+	autoscalers  []snapshot.Autoscaler
+	quotas       []snapshot.Quota
+}
+
+// short is a workload that has fewer pods than it should.
+type short struct {
+	kind        string
+	of          *snapshot.Workload
+	want, ready int
+	made        int // pods that exist
+	since       time.Time
+}
+
+// workloads adds the workloads that have fewer ready pods than they should, unless the pods themselves
+// or their ReplicaSet say why.
+func (b *builder) workloads() {
+	var c *crew
+	for i := range b.apps.deployments {
+		d := &b.apps.deployments[i]
+		s := short{kind: "Deployment", of: d, want: replicasOf(d), ready: d.Status.ReadyReplicas, made: d.Status.Replicas, since: d.CreationTimestamp}
+		for _, kind := range [...]string{"Progressing", "Available"} {
+			if c := fairlead.FindCondition(d.Status.Conditions, kind); c != nil && c.Status == fairlead.ConditionFalse {
+				s.since = c.LastTransitionTime
+			}
+		}
+		b.workload(&s, &c)
+	}
+	for i := range b.apps.statefulSets {
+		d := &b.apps.statefulSets[i]
+		b.workload(&short{kind: "StatefulSet", of: d, want: replicasOf(d), ready: d.Status.ReadyReplicas, made: d.Status.Replicas, since: d.CreationTimestamp}, &c)
+	}
+	for i := range b.apps.daemonSets {
+		d := &b.apps.daemonSets[i]
+		b.workload(&short{kind: "DaemonSet", of: d, want: d.Status.DesiredNumberScheduled, ready: d.Status.NumberReady, made: d.Status.CurrentNumberScheduled, since: d.CreationTimestamp}, &c)
+	}
+}
+
+// replicasOf returns how many pods a workload should have.
+func replicasOf(w *snapshot.Workload) int {
+	if n := w.Spec.Replicas; n != nil {
+		return *n
+	}
+	return 1
+}
+
+// workload adds one; c is made when it is needed.
+func (b *builder) workload(s *short, c **crew) {
+	st := &s.of.Status
+	silent := st.ObservedGeneration == 0 && st.Replicas == 0 && st.CurrentNumberScheduled == 0 && st.DesiredNumberScheduled == 0 && len(st.Conditions) == 0
+	if s.ready >= s.want || silent || s.of.DeletionTimestamp != nil || b.age(s.since) < startTime && !s.since.IsZero() {
+		return
+	}
+	if *c == nil {
+		*c = b.crew()
+	}
+	full := s.of.ObjectMeta.String()
+	if (*c).told[full] || (*c).ready[full] >= s.want {
+		return
+	}
+	x := Node{Kind: s.kind, Namespace: s.of.Namespace, Name: s.of.Name, State: Faulty, Reason: WorkloadShort, Since: s.since, Sure: Seen, Owner: "owner of the workload"}
+	if s.since.Equal(s.of.CreationTimestamp) {
+		x.Since = time.Time{}
+	}
+	what := strings.ToLower(s.kind) + " " + full
+	x.Says = fmt.Sprintf("%s has %d of %s ready", what, s.ready, words.Count(s.want, "pod", "pods"))
+	x.do, x.command = "see why its pods are not ready", shell.Command("kubectl -n %s describe %s %s", s.of.Namespace, strings.ToLower(s.kind), s.of.Name)
+	if s.made < s.want {
+		x.Says = fmt.Sprintf("%s has %d of %s", what, s.made, words.Count(s.want, "pod", "pods"))
+		x.do = "see why the others are not created"
+	}
+	b.notCreated(s, &x)
+	b.add(x)
+}
+
+// notCreated says why pods of a workload are not created, as far as anything says it.
+func (b *builder) notCreated(s *short, x *Node) {
+	if all := b.said[ID(s.kind, s.of.Namespace, s.of.Name)]; len(all) > 0 {
+		x.Quote = all[0]
+		if f := failure.Recognise(&failure.Sign{Kind: s.kind, Namespace: s.of.Namespace, Name: s.of.Name, Message: x.Quote}); f != nil {
+			x.is(f, x.Says+": ")
+		} else if text := failure.Telling(x.Quote, 160); text != "" {
+			x.Says += ": " + text
+		}
+		return
+	}
+	if s.made >= s.want {
+		return
+	}
+	for i := range b.apps.quotas {
+		q := &b.apps.quotas[i]
+		if used := full(q); q.Namespace == s.of.Namespace && len(used) > 0 {
+			x.Reason, x.Alike = "QuotaExceeded", q.ObjectMeta.String()
+			x.Says += ": the quota " + q.ObjectMeta.String() + " is used up (" + words.List(used, "and", 3) + ")"
+			x.do, x.command = "raise the quota, or free resources", shell.Command("kubectl -n %s describe resourcequota %s", q.Namespace, q.Name)
+			return
+		}
+	}
+}
+
+// full returns what is used up of a quota, in order.
+func full(q *snapshot.Quota) (used []string) {
+	for resource, hard := range q.Status.Hard {
+		if u := q.Status.Used[resource]; u != "" && u == hard && hard != "0" {
+			used = append(used, resource+" "+u+" of "+hard)
+		}
+	}
+	slices.Sort(used)
+	return used
+}
+
+// crew is what the pods of all workloads say.
+type crew struct {
+	told  map[string]bool // by namespace and name of a workload: pods of it, or its ReplicaSet, are in the graph
+	ready map[string]int  // likewise: how many of its pods are ready
+}
+
+// crew looks at all pods, once.
+func (b *builder) crew() *crew {
+	c := &crew{map[string]bool{}, map[string]int{}}
+	for i := range b.pods {
+		if p := &b.pods[i]; p.Ready() && p.DeletionTimestamp == nil {
+			c.ready[workload(p)]++
+		}
+	}
+	for i := range b.g.Nodes {
+		n := &b.g.Nodes[i]
+		switch n.Kind {
+		case "ReplicaSet":
+			c.told[n.Namespace+"/"+before(n.Name)] = true
+		case "Pod":
+			p := b.pod(n.Namespace, n.Name)
+			if p == nil {
+				continue
+			}
+			c.told[workload(p)] = true
+			if o := p.ControllerOf(); o == nil { // its name tells
+				c.told[n.Namespace+"/"+before(n.Name)], c.told[n.Namespace+"/"+before(before(n.Name))] = true, true
+			} else if o.Kind == "ReplicaSet" {
+				c.told[n.Namespace+"/"+before(o.Name)] = true
+			}
+		}
+	}
+	return c
+}
+
+// before returns a name without the part that the maker of an object has added.
+func before(name string) string { return name[:max(0, strings.LastIndexByte(name, '-'))] }
+
+// jobsFail adds the Jobs that have failed, unless a later one of the same CronJob has not.
+func (b *builder) jobsFail() {
+	for i := range b.apps.jobs {
+		j := &b.apps.jobs[i]
+		c := fairlead.FindCondition(j.Status.Conditions, "Failed")
+		if c == nil || c.Status != fairlead.ConditionTrue || b.later(j) {
+			continue
+		}
+		x := Node{Kind: "Job", Namespace: j.Namespace, Name: j.Name, State: Faulty, Reason: JobFailed, Since: c.LastTransitionTime, Sure: Seen, Owner: "owner of the Job", Quote: c.Message}
+		full := j.ObjectMeta.String()
+		x.Says = "job " + full + " has failed"
+		f := failure.Recognise(&failure.Sign{Kind: "Job", Namespace: j.Namespace, Name: j.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
+		if f != nil {
+			x.is(f, x.Says+": ")
+		} else if said := failure.Telling(c.Message, 140); said != "" {
+			x.Says += ": " + said
+		}
+		b.jobEnded(j, &x)
+		if o := j.ControllerOf(); o != nil {
+			x.Alike = j.Namespace + "/" + o.Name
+		}
+		b.add(x)
+	}
+}
+
+// later reports whether a Job of the same owner began later, and did not fail.
+func (b *builder) later(j *snapshot.Job) bool {
+	o := j.ControllerOf()
+	return o != nil && slices.ContainsFunc(b.apps.jobs, func(k snapshot.Job) bool {
+		of := k.ControllerOf()
+		c := fairlead.FindCondition(k.Status.Conditions, "Complete")
+		return of != nil && of.UID == o.UID && k.Namespace == j.Namespace && k.CreationTimestamp.After(j.CreationTimestamp) && c != nil && c.Status == fairlead.ConditionTrue
+	})
+}
+
+// jobEnded says how the last container of a Job ended.
+func (b *builder) jobEnded(j *snapshot.Job, x *Node) {
+	for i := range b.pods {
+		p := &b.pods[i]
+		if p.Namespace != j.Namespace || workload(p) != j.ObjectMeta.String() && p.Labels["job-name"] != j.Name && p.Labels["batch.kubernetes.io/job-name"] != j.Name {
+			continue
+		}
+		for _, list := range [][]fairlead.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+			for k := range list {
+				t := cmp.Or(list[k].State.Terminated, list[k].LastState.Terminated)
+				if t == nil || t.ExitCode == 0 {
+					continue
+				}
+				x.Says = "job " + j.ObjectMeta.String() + " has failed: container " + list[k].Name + " of its pod " + p.Name + " " + ended(t)
+				x.do, x.command = "read the log of its last pod", shell.Command("kubectl -n %s logs %s -c %s --tail=50", p.Namespace, p.Name, list[k].Name)
+				if said := failure.Telling(t.Message, 140); said != "" {
+					x.Says, x.Quote = x.Says+": "+said, t.Message
+				}
+			}
+		}
+	}
+}
+
+// ended says how a container ended.
+func ended(t *fairlead.ContainerReason) string {
+	text := fmt.Sprintf("ends with exit code %d", t.ExitCode)
+	switch {
+	case t.Reason == "OOMKilled":
+		return "exceeds its memory limit and is killed"
+	case t.ExitCode == 137:
+		return text + " (killed with SIGKILL: by its liveness probe, at the end of its grace period, or for lack of memory on the node)"
+	case t.ExitCode == 143:
+		return text + " (ended with SIGTERM: somebody asked it to end)"
+	case t.ExitCode == 139:
+		return text + " (a segmentation fault)"
+	case t.ExitCode == 127:
+		return text + " (its command was not found)"
+	case t.ExitCode == 126:
+		return text + " (its command may not be executed)"
+	}
+	return text
+}

@@ -1,0 +1,61 @@
+package diagnosis
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/internal/shell"
+)
+
+// autoscalersWait adds the autoscalers that cannot scale: without metrics, or without what they scale.
+func (b *builder) autoscalersWait() {
+	for i := range b.apps.autoscalers {
+		a := &b.apps.autoscalers[i]
+		for _, kind := range [...]string{"AbleToScale", "ScalingActive"} {
+			c := fairlead.FindCondition(a.Status.Conditions, kind)
+			if c != nil && c.Status == fairlead.ConditionFalse && c.Reason != "ScalingDisabled" {
+				b.autoscaler(a, c)
+				break
+			}
+		}
+	}
+}
+
+// autoscaler adds one, with the API of metrics that it waits for if that does not answer.
+func (b *builder) autoscaler(a *snapshot.Autoscaler, c *fairlead.Condition) {
+	full := a.ObjectMeta.String()
+	x := Node{Kind: "HorizontalPodAutoscaler", Namespace: a.Namespace, Name: a.Name, State: Faulty, Reason: AutoscalerIdle, Since: c.LastTransitionTime, Sure: Seen, Owner: "owner of the workload", Quote: c.Message}
+	x.Says = "autoscaler " + full + " does not scale " + strings.ToLower(a.Spec.ScaleTargetRef.Kind) + " " + a.Spec.ScaleTargetRef.Name
+	x.do, x.command = "correct what its conditions name", shell.Command("kubectl -n %s describe horizontalpodautoscaler %s", a.Namespace, a.Name)
+	f := failure.Recognise(&failure.Sign{Kind: x.Kind, Namespace: a.Namespace, Name: a.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
+	if f != nil {
+		x.is(f, x.Says+": ")
+		x.command = cmp.Or(f.Command, x.command)
+	} else if said := failure.Telling(c.Message, 140); said != "" {
+		x.Says += ": " + said
+	}
+	for k := range b.apis {
+		if api := ID("APIService", "", b.apis[k].Name); b.have[api] && metricsOf(c.Reason) == b.apis[k].Spec.Group {
+			b.wait(ID(x.Kind, x.Namespace, x.Name), api, "Metrics", Derived)
+			x.State = Waiting
+		}
+	}
+	b.add(x)
+}
+
+// metricsOf returns the group of the API whose metrics an autoscaler could not get, by the reason that
+// it gives.
+func metricsOf(reason string) string {
+	switch reason {
+	case "FailedGetResourceMetric", "FailedGetContainerResourceMetric":
+		return "metrics.k8s.io"
+	case "FailedGetPodsMetric", "FailedGetObjectMetric":
+		return "custom.metrics.k8s.io"
+	case "FailedGetExternalMetric":
+		return "external.metrics.k8s.io"
+	}
+	return ""
+}
