@@ -64,7 +64,7 @@ node c||ready|
 // no pods.
 func TestNewObject(t *testing.T) {
 	of := func(text string) *snapshot.Snapshot {
-		var r snapshot.Reader
+		r := snapshot.Reader{Everywhere: true}
 		if err := r.Stream(strings.NewReader(text), "-"); err != nil {
 			t.Fatal(err)
 		}

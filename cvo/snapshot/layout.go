@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -120,6 +121,10 @@ func (f *file) looked(l table, spaces map[string]bool, many bool, where Position
 	default:
 		assumed := !f.hint.whole && len(spaces) < 2 && !many && !spaces[""] && f.namespaced(l)
 		s.Assumed = assumed && (!s.All || s.Assumed)
+		if assumed && !s.All && !f.Everywhere && l == table(&f.s.Pods) { // see narrow
+			s.Namespaces = slices.AppendSeq(s.Namespaces, maps.Keys(spaces))
+			return
+		}
 		s.All = true
 	}
 }

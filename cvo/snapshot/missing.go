@@ -1,6 +1,9 @@
 package snapshot
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
@@ -22,37 +25,54 @@ func (s *Snapshot) Partly(names ...string) []cvo.Gap { return s.missing(names, t
 
 func (s *Snapshot) missing(names []string, partly bool) []cvo.Gap {
 	gaps := []cvo.Gap{}
+	kept := []*kind{} // of which there are gaps
 	for _, name := range names {
 		k := byName[name]
-		scope := k.list(s).scope()
-		if what, is := scope.lacks("the " + orElse(called[name], name+"s")); is && (scope.Looked() || !partly) {
-			gaps = append(gaps, cvo.Gap{What: what, How: s.list(k)})
+		if scope := k.list(s).scope(); !scope.Whole() && (scope.Looked() || !partly) {
+			kept = append(kept, k)
 		}
+	}
+	for len(kept) > 0 {
+		scope := kept[0].list(s).scope()
+		n := 1 // those of which the same namespaces are known are told together
+		for n < len(kept) && scope.within() && kept[n].list(s).scope().within() && slices.Equal(scope.Namespaces, kept[n].list(s).scope().Namespaces) {
+			n++
+		}
+		var people, plurals []string
+		for _, k := range kept[:n] {
+			people, plurals = append(people, orElse(called[k.name], k.name+"s")), append(plurals, k.plural)
+		}
+		what, _ := scope.lacks("the " + words.List(people, "and", len(people)))
+		gaps = append(gaps, cvo.Gap{What: what, How: s.get(strings.Join(plurals, ","), kept[0].namespaced)})
+		kept = kept[n:]
 	}
 	return gaps
 }
 
-// Assumed says that the pods are taken as all of the cluster although the input does not say so: it
-// has those of one namespace. It is empty if nothing is assumed.
+// Assumed says what the input does not say and is taken for granted; empty for nothing. Budgets may
+// well be all in one namespace, while pods never are.
 func (s *Snapshot) Assumed() string {
-	refs := s.Pods.Refs
-	if !s.Pods.Scope.Assumed || len(refs) == 0 || refs[0].Namespace != refs[len(refs)-1].Namespace {
-		return ""
+	scope := &s.Budgets.Scope
+	if in := spacesOf(s.Budgets.Refs); len(in) == 1 && scope.All && scope.Assumed && s.Pods.Scope.All {
+		return "the disruption budgets of the input, all of namespace " + in[0] + ", are all of the cluster"
 	}
-	return "the pods of the input, all of namespace " + refs[0].Namespace + ", are all of the cluster"
+	return ""
 }
 
-// list is the command that lists a kind.
-func (s *Snapshot) list(k *kind) string {
+// get is the command that lists all objects of kinds.
+func (s *Snapshot) get(plurals string, namespaced bool) string {
 	program := "kubectl"
 	if s.Version() != nil || len(s.Pools.Items) > 0 {
 		program = "oc"
 	}
-	if k.namespaced {
-		return shell.Command("%s get %s -A -o yaml", program, k.plural)
+	if namespaced {
+		return shell.Command("%s get %s -A -o yaml", program, plurals)
 	}
-	return shell.Command("%s get %s -o yaml", program, k.plural)
+	return shell.Command("%s get %s -o yaml", program, plurals)
 }
+
+// within reports whether nothing but whole namespaces was looked at.
+func (s *Scope) within() bool { return !s.All && len(s.Namespaces) > 0 && len(s.Gaps) == 0 }
 
 // lacks says which objects of a kind, such as "the pods", are not known, and whether any are not.
 func (s *Scope) lacks(kind string) (text string, is bool) {

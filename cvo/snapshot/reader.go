@@ -22,6 +22,8 @@ type Reader struct {
 	// who read more of it. Objects of other APIs that use the name of a kind with a list of
 	// its own are left out. It may be nil; the text must not be kept.
 	Each func(r *Ref, text []byte)
+	// Everywhere says that lists are of all namespaces, even if they have objects of one only.
+	Everywhere bool
 
 	copies  bool // Each is called with newer copies too
 	s       Snapshot
@@ -419,6 +421,9 @@ func (r *Reader) Snapshot() (*Snapshot, error) {
 		slices.Sort(scope.Names)
 		scope.Names = slices.Compact(scope.Names)
 		l.sort()
+	}
+	if !r.Everywhere {
+		s.narrow()
 	}
 	if len(s.Versions.Items) > 0 {
 		s.Versions.Scope.All, s.Versions.Scope.Assumed = true, false

@@ -11,9 +11,9 @@ import (
 type Scope struct {
 	// All objects of the kind were looked at.
 	All bool `json:"all"`
-	// Assumed means that All follows from nothing but the absence of the contrary: the
-	// input has objects of the kind and does not say whether there are others, as the output
-	// of kubectl get does not say for which namespace it was called.
+	// Assumed means that the input has objects of the kind and does not say whether there are
+	// others, as the output of kubectl get does not say for which namespace it was called. They are
+	// taken as All, or as those of one of the Namespaces where the pods are of one namespace.
 	Assumed bool `json:"assumed,omitempty"`
 	// Namespaces were looked at completely, sorted.
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -79,6 +79,40 @@ func (s *Scope) String() string {
 		parts = append(parts, "except "+where+" ("+g.Why+")")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// narrow takes back an assumption: a list does not say which namespace was asked for, but every cluster
+// has pods of its own, so that pods of a single namespace, and all else of such a namespace, are what one
+// namespace has. A list without pods is that of a namespace that nobody knows.
+func (s *Snapshot) narrow() {
+	pods := &s.Pods.Scope
+	if in := spacesOf(s.Pods.Refs); pods.All && pods.Assumed && len(in) < 2 && !slices.Contains(in, "") {
+		pods.All, pods.Namespaces = false, in
+	}
+	if pods.All || !pods.Assumed {
+		return
+	}
+	for i := range kinds {
+		l := kinds[i].list(s)
+		scope, in := l.scope(), spacesOf(l.refs())
+		if !kinds[i].namespaced || !scope.All || !scope.Assumed || slices.ContainsFunc(in, func(n string) bool { return !slices.Contains(pods.Namespaces, n) }) {
+			continue
+		}
+		scope.All, scope.Namespaces = false, in
+		if len(in) == 0 && len(pods.Namespaces) == 1 {
+			scope.Namespaces = pods.Namespaces
+		}
+	}
+}
+
+// spacesOf returns the namespaces of objects, sorted like them.
+func spacesOf(refs []Ref) (all []string) {
+	for i := range refs {
+		if i == 0 || refs[i].Namespace != refs[i-1].Namespace {
+			all = append(all, refs[i].Namespace)
+		}
+	}
+	return all
 }
 
 func key(namespace, name string) string {

@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,6 +54,45 @@ func TestPartly(t *testing.T) {
 		}
 		if len(s.Partly("Node")) != 0 || len(s.Missing("Node")) != 1 {
 			t.Errorf("nodes: in part %v, missing %v", s.Partly("Node"), s.Missing("Node"))
+		}
+	}
+}
+
+// A list does not say which namespace it was asked for. Pods of one namespace are those of that
+// namespace, and so is what else is of that namespace alone; no pods at all are those of nobody knows
+// which. Budgets of one namespace beside all pods are all, as assumed.
+func TestNamespaceOfList(t *testing.T) {
+	list := func(kind string, namespaces ...string) string {
+		var items []string
+		for i, n := range namespaces {
+			items = append(items, fmt.Sprintf(`{"metadata":{"name":"o%d","namespace":%q}}`, i, n))
+		}
+		return fmt.Sprintf(`{"kind":%q,"apiVersion":"v1","items":[%s]}`, kind, strings.Join(items, ",")) + "\n"
+	}
+	for _, c := range []struct {
+		text          string
+		all           bool
+		pods, budgets string
+	}{
+		{list("PodList", "a", "a") + list("PodDisruptionBudgetList", "a"), false, "namespaces a", "namespaces a"},
+		{list("PodList", "a", "a") + list("PodDisruptionBudgetList"), false, "namespaces a", "namespaces a"},
+		{list("PodList", "a") + list("PodDisruptionBudgetList", "b"), false, "namespaces a", "all, as assumed"},
+		{list("PodList", "a", "b") + list("PodDisruptionBudgetList", "b"), false, "all", "all, as assumed"},
+		{list("PodList", "a") + list("PodDisruptionBudgetList", "a"), true, "all, as assumed", "all, as assumed"},
+		{list("PodList") + list("PodDisruptionBudgetList"), false, "nothing", "nothing"},
+		{list("PodList") + list("PodDisruptionBudgetList"), true, "all, as assumed", "all, as assumed"},
+		{list("PodList", "a") + list("PodList", "b") + list("PodDisruptionBudgetList", "b"), false, "namespaces a, b", "namespaces b"},
+		{list("PodList", "a") + list("PodList", "b") + list("PodDisruptionBudgetList"), false, "namespaces a, b", "nothing"},
+		{list("PodList", "a") + list("PodList", "b", "c") + list("PodDisruptionBudgetList"), false, "all", "all, as assumed"},
+		{list("PodDisruptionBudgetList", "a"), false, "nothing", "all, as assumed"},
+	} {
+		r := snapshot.Reader{Everywhere: c.all}
+		if err := r.Stream(strings.NewReader(c.text), "-"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Snapshot()
+		if err != nil || s.Pods.Scope.String() != c.pods || s.Budgets.Scope.String() != c.budgets {
+			t.Errorf("%s%v: pods: %s, budgets: %s, want %s, %s (%v)", c.text, c.all, s.Pods.Scope.String(), s.Budgets.Scope.String(), c.pods, c.budgets, err)
 		}
 	}
 }

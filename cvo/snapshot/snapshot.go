@@ -124,7 +124,7 @@ func (s *Snapshot) Version() *cvo.ClusterVersion {
 // Empty reports whether the snapshot has not a single object.
 func (s *Snapshot) Empty() bool {
 	for _, l := range s.tables() {
-		if l.len() > 0 || l.scope().All || len(l.scope().Namespaces) > 0 {
+		if scope := l.scope(); l.len() > 0 || scope.All || scope.Assumed || len(scope.Namespaces) > 0 {
 			return false
 		}
 	}

@@ -99,22 +99,28 @@ var scopeForms = map[string]func(kind string, k scopeKind) (file, text string){
 		return "one-" + k.plural + ".yaml", fmt.Sprintf("{apiVersion: %s, kind: %s, %s}\n", k.api, kind, k.objects[0])
 	},
 	"one namespace": func(kind string, k scopeKind) (string, string) {
-		if !k.namespaced || len(k.objects) == 0 {
-			return "", ""
-		}
-		_, namespace, _ := strings.Cut(k.objects[0], "namespace: ")
-		namespace = namespace[:strings.IndexAny(namespace, ",}")]
-		var in []string
-		for _, o := range k.objects {
-			if strings.Contains(o, "namespace: "+namespace) {
-				in = append(in, o)
-			}
-		}
+		namespace, text := scopeNamespace(kind, k)
 		group, _, found := strings.Cut(k.api, "/")
 		if !found {
 			group = "core"
 		}
-		return "namespaces/" + namespace + "/" + group + "/" + k.plural + ".yaml", scopeList(kind, k, "", in)
+		if text == "" {
+			return "", ""
+		}
+		return "namespaces/" + namespace + "/" + group + "/" + k.plural + ".yaml", text
+	},
+	"namespace of kubectl get -n": func(kind string, k scopeKind) (string, string) {
+		if kind != "Pod" { // others may be in one namespace only
+			return "", ""
+		}
+		_, text := scopeNamespace(kind, k)
+		return "get/" + k.plural + ".yaml", text
+	},
+	"empty namespace of kubectl get": func(kind string, k scopeKind) (string, string) {
+		if kind != "Pod" {
+			return "", ""
+		}
+		return "get/" + k.plural + ".yaml", scopeList(kind, k, "", nil)
 	},
 	"cut off": func(kind string, k scopeKind) (string, string) {
 		if kind == "ClusterVersion" { // there is one
@@ -126,6 +132,22 @@ var scopeForms = map[string]func(kind string, k scopeKind) (file, text string){
 		text := scopeList(kind, k, "", k.objects)
 		return "torn/" + k.plural + ".yaml", text[:len(text)-4]
 	},
+}
+
+// scopeNamespace lists a kind in the namespace of its first object.
+func scopeNamespace(kind string, k scopeKind) (namespace, text string) {
+	if !k.namespaced || len(k.objects) == 0 {
+		return "", ""
+	}
+	_, namespace, _ = strings.Cut(k.objects[0], "namespace: ")
+	namespace = namespace[:strings.IndexAny(namespace, ",}")]
+	var in []string
+	for _, o := range k.objects {
+		if strings.Contains(o, "namespace: "+namespace) {
+			in = append(in, o)
+		}
+	}
+	return namespace, scopeList(kind, k, "", in)
 }
 
 func scopeList(kind string, k scopeKind, meta string, objects []string) string {

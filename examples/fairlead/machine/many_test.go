@@ -46,7 +46,7 @@ func TestManyMachines(t *testing.T) {
 		{"drain - -v", 400, []string{"  shop/p01-0  round 1"}, []string{"-v lists"}},
 		{"drain - -node n01", 15, []string{"  shop/p01-0  round 1"}, []string{"n02"}},
 	} {
-		got, errs, _ := run(t, append(strings.Fields(tt.command), "-at", "2026-03-01T12:00:00Z"), dump)
+		got, errs, _ := run(t, append(strings.Fields(tt.command), "-A", "-at", "2026-03-01T12:00:00Z"), dump)
 		if errs != "" && !strings.HasPrefix(errs, "note: assumed") {
 			t.Fatal(errs)
 		}

@@ -76,7 +76,7 @@ func TestManyPending(t *testing.T) {
 		"explain -node n7 -o json -v": {args.StatusFindings, `"pod/shop/p499"`, 0},
 	} {
 		var out bytes.Buffer
-		status := program(t.Context(), strings.Fields(words), strings.NewReader(input.String()), &out, &out)
+		status := program(t.Context(), append(strings.Fields(words), "-A"), strings.NewReader(input.String()), &out, &out)
 		text := out.String()
 		if lines := strings.Count(text, "\n"); status != want.status || !strings.Contains(text, want.text) || want.lines > 0 && lines > want.lines {
 			t.Errorf("%s: status %d, %d lines, begins %.300q", words, status, lines, text)

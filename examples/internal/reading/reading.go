@@ -28,6 +28,7 @@ type Source struct {
 	// Informative says that the call reports what there is, so that something unread is
 	// not a finding.
 	Informative bool
+	all         bool // the lists are of all namespaces
 }
 
 // Declare declares the flags that every verb has which reads a cluster: -at, unless the verb
@@ -45,6 +46,8 @@ func Declare(c *args.Call) *Source {
 			return nil
 		})
 	}
+	c.Shared += "  -A        the input is of all namespaces, even if its pods are of one, as in a new cluster\n"
+	c.Flags.BoolVar(&s.all, "A", false, "")
 	if c.Flags.Lookup("v") == nil {
 		c.Shared += "  -v        list all of the input that could not be read\n"
 		c.Flags.Bool("v", false, "")
@@ -78,7 +81,7 @@ func (s *Source) declareLive() {
 // says so, or else standard input. Problems that leave something unknown are summed up on standard
 // error. The error is about what makes the whole unreadable.
 func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
-	r := snapshot.Reader{Each: s.Each}
+	r := snapshot.Reader{Each: s.Each, Everywhere: s.all}
 	live, err := s.ReadInto(&r, name)
 	if err != nil {
 		return nil, err
@@ -224,6 +227,9 @@ func (s *Source) say(out *snapshot.Snapshot) {
 	to := s.call.Stderr
 	if taken := out.Assumed(); all && taken != "" {
 		words.Fprintf(to, "note: assumed: %s; if they are not, read them with -A\n", taken)
+	}
+	if pods := &out.Pods.Scope; all && pods.Assumed && !pods.All {
+		words.Fprintf(to, "note: the pods of the input are taken as those of one namespace only; with -A as all of the cluster\n")
 	}
 	var unread []*snapshot.Warning
 	for i := range out.Warnings {

@@ -13,7 +13,7 @@ func TestMachines(t *testing.T) {
 	of := func(text string) func(*snapshot.Reader) error {
 		return func(r *snapshot.Reader) error { return r.Stream(strings.NewReader(text), "dump") }
 	}
-	if s := situationOf(t, of(`{"kind":"PodList","items":[]}`)); s.Machines != nil || s.Pods == nil {
+	if s := situationOf(t, of(`{"kind":"PodList","items":[{"metadata":{"name":"a","namespace":"x"}}]}`)); s.Machines != nil || s.Pods == nil {
 		t.Errorf("%v, %v", s.Machines, s.Pods)
 	}
 	if s := situationOf(t, of(`{"kind":"MachineList","items":[]}`)); s.Machines == nil {
