@@ -59,7 +59,33 @@ func (r *Reader) unpack(in *bufio.Reader, name string, h hint, depth int) (is bo
 	if depth >= maxPacked {
 		return true, errors.New("it is compressed more often than that is useful")
 	}
-	return true, r.open(io.LimitReader(src, maxUnpacked), name, h, depth+1)
+	left := r.most
+	err = r.open(bounded{src, &left}, name, h, depth+1)
+	if limit := new(fairlead.InputLimitError); errors.As(err, &limit) {
+		r.cutOff(Position{File: name}, "it is not read to its end: "+limit.Error())
+		return true, nil
+	}
+	return true, err
+}
+
+// bounded is a reader of something packed, of which there are bytes left to read. That there are more
+// is an error, not an end.
+type bounded struct {
+	src  io.Reader
+	left *int64
+}
+
+// Read implements io.Reader.
+func (b bounded) Read(to []byte) (int, error) {
+	if *b.left == 0 {
+		if n, err := b.src.Read(make([]byte, 1)); n == 0 {
+			return 0, err
+		}
+		return 0, &fairlead.InputLimitError{What: "number of bytes, unpacked", Max: maxUnpacked}
+	}
+	n, err := b.src.Read(to[:min(int64(len(to)), *b.left)])
+	*b.left -= int64(n)
+	return n, err
 }
 
 // tar reads the objects of an archive, in its order, and passes over the rest. What is left of one
@@ -103,7 +129,7 @@ func (r *Reader) zip(in io.Reader, name string) error {
 	if err != nil {
 		return fmt.Errorf("the archive is damaged, or cut off: %w", err)
 	}
-	left := int64(maxUnpacked)
+	left := r.most
 	for _, f := range files.File {
 		entry := path.Clean(f.Name)
 		if !f.Mode().IsRegular() || foreign(entry) {
@@ -112,9 +138,11 @@ func (r *Reader) zip(in io.Reader, name string) error {
 		shown := path.Join(name, entry)
 		src, err := f.Open()
 		if err == nil {
-			counted := &io.LimitedReader{R: src, N: left}
-			err = errors.Join(r.content(counted, entry, shown), src.Close())
-			left = counted.N
+			err = errors.Join(r.content(bounded{src, &left}, entry, shown), src.Close())
+		}
+		if limit := new(fairlead.InputLimitError); left == 0 && errors.As(err, &limit) {
+			r.cutOff(Position{File: shown}, "the archive is not read to its end: "+limit.Error())
+			return nil
 		}
 		if err != nil {
 			r.unread(shown, entry, err)

@@ -35,6 +35,7 @@ type Reader struct {
 	doubles int                  // copies of objects that were left out
 	reader  *doc.Reader          // reused
 	foreign *ClusterError
+	most    int64 // bytes of what is packed
 }
 
 type objectKey struct {
@@ -105,6 +106,9 @@ func (f *file) read(src io.Reader) error {
 }
 
 func (r *Reader) start() {
+	if r.most == 0 {
+		r.most = maxUnpacked
+	}
 	if r.seen == nil {
 		r.seen, r.lone, r.texts = map[objectKey]int{}, map[table]int{}, map[string]string{}
 	}
