@@ -26,6 +26,7 @@ import (
 
 func main() {
 	t := tool()
+	t.Called(os.Args[0])
 	t.Settings.Getenv = os.Getenv
 	args.Main(t.WithCompletion())
 }

@@ -154,7 +154,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"catalog", "path", shop, "shop", "shop.v2"}, "shop.v2.0.0"},
 		{[]string{"catalog", "path", "nowhere", ""}, ""},
 		{[]string{"nothing", "x"}, ""},
-		{[]string{"completion", ""}, "bash fish zsh"},
+		{[]string{"completion", ""}, "bash fish kubectl zsh"},
 	} {
 		out, errs, status := output(t, append([]string{"__complete"}, c.line...)...)
 		if got := strings.Join(strings.Fields(out), " "); got != c.want || errs != "" || status != 0 {

@@ -92,20 +92,21 @@ const completeWord = "__complete"
 func (c *Command) WithCompletion() Program {
 	run := c.Program(c.Name)
 	c.Commands = append(c.Commands, &Command{
-		Name: "completion", Usage: "bash|zsh|fish", About: "print a shell script that completes commands, flags, and names in catalogs",
-		Help: "bash:  source <(" + c.Name + " completion bash)\n" +
-			"zsh:   source <(" + c.Name + " completion zsh)\n" +
-			"fish:  " + c.Name + " completion fish | source",
-		Complete: func(*Call) []string { return []string{"bash", "fish", "zsh"} },
+		Name: "completion", Usage: "bash|zsh|fish|kubectl", About: "print a shell script that completes commands, flags, and names in catalogs",
+		Help: "bash:     source <(" + c.Name + " completion bash)\n" +
+			"zsh:      source <(" + c.Name + " completion zsh)\n" +
+			"fish:     " + c.Name + " completion fish | source\n" +
+			"kubectl:  " + c.Name + " completion kubectl >kubectl_complete-fairlead, executable and in the PATH, for the plugin of kubectl",
+		Complete: func(*Call) []string { return []string{"bash", "fish", "kubectl", "zsh"} },
 		Run: func(call *Call) error {
 			if err := call.Parse(1, 1); err != nil {
 				return err
 			}
 			script, ok := shells[call.Arg(0)]
 			if !ok {
-				return &UsageError{fmt.Sprintf("there is no completion for %q; choose bash, zsh or fish", call.Arg(0))}
+				return &UsageError{fmt.Sprintf("there is no completion for %q; choose bash, zsh, fish or kubectl", call.Arg(0))}
 			}
-			_, err := io.WriteString(call.Stdout, strings.ReplaceAll(script, "NAME", c.Name))
+			_, err := io.WriteString(call.Stdout, strings.ReplaceAll(script, "NAME", strings.ReplaceAll(c.Name, " ", "-")))
 			return err
 		},
 	})
@@ -120,8 +121,9 @@ func (c *Command) WithCompletion() Program {
 	}
 }
 
-// shells are the scripts by shell; NAME is replaced by the program's name. If the
-// program has no candidate, files are offered.
+// shells are the scripts by shell; NAME is replaced by the name of the program's file. If the
+// program has no candidate, files are offered. kubectl completes what follows the name of a plugin by a
+// program of its own, whose last line says that files are offered.
 var shells = map[string]string{
 	"bash": `_NAME() {
   local line
@@ -147,5 +149,9 @@ compdef _NAME NAME
   end
 end
 complete -c NAME -f -a '(__NAME_complete)'
+`,
+	"kubectl": `#!/bin/sh
+kubectl-fairlead __complete "$@" 2>/dev/null
+printf ':0\n'
 `,
 }

@@ -51,6 +51,7 @@ type Command struct {
 // Call is a command with its arguments.
 type Call struct {
 	Name    string          // the words that called the command, as in "fairlead catalog list"
+	Program string          // those that called the program, as in "fairlead" or "kubectl fairlead"
 	Usage   string          // of the command
 	Context context.Context // ends when the user interrupts the program
 	Flags   *flag.FlagSet   // for the command to declare its flags on
@@ -113,7 +114,7 @@ type Program func(ctx context.Context, words []string, stdin io.Reader, stdout, 
 func (c *Command) Program(name string) Program {
 	return func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		out, errs := &boundary{to: stdout}, &boundary{to: stderr}
-		status := c.run(&Call{Name: name, Context: ctx, Args: words, Stdin: stdin, Stdout: out, Stderr: errs})
+		status := c.run(&Call{Name: name, Program: name, Context: ctx, Args: words, Stdin: stdin, Stdout: out, Stderr: errs})
 		if errors.Join(out.flush(), errs.flush()) != nil && status == StatusFine {
 			return StatusBad // the end of the last line is missing
 		}
@@ -153,7 +154,7 @@ func (c *Command) run(call *Call) int {
 	case err == nil, errors.Is(err, ErrFindings):
 		return StatusFindings
 	case errors.Is(err, flag.ErrHelp):
-		c.help(call.Stdout, call.Name)
+		c.help(call.Stdout, call)
 		if call.Shared != "" {
 			words.Fprintf(call.Stdout, "\n%s\n", words.Text(call.Shared))
 		}
@@ -192,13 +193,13 @@ func pathHint(err error) string {
 // dispatch passes a call to the command that its first word names.
 func (c *Command) dispatch(call *Call) int {
 	if len(call.Args) == 0 {
-		c.help(call.Stderr, call.Name)
+		c.help(call.Stderr, call)
 		return StatusBad
 	}
 	first, rest := call.Args[0], call.Args[1:]
 	if slices.Contains(asksForHelp, first) {
 		if len(rest) == 0 || first != "help" {
-			c.help(call.Stdout, call.Name)
+			c.help(call.Stdout, call)
 			return StatusFine
 		}
 		first, rest = rest[0], append(slices.Clip(rest[1:]), "-h")
@@ -261,7 +262,8 @@ func closest(word string, commands []*Command) string {
 }
 
 // help prints how a command is called.
-func (c *Command) help(w io.Writer, name string) {
+func (c *Command) help(w io.Writer, call *Call) {
+	name := call.Name
 	if len(c.Commands) == 0 {
 		words.Fprintf(w, "usage: %s %s\n\n%s\n", name, c.Usage, words.Text(c.About))
 	} else {
@@ -284,8 +286,7 @@ func (c *Command) help(w io.Writer, name string) {
 		for _, flag := range c.Configured {
 			list = append(list, variable(flag)+" sets -"+flag)
 		}
-		program, _, _ := strings.Cut(name, " ")
-		words.Fprintf(w, "\n%s by default; so can a file: see %s help config\n", words.List(list, "and", len(list)), program)
+		words.Fprintf(w, "\n%s by default; so can a file: see %s help config\n", words.List(list, "and", len(list)), call.Program)
 	}
 	if c.Examples != "" {
 		fmt.Fprintf(w, "\nexamples:\n")
