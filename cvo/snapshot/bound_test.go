@@ -25,7 +25,9 @@ func TestUnpackedBound(t *testing.T) {
 		return b.String()
 	}
 	for name, input := range map[string]string{
-		"gzip": zipped(func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat("#\n", 100<<10)+text(1)+"---\n"+strings.Repeat("#\n", 100<<10)+text(2)+"---\n"+text(3)) }),
+		"gzip": zipped(func(w io.Writer) {
+			_, _ = io.WriteString(w, strings.Repeat("#\n", 100<<10)+text(1)+"---\n"+strings.Repeat("#\n", 100<<10)+text(2)+"---\n"+text(3))
+		}),
 		"tar.gz": zipped(func(w io.Writer) {
 			files := tar.NewWriter(w)
 			for i := range 3 {
