@@ -33,7 +33,7 @@ A catalog without documents is an error.`,
 			Run: with(validate),
 		},
 		{
-			Name: "list", Usage: "[packages|channels|bundles|sizes] PATH [PACKAGE]",
+			Name: "list", Usage: "[packages|channels|bundles|sizes] PATH [PACKAGE] [-o json]",
 			About: "list the packages, channels or bundles of a catalog, or the size of its packages in bytes",
 			Run:   with(list), Complete: whatIsListed,
 		},

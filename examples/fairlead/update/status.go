@@ -213,7 +213,7 @@ func printPool(w io.Writer, p *cvo.PoolReport) {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{p.Draining, "draining"}, {p.Degraded, "degraded"}, {p.Down, "down"}, {p.Cordoned, "cordoned"}, {p.Unknown, "of an unknown release"}} {
+	}{{p.Draining, "draining"}, {p.Degraded, "degraded"}, {p.Down, "unavailable"}, {p.Cordoned, "cordoned"}, {p.Unknown, "of an unknown release"}} {
 		if n.n > 0 {
 			fmt.Fprintf(w, ", %d %s", n.n, n.what)
 		}
@@ -231,11 +231,11 @@ func printTables(w io.Writer, r *cvo.Report) {
 		}
 	}
 	for _, n := range r.Nodes {
-		down := ""
+		available := ""
 		if n.Down {
-			down = "down"
+			available = "unavailable"
 		}
-		words.Fprintf(table, "node %s (%s)\t%s\t%s\t%s\t%s\n", n.Name, n.Pool, n.State, down, cmp.Or(n.Version, "?"), words.Shorten(firstLine(n.Message), 80))
+		words.Fprintf(table, "node %s (%s)\t%s\t%s\t%s\t%s\n", n.Name, n.Pool, n.State, available, cmp.Or(n.Version, "?"), words.Shorten(firstLine(n.Message), 80))
 	}
 	table.Flush()
 }
