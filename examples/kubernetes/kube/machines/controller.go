@@ -69,11 +69,8 @@ const (
 // deleted also by changes of its node, the pods on it, and all disruption
 // budgets. The error of Policy.Check is returned.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error {
-	switch {
-	case opts.Store == nil:
-		return fmt.Errorf("kube/machines: no Store: give it one that outlives the process, such as a kube.Store")
-	case opts.Cloud == nil && opts.Kind.Group != KindClusterAPI.Group:
-		return fmt.Errorf("kube/machines: no Cloud: one is needed to look up and delete instances, such as a Program")
+	if err := opts.check(); err != nil {
+		return err
 	}
 	if opts.Client == nil {
 		c, err := kube.Direct(mgr)
@@ -138,6 +135,17 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 			Report:      told.Report,
 			Pass:        func(ctx context.Context, name string) fairlead.Pass { return pass(ctx, runner, backend, name) },
 		})
+}
+
+// check reports what is missing.
+func (o *Options) check() error {
+	switch {
+	case o.Store == nil:
+		return fmt.Errorf("kube/machines: no Store: give it one that outlives the process, such as a kube.Store")
+	case o.Cloud == nil && o.Kind.Group != KindClusterAPI.Group:
+		return fmt.Errorf("kube/machines: no Cloud: one is needed to look up and delete instances, such as a Program")
+	}
+	return nil
 }
 
 // pass is a pass over a machine; during an outage of the cloud it looks again soon.
