@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead/internal/semverx"
-	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Rules decide which of the updates that entries state are offered. All agree that an
@@ -134,23 +133,8 @@ func (g *Graph) whyNotInstalled(name string) string {
 			return e.Name + " skips it"
 		}
 	}
-	if heads := Heads(present); len(heads) != 1 {
-		return g.severalHeads(heads)
+	if f := g.channel.HeadFault(g.rules); f != nil {
+		return f.closes()
 	}
 	return "the chain of replaces from the head does not include it"
-}
-
-// severalHeads says why a channel offers nothing, with what likely makes it so.
-func (g *Graph) severalHeads(heads []string) string {
-	why := fmt.Sprintf("the channel has %d heads, but must have one", len(heads))
-	if len(heads) > 1 {
-		why = fmt.Sprintf("the channel has %d heads (%s), but must have one", len(heads), words.First(heads, 4))
-	}
-	for _, head := range heads {
-		i := g.index[head]
-		if first := g.nodes[i].stated[0]; first.Replaces != "" && !g.Has(first.Replaces) {
-			return why + ": " + head + " replaces " + g.describe(first.Replaces)
-		}
-	}
-	return why
 }

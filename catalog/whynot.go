@@ -41,7 +41,8 @@ type Obstacles struct {
 	lacks  string // why there is no target, or ""
 	closed string // why the rules do not install the target, or ""
 	dist   []int  // from each node
-	order  []int  // entries that lead to the target, the nearest first
+	chain  []int  // entries that lead to the target, the nearest first, and only replace another one that does
+	order  []int  // the other entries that lead to the target, the nearest first
 
 	refuseOnce sync.Once
 	refuses    map[string]string // see refused
@@ -63,12 +64,38 @@ func (g *Graph) Obstacles(to string) *Obstacles {
 	o.name, o.closed = target, g.whyNotInstalled(target)
 	o.dist = g.distances(g.index[target], nil)
 	for i := range g.entries {
-		if o.dist[i] >= 0 && g.nodes[i].installable {
+		switch {
+		case o.dist[i] < 0 || !g.nodes[i].installable:
+		case o.plain(i):
+			o.chain = append(o.chain, i)
+		default:
 			o.order = append(o.order, i)
 		}
 	}
-	slices.SortStableFunc(o.order, func(a, b int) int { return cmp.Compare(o.dist[a], o.dist[b]) })
+	if len(o.chain) < fewest {
+		o.order, o.chain = append(o.order, o.chain...), nil
+	}
+	nearer := func(a, b int) int { return cmp.Or(cmp.Compare(o.dist[a], o.dist[b]), cmp.Compare(a, b)) }
+	slices.SortFunc(o.chain, nearer)
+	slices.SortFunc(o.order, nearer)
 	return o
+}
+
+// fewest is how many links of a chain are one reason.
+const fewest = 3
+
+// plain reports whether an entry updates from nothing but one other entry that leads to the
+// target.
+func (o *Obstacles) plain(i int) bool {
+	for _, s := range o.g.nodes[i].stated {
+		if len(s.Skips) > 0 || s.SkipRange != "" {
+			return false
+		}
+		if before, ok := o.g.index[s.Replaces]; !ok || before >= o.g.entries || before == i || o.dist[before] < 0 {
+			return false
+		}
+	}
+	return len(o.g.nodes[i].stated) > 0
 }
 
 // From explains why updates do not lead from a bundle to the target. It returns nil when
@@ -105,6 +132,9 @@ func (o *Obstacles) From(from string) *WhyNot {
 
 // accepted says what each entry accepts that has a path to the target.
 func (w *WhyNot) accepted(o *Obstacles, start *node) {
+	if len(o.chain) > 0 {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("%s and %d others replace only what leads there too", o.g.nodes[o.chain[0]].name, len(o.chain)-1))
+	}
 	for k, i := range o.order {
 		if k == most {
 			w.Reasons = append(w.Reasons, fmt.Sprintf("and %d more entries that lead there do not accept it either", len(o.order)-most))
@@ -201,15 +231,7 @@ func (g *Graph) describe(name string) string {
 	if g.Has(name) {
 		return name
 	}
-	if others := g.channel.pkg.listing(name, g.channel.Name()); len(others) > 0 {
-		return name + " (not in the channel, but in " + words.First(others, 3) + ")"
-	}
-	if _, ok := g.channel.pkg.Bundle(name); !ok {
-		if meant := names.Meant(g.channel.pkg.Name(), name, func(s string) bool { _, ok := g.channel.pkg.Bundle(s); return ok }); meant != "" {
-			return fmt.Sprintf("%s (which is no bundle; did you mean %s?)", name, meant)
-		}
-	}
-	return name + " (not in the channel)"
+	return g.channel.absent(name)
 }
 
 func (g *Graph) list(names []string) string {

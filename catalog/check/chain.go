@@ -1,10 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -19,23 +19,8 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	place := []string{p.name(), ch.doc.Name()}
 	entries := ch.distinct()
 	heads := catalog.Heads(entries)
-	switch len(heads) {
-	case 0:
-		v.add(CodeNoHead, ch.doc, at("entries"), subject, "it has no head: every entry is replaced or skipped by "+ch.whoCovers(),
-			"make the newest entry one that nothing replaces or skips", opmLeaf(place, "no channel head found in graph"))
-		return
-	case 1:
-	default:
-		names := slices.Sorted(slices.Values(heads))
-		message, hint, path := fmt.Sprintf("it has %d heads, entries that no other replaces or skips: %s", len(names), words.First(names, listed)), ch.joinHint(p, heads), at("entries", ch.index(heads[1]))
-		bad := ch.misnamed(p, func(entry string) bool { return ch.above(p, entry, heads) })
-		if bad != nil {
-			message, hint, path = message+"; "+bad.why, bad.hint, bad.path
-		}
-		v.add(CodeMultipleHeads, ch.doc, path, subject, message, hint, opmLeaf(place, "multiple channel heads found in graph: %s", strings.Join(names, ", ")))
-		if bad != nil && bad.meant != "" {
-			v.fix(bad.path, bad.meant)
-		}
+	if len(heads) != 1 {
+		v.checkHeads(p, ch, heads)
 		return
 	}
 	chain, cycle := catalog.Chain(entries, heads[0])
@@ -76,20 +61,32 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	}
 }
 
-// above reports whether an entry has a higher version than a head other than itself, so that
-// it should lead on to that.
-func (ch *channelState) above(p *packageState, entry string, heads []string) bool {
-	version := func(name string) (v semverx.Version) {
-		if b := p.bundles[name]; b != nil {
-			v = semverx.Tolerant(b.version)
+// checkHeads reports that a channel has no head, or several, and what likely makes it so.
+func (v *validator) checkHeads(p *packageState, ch *channelState, heads []string) {
+	subject := channelSubject(p.name(), ch.doc.Name())
+	place := []string{p.name(), ch.doc.Name()}
+	fault := &catalog.HeadFault{Heads: heads, Hint: "leave one entry that nothing replaces or skips"}
+	if pkg, ok := v.c.Package(p.name()); ok {
+		if c, ok := pkg.Channel(ch.doc.Name()); ok && c.Document() == ch.doc {
+			fault = cmp.Or(c.HeadFault(catalog.AsWritten), fault)
 		}
-		return v
 	}
-	own := version(entry)
-	return slices.ContainsFunc(heads, func(head string) bool {
-		v := version(head)
-		return head != entry && !v.IsZero() && v.Compare(own) < 0
-	})
+	code, path, note := CodeNoHead, at("entries"), opmLeaf(place, "no channel head found in graph")
+	if len(heads) > 0 {
+		code, path = CodeMultipleHeads, at("entries", ch.index(heads[1]))
+		note = opmLeaf(place, "multiple channel heads found in graph: %s", strings.Join(slices.Sorted(slices.Values(heads)), ", "))
+	}
+	if fault.Entry != "" {
+		if path = at("entries", ch.index(fault.Entry)); fault.Field == "skips" {
+			path = append(path, "skips", fault.Index)
+		} else if ch.byName[fault.Entry].Replaces != "" {
+			path = append(path, "replaces")
+		}
+	}
+	v.add(code, ch.doc, path, subject, fault.String(), fault.Hint, note)
+	if fault.Meant != "" {
+		v.fix(path, fault.Meant)
+	}
 }
 
 // distinct returns the entries that count: the first of each name.
@@ -104,39 +101,6 @@ func (ch *channelState) distinct() []catalog.Entry {
 // index returns the index of the entry of that name.
 func (ch *channelState) index(name string) int {
 	return slices.IndexFunc(ch.doc.Entries(), func(e catalog.Entry) bool { return e.Name == name })
-}
-
-// whoCovers names what covers the entries of a channel without a head.
-func (ch *channelState) whoCovers() string {
-	for _, i := range ch.entries {
-		e := &ch.doc.Entries()[i]
-		if e.Replaces == e.Name || slices.Contains(e.Skips, e.Name) {
-			return strconv.Quote(e.Name) + " itself, or another one"
-		}
-	}
-	return "another one"
-}
-
-// joinHint says how to leave one head: the entry with the highest version.
-func (ch *channelState) joinHint(p *packageState, heads []string) string {
-	best, bestVersion := "", semverx.Version{}
-	for _, name := range heads {
-		var version semverx.Version
-		if b := p.bundles[name]; b != nil {
-			version, _ = semverx.ParseTolerant(b.version)
-		}
-		if version.IsZero() {
-			return "make the newest of them replace or skip the others"
-		}
-		if best == "" || version.Compare(bestVersion) > 0 {
-			best, bestVersion = name, version
-		}
-	}
-	others := slices.DeleteFunc(slices.Sorted(slices.Values(heads)), func(n string) bool { return n == best })
-	if len(others) == 1 {
-		return fmt.Sprintf("add %q to the skips of %q, or make the chain of replaces below %[2]q include it", others[0], best)
-	}
-	return fmt.Sprintf("add the others to the skips of %q, the one with the highest version, or make the chain of replaces below it include them", best)
 }
 
 // listed is how many names a finding lists.

@@ -43,8 +43,8 @@ entries:
 	//   its default channel "stabel" is not one of its channels
 	//   write "stable"
 	// etcd/catalog.yaml:11:3 multiple-heads
-	//   it has 2 heads, entries that no other replaces or skips: etcd.v1.0.0, etcd.v1.1.0
-	//   add "etcd.v1.0.0" to the skips of "etcd.v1.1.0", or make the chain of replaces below "etcd.v1.1.0" include it
+	//   it has 2 heads, entries that no other replaces or skips: etcd.v1.0.0, etcd.v1.1.0; etcd.v1.1.0 replaces nothing
+	//   make etcd.v1.1.0 replace etcd.v1.0.0, or add etcd.v1.0.0 to the skips of etcd.v1.1.0
 	// etcd/catalog.yaml:12:14 skip-range
 	//   the skipRange of "etcd.v1.1.0" is not a range of versions: "1.0.0,<1.1.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH
 	//   separate comparisons with a space, not with a comma

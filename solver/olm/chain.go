@@ -3,6 +3,8 @@ package olm
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
 )
 
 // ChannelError reports that the entries of a channel have no single replacement
@@ -17,21 +19,27 @@ type ChannelError struct {
 	Heads []string
 	// Chains describes the replacement chain below each head, as "first...last".
 	Chains []string
+	// Fault is what likely makes it have no head or several; nil if that is not known.
+	Fault *catalog.HeadFault
 	// Cycle is the head whose replacement chain runs into a cycle, or "".
 	Cycle string
 }
 
-// Error names the channel, the problem with its edges, and the fix.
+// Error names the channel, the problem with its edges, its cause, and the fix.
 func (e *ChannelError) Error() string {
 	where := fmt.Sprintf("channel %q of package %q in catalog %s", e.Channel, e.Package, e.Source)
-	switch {
-	case e.Cycle != "":
+	if e.Cycle != "" {
 		return fmt.Sprintf("%s: a cycle exists in the chain of replacement that begins with %q; remove one of its replaces", where, e.Cycle)
-	case len(e.Heads) == 0:
-		return fmt.Sprintf("%s: no channel head: every entry is replaced or skipped by another; remove one of the replaces or skips", where)
 	}
-	return fmt.Sprintf("%s: a unique replacement chain is required to order the entries, but there are %d: %s; make one head replace or skip the others",
-		where, len(e.Heads), strings.Join(e.Chains, ", "))
+	what, fix := "no channel head: every entry is replaced or skipped", "remove one of the replaces or skips"
+	if len(e.Heads) > 0 {
+		what = fmt.Sprintf("a unique replacement chain is required to order the entries, but there are %d: %s", len(e.Heads), strings.Join(e.Chains, ", "))
+		fix = "make one head replace or skip the others"
+	}
+	if e.Fault != nil && e.Fault.Why != "" {
+		what, fix = what+"; "+e.Fault.Why, e.Fault.Hint
+	}
+	return where + ": " + what + "; " + fix
 }
 
 // sortChannel orders the entries of one channel from its head down the

@@ -71,6 +71,9 @@ type ExtensionError struct {
 	// Next are the bundles that may follow the installed one, regardless of the
 	// range and the channels, the highest version first.
 	Next []string
+	// Why names what keeps the installed bundle from being updated to the best one that is
+	// requested; "" if something may follow it, or that is not known.
+	Why string
 	// Catalogs are the names of the catalogs that tie, in order.
 	Catalogs []string
 }
@@ -109,6 +112,9 @@ func (e *ExtensionError) Error() string {
 	case x.Installed == nil || x.SelfCertified || len(e.Catalogs) > 0 || e.Bundles == 0:
 	case len(next) == 0:
 		fmt.Fprintf(&b, "; no channel leads on from %s", x.Installed.Name)
+		if e.Why != "" {
+			b.WriteString(": " + e.Why)
+		}
 	case len(next) > 5:
 		fmt.Fprintf(&b, "; what may follow %s: %s and %d more", x.Installed.Name, strings.Join(next[:5], ", "), len(next)-5)
 	default:
@@ -144,6 +150,7 @@ func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
 	}
 	winner, err := q.decide(best)
 	if err != nil {
+		r.whyNoSuccessor(q)
 		return nil, err
 	}
 	if n := requirements(winner.Bundle); n > 0 && !x.AllowRequirements {
@@ -302,10 +309,7 @@ func (q *extensionQuery) passes(p *catalog.Package, b *catalog.Bundle) (release,
 	if follows && !slices.ContainsFunc(q.next, func(s successor) bool { return s.name == b.Name() }) {
 		q.next = append(q.next, successor{b.Name(), rel})
 	}
-	if len(q.Channels) > 0 && !slices.ContainsFunc(q.Channels, func(name string) bool {
-		ch, ok := p.Channel(name)
-		return ok && slices.ContainsFunc(ch.Entries(), func(e catalog.Entry) bool { return e.Name == b.Name() })
-	}) {
+	if len(q.Channels) > 0 && !q.lists(p, b.Name()) {
 		return release{}, false
 	}
 	q.failure.InChannels++

@@ -2,6 +2,7 @@ package olm
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/semverx"
@@ -11,7 +12,8 @@ import (
 // to what it requests, one after the other, where the catalog lets none follow
 // directly. The last one is in the channels and the range of versions; the others
 // need not be. It is a shortest path, with the highest version where there is a
-// choice; nil if there is none, or nothing is installed. The errors are those of
+// choice; nil if there is none, or nothing is installed. Of one that is in none of the
+// Extension's channels the Channel is one that has it. The errors are those of
 // [Resolver.ResolveExtension] for a malformed Extension.
 func (r *Resolver) ExtensionPath(x *Extension) ([]Candidate, error) {
 	if x.Installed == nil {
@@ -49,12 +51,75 @@ func (r *Resolver) ExtensionPath(x *Extension) ([]Candidate, error) {
 		queue = queue[1:]
 		for _, c := range w.after(at) {
 			if isGoal[c.Name] {
-				return w.back(c), nil
+				return x.channels(w.back(c)), nil
 			}
 			queue = append(queue, hop{c.Name, c.release.version})
 		}
 	}
 	return nil, nil
+}
+
+// channels names a channel of each bundle that is in none of the Extension's.
+func (x *Extension) channels(path []Candidate) []Candidate {
+	for i := range path {
+		p := path[i].Bundle.Package()
+		if len(x.Channels) == 0 || x.lists(p, path[i].Name) {
+			continue
+		}
+		for ch := range p.Channels() {
+			if lists(ch, path[i].Name) {
+				path[i].Channel = ch.Name()
+				break
+			}
+		}
+	}
+	return path
+}
+
+// lists reports whether one of the Extension's channels has an entry of a bundle.
+func (x *Extension) lists(p *catalog.Package, bundle string) bool {
+	return slices.ContainsFunc(x.Channels, func(name string) bool {
+		ch, ok := p.Channel(name)
+		return ok && lists(ch, bundle)
+	})
+}
+
+func lists(ch *catalog.Channel, bundle string) bool {
+	return slices.ContainsFunc(ch.Entries(), func(e catalog.Entry) bool { return e.Name == bundle })
+}
+
+// whyNoSuccessor completes the failure of a question: it names what keeps the installed
+// bundle from being updated to the best one that is requested.
+func (r *Resolver) whyNoSuccessor(q *extensionQuery) {
+	if q.Installed == nil || q.SelfCertified || q.failure.InRange == 0 || len(q.failure.Next) > 0 {
+		return
+	}
+	goal := *q.Extension
+	goal.Installed = nil
+	_, wanted, err := r.contenders(&goal)
+	if err != nil {
+		return
+	}
+	all := slices.Concat(wanted...)
+	if len(all) == 0 {
+		return
+	}
+	sortContenders(all)
+	p := all[0].Bundle.Package()
+	for ch := range p.Channels() {
+		if !lists(ch, all[0].Name) || len(q.Channels) > 0 && !slices.Contains(q.Channels, ch.Name()) {
+			continue
+		}
+		installed := catalog.Installed{Name: q.Installed.Name, Version: q.Installed.Version}
+		if w := ch.GraphWith(catalog.OLMv1, installed).WhyNot(installed.Name, all[0].Name); w != nil {
+			said := withoutAccepts(w.Reasons)
+			if last := len(said) - 1; last > 0 && strings.Contains(said[last], " is older than ") {
+				said = said[last:]
+			}
+			q.failure.Why = strings.Join(said[:min(len(said), 3)], "; ")
+			return
+		}
+	}
 }
 
 // hop is a bundle on the way.

@@ -97,6 +97,7 @@ func (e *entry) updates(name string, v semverx.Version) bool {
 type channel struct {
 	name      string
 	pkg       *pkgIndex
+	listed    *catalog.Channel
 	isDefault bool
 	entries   []*entry // as the catalog lists them
 	chain     []*entry // from the head; see sortChannel
@@ -163,7 +164,7 @@ func (s *source) load(p *pkgIndex) {
 	listed, _ := s.Catalog.Package(p.name)
 	operators := make(map[string]*operator)
 	for c := range listed.Channels() {
-		ch := &channel{name: c.Name(), pkg: p, isDefault: c.Name() == listed.DefaultChannel()}
+		ch := &channel{name: c.Name(), pkg: p, listed: c, isDefault: c.Name() == listed.DefaultChannel()}
 		for _, stated := range c.Entries() {
 			op := operators[stated.Name]
 			if op == nil {
@@ -204,6 +205,7 @@ func (c *channel) order(key SourceKey) {
 	c.chain, c.err = sortChannel(c.entries)
 	if c.err != nil {
 		c.err.Source = key
+		c.err.Fault = c.listed.HeadFault(catalog.OLMv0)
 	}
 	for i, e := range c.chain {
 		e.rank = i

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -115,15 +116,28 @@ func (q *query) channelOf(s *subscription, pick *entry) *channel {
 	return first
 }
 
+// whyNoUpdate names what keeps the installed operator of a subscription from being updated.
 func whyNoUpdate(s *subscription, ch *channel) string {
 	if ch == nil {
 		return fmt.Sprintf("no channel offers an update of %s", s.current.name)
 	}
+	why := fmt.Sprintf("no replaces, skips or skipRange in the chain of channel %s leads from %s", ch.name, s.current.name)
 	if ch.named(s.current.name) == nil {
-		return fmt.Sprintf("%s is not in channel %s, and no replaces, skips or skipRange there leads from it",
-			s.current.name, ch.name)
+		why = fmt.Sprintf("%s is not in channel %s, and no replaces, skips or skipRange there leads from it", s.current.name, ch.name)
 	}
-	return fmt.Sprintf("no replaces, skips or skipRange in the chain of channel %s leads from %s", ch.name, s.current.name)
+	if len(ch.chain) == 0 {
+		return why
+	}
+	installed := catalog.Installed{Name: s.current.name, Version: s.current.facts().version.String()}
+	if w := ch.listed.GraphWith(catalog.OLMv0, installed).WhyNot(installed.Name, ch.chain[0].name); w != nil {
+		why = strings.Join(append([]string{why}, withoutAccepts(w.Reasons)...), "; ")
+	}
+	return why
+}
+
+// withoutAccepts leaves out that no entry accepts a bundle, where that has been said.
+func withoutAccepts(reasons []string) []string {
+	return slices.DeleteFunc(reasons, func(r string) bool { return strings.HasPrefix(r, "no entry accepts ") })
 }
 
 // whyRejected returns why each rejected candidate cannot be chosen. Consecutive

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"io"
 	"strings"
 
@@ -15,6 +16,7 @@ type extensionAnswer struct {
 	Installed string         // the bundle that it has, or ""
 	Bundle    *olm.Candidate // what it gets, or nil
 	Problem   string         // why nothing
+	noWay     bool           // nothing leads on from what it has
 }
 
 // runExtensions answers about the ClusterExtensions of a cluster, from the given
@@ -62,7 +64,8 @@ func answerExtension(r *olm.Resolver, x *extension.ClusterExtension) extensionAn
 	}
 	choice, err := r.ResolveExtension(q)
 	if err != nil {
-		a.Problem = err.Error()
+		var none *olm.ExtensionError
+		a.Problem, a.noWay = err.Error(), errors.As(err, &none) && none.Why != ""
 		return a
 	}
 	a.Bundle = &choice.Candidate

@@ -144,6 +144,7 @@ func (c *command) answer(ctx context.Context, r *olm.Resolver, req *olm.Request,
 	}
 	res, update, err := c.resolve(ctx, r, req)
 	var unsat *olm.UnsatError
+	var channel *olm.ChannelError
 	switch {
 	case errors.As(err, &unsat):
 		x, err := c.why(ctx, unsat)
@@ -151,6 +152,8 @@ func (c *command) answer(ctx context.Context, r *olm.Resolver, req *olm.Request,
 			return 0, err
 		}
 		return statusNoSolution, c.printUnsatisfiable(stdout, x)
+	case errors.As(err, &channel):
+		return statusNoSolution, c.printChannel(stdout, err, channel)
 	case err != nil:
 		return 0, err
 	}
@@ -212,6 +215,7 @@ func (c *command) runPath(ctx context.Context, r *olm.Resolver, req *olm.Request
 	path, err := r.UpgradePath(ctx, req, c.targets, nil)
 	var dead *olm.PathError
 	var unsat *olm.UnsatError
+	var channel *olm.ChannelError
 	switch {
 	case errors.As(err, &dead):
 		return statusNoSolution, c.printDeadEnd(stdout, dead)
@@ -221,6 +225,8 @@ func (c *command) runPath(ctx context.Context, r *olm.Resolver, req *olm.Request
 			return 0, err
 		}
 		return statusNoSolution, c.printUnsatisfiable(stdout, x)
+	case errors.As(err, &channel):
+		return statusNoSolution, c.printChannel(stdout, err, channel)
 	case err != nil:
 		return 0, err
 	}

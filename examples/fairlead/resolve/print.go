@@ -141,6 +141,22 @@ func (c *command) printUnsatisfiable(w io.Writer, x *olm.Explanation) error {
 	})
 }
 
+// printChannel prints that a channel that a subscription follows has no single order.
+func (c *command) printChannel(w io.Writer, err error, e *olm.ChannelError) error {
+	value := struct {
+		Channel string   `json:"channel"` // that has no single order
+		Package string   `json:"package"`
+		Catalog string   `json:"catalog"`
+		Heads   []string `json:"heads,omitempty"`
+		Problem string   `json:"problem"`
+	}{e.Channel, e.Package, e.Source.String(), e.Heads, err.Error()}
+	if c.format != "json" {
+		_, err := words.Fprintf(w, "no solution: %s\n", err)
+		return err
+	}
+	return printJSON(w, value)
+}
+
 func (c *command) printRejections(w io.Writer, found []olm.Rejection) error {
 	return c.print(w, append([]olm.Rejection{}, found...), nil, func(b *bytes.Buffer) {
 		for _, j := range found {

@@ -118,7 +118,7 @@ func (c *command) learnExtensions() error {
 			x.Next = a.Bundle.Name
 			continue
 		}
-		x.Refused = a.Problem
+		x.Refused, x.NoWay = a.Problem, a.noWay
 		q, err := extension.QuestionOf(&x.ClusterExtension)
 		if err != nil {
 			continue // the problem says so
@@ -127,8 +127,11 @@ func (c *command) learnExtensions() error {
 		if err != nil {
 			continue
 		}
-		for _, step := range path {
+		for i, step := range path {
 			x.Path = append(x.Path, step.Version)
+			if i == 0 {
+				x.PathChannel = step.Channel
+			}
 		}
 	}
 	return nil

@@ -126,8 +126,17 @@ func (c *Cluster) refused(v *View, x *Extension) {
 	if len(x.Path) > 0 {
 		w.Message += "; the path is " + strings.Join(x.Path, ", ")
 		w.Unblock = fmt.Sprintf("request the next version of the path, %s, first", x.Path[0])
+		request := map[string]any{"version": x.Path[0]}
+		if x.PathChannel != "" {
+			w.Unblock += ", with the channel that has it, " + x.PathChannel
+			request["channels"] = append(slices.Clone(x.Spec.Source.Catalog.Channels), x.PathChannel)
+		}
 		w.Commands = []string{shell.Command("kubectl patch clusterextension %s --type merge -p %s", x.Name, shell.JSON(map[string]any{
-			"spec": map[string]any{"source": map[string]any{"catalog": map[string]any{"version": x.Path[0]}}}}))}
+			"spec": map[string]any{"source": map[string]any{"catalog": request}}}))}
+	} else if x.NoWay {
+		w.Unblock = "ask the authors of the catalog for an update from this version; if they allow that jump, do without the check of successors"
+		w.Commands = []string{shell.Command("kubectl patch clusterextension %s --type merge -p %s", x.Name, shell.JSON(map[string]any{
+			"spec": map[string]any{"source": map[string]any{"catalog": map[string]any{"upgradeConstraintPolicy": "SelfCertified"}}}}))}
 	}
 	v.add(w)
 }

@@ -42,4 +42,8 @@ type Extension struct {
 	Next    string   `json:"-"` // the bundle that is chosen
 	Refused string   `json:"-"` // why none is
 	Path    []string `json:"-"` // then the versions on the way to what is requested
+	// PathChannel is a channel that has the first of Path, if none of those that the extension
+	// names has it.
+	PathChannel string `json:"-"`
+	NoWay       bool   `json:"-"` // nothing leads on from what is installed, though what is requested exists
 }

@@ -104,7 +104,8 @@ func (s *script) cluster(c *golden.Command) (*explain.Cluster, []string) {
 	s.answer(c, &out)
 	for i := range out.Extensions {
 		x := &out.Extensions[i]
-		x.Next, x.Path, x.Refused = c.Value("next"), c.Values("path"), c.Value("refusal")
+		x.Next, x.Path, x.PathChannel, x.Refused = c.Value("next"), c.Values("path"), c.Value("path-channel"), c.Value("refusal")
+		x.NoWay = c.Has("no-way")
 	}
 	return &out, odd
 }
