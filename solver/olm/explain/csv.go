@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,6 +85,15 @@ func (c *Cluster) csvReason(w *Wait, csv *resource.ClusterServiceVersion) {
 			w.Commands = []string{d.command()}
 			break
 		}
+		if m := csvImmutable.FindStringSubmatch(csv.Status.Message); m != nil {
+			w.Unblock = fmt.Sprintf("deployment %s cannot be changed to what %s wants: delete it; OLM creates it again by itself", m[1], csv.Name)
+			w.Commands = []string{shell.Command("kubectl delete deployment -n %s %s", ns, m[1])}
+			break
+		}
+		if what := refusalCause(csv.Status.Message); what.unblock != "" {
+			w.Owner, w.Unblock, w.Commands = cmp.Or(what.owner, w.Owner), what.unblock+"; OLM tries again by itself", what.commands
+			break
+		}
 		c.deployments(w, csv)
 	default:
 		w.Owner, w.Unblock = "OLM", "look at its conditions"
@@ -91,6 +101,9 @@ func (c *Cluster) csvReason(w *Wait, csv *resource.ClusterServiceVersion) {
 		w.Commands = []string{shell.Command("kubectl describe csv -n %s %s", ns, csv.Name)}
 	}
 }
+
+// csvImmutable is an answer of an API server to a changed selector.
+var csvImmutable = regexp.MustCompile(`Deployment\.apps "([^"]+)" is invalid: spec\.selector: .*field is immutable`)
 
 // csvGroup is the next step for a CSV that does not fit its operator group.
 func (c *Cluster) csvGroup(w *Wait, csv *resource.ClusterServiceVersion) {

@@ -62,10 +62,22 @@ func (c *Cluster) extension(x *Extension) *View {
 // teardown is an extension that is being deleted.
 func (c *Cluster) teardown(v *View, x *Extension) {
 	v.Phase += ", being deleted"
-	v.add(Wait{Block: fairlead.Block{Reason: "Deleting", Since: *x.DeletionTimestamp,
+	w := Wait{Block: fairlead.Block{Reason: "Deleting", Since: *x.DeletionTimestamp,
 		Message: fmt.Sprintf("it is being deleted, and waits for finalizers %s", strings.Join(x.Finalizers, ", ")), Owner: "operator-controller",
 		Unblock: "see which of its objects cannot be deleted; their finalizers, or what its service account may not do, keep them"},
-		Commands: []string{shell.Command("kubectl get clusterextensionrevisions -l %s -o yaml", ownerNameLabel+"="+x.Name)}})
+		Commands: []string{shell.Command("kubectl get clusterextensionrevisions -l %s -o yaml", ownerNameLabel+"="+x.Name)}}
+	if at := fairlead.FindCondition(x.Status.Conditions, typeProgressing); at != nil && at.Reason == "Retrying" {
+		w.Message += ": " + clause(at.Message)
+		if extAccount.MatchString(at.Message) {
+			space, account := x.Spec.Namespace, x.Spec.ServiceAccount.Name
+			w.Owner, w.Unblock = "whoever deleted service account "+space+"/"+account, "create the service account again, and let it delete what was installed; remove both afterwards"
+			w.Commands = []string{shell.Command("kubectl create serviceaccount -n %s %s", space, account),
+				shell.Command("kubectl create clusterrolebinding %s --clusterrole=cluster-admin --serviceaccount=%s", x.Name+"-removal", space+":"+account)}
+		} else if what, ok := c.extensionCause(x, at.Message); ok {
+			w.Owner, w.Unblock, w.Commands = cmp.Or(what.owner, w.Owner), what.unblock, what.commands
+		}
+	}
+	v.add(w)
 }
 
 // served adds the catalogs of an extension that are not served.
@@ -96,12 +108,17 @@ func (c *Cluster) served(v *View, x *Extension) {
 		if serving == nil || serving.Status == fairlead.ConditionTrue {
 			continue
 		}
-		text := fmt.Sprintf("ClusterCatalog %s is not served: %s", s.Name, detail(serving.Reason, serving.Message))
+		told := serving
 		if progress != nil && (progress.Reason == "Retrying" || progress.Reason == "Blocked") {
-			text = fmt.Sprintf("ClusterCatalog %s is not served: %s", s.Name, detail(progress.Reason, progress.Message))
+			told = progress
 		}
-		v.add(Wait{Block: fairlead.Block{Reason: ReasonCatalogNotServing, Message: text, Since: serving.LastTransitionTime, Owner: "whoever owns ClusterCatalog " + s.Name,
-			Unblock: "see why its image cannot be unpacked (reference, pull secret, mirror)"}, Commands: []string{shell.Command("kubectl describe clustercatalog %s", s.Name)}})
+		w := Wait{Block: fairlead.Block{Reason: ReasonCatalogNotServing, Message: fmt.Sprintf("ClusterCatalog %s is not served: %s", s.Name, detail(told.Reason, told.Message)),
+			Since: serving.LastTransitionTime, Owner: "whoever owns ClusterCatalog " + s.Name, Unblock: "see why its image cannot be unpacked (reference, pull secret, mirror)"}}
+		if what, ok := imageCause(told.Message, "ClusterCatalog "+s.Name, "catalogd-controller-manager"); ok {
+			w.Owner, w.Unblock, w.Commands = cmp.Or(what.owner, w.Owner), what.unblock, what.commands
+		}
+		w.Commands = append(w.Commands, shell.Command("kubectl describe clustercatalog %s", s.Name))
+		v.add(w)
 	}
 }
 
@@ -170,8 +187,12 @@ func (c *Cluster) progressing(v *View, x *Extension) {
 // revisions adds the revisions whose objects are not ready, as the extension shows
 // them.
 func (c *Cluster) revisions(v *View, x *Extension) {
-	for i := range x.Status.ActiveRevisions {
-		r := &x.Status.ActiveRevisions[i]
+	active := x.Status.ActiveRevisions
+	if len(active) == 0 { // the extension tells it itself
+		active = []resource.ActiveRevision{{}}
+	}
+	for i := range active {
+		r := &active[i]
 		at := fairlead.FindCondition(r.Conditions, typeAvailable)
 		if at == nil && i == 0 {
 			at = fairlead.FindCondition(x.Status.Conditions, typeAvailable)
@@ -179,7 +200,11 @@ func (c *Cluster) revisions(v *View, x *Extension) {
 		if at == nil || at.Status == fairlead.ConditionTrue {
 			continue
 		}
-		v.add(Wait{Block: fairlead.Block{Reason: ReasonRevision, Message: fmt.Sprintf("revision %s: %s", r.Name, detail(at.Reason, at.Message)), Since: at.LastTransitionTime,
+		text := detail(at.Reason, at.Message)
+		if r.Name != "" {
+			text = "revision " + r.Name + ": " + text
+		}
+		v.add(Wait{Block: fairlead.Block{Reason: ReasonRevision, Message: text, Since: at.LastTransitionTime,
 			Owner: "the objects of the revision", Unblock: "see why they are not ready"}, Commands: []string{shell.Command("kubectl describe clusterextension %s", x.Name)}})
 	}
 }

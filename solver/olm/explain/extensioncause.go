@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,11 +18,14 @@ var (
 	extSeveral  = regexp.MustCompile(`in multiple catalogs with the same priority \[([^\]]*)\]`)
 	extUpgrade  = regexp.MustCompile(`error upgrading from currently installed version "([^"]+)": no bundles found for package "([^"]+)"(?: matching version "([^"]+)")?`)
 	extNothing  = regexp.MustCompile(`no bundles found for package "([^"]+)"`)
-	extUnsafe   = regexp.MustCompile(`validating upgrade for CRD "([^"]+)"`)
+	extUnsafe   = regexp.MustCompile(`validating upgrade for CRD "([^"]+)"|CustomResourceDefinition (\S+) failed upgrade safety validation`)
 	extOwned    = regexp.MustCompile(`(\S+) "([^"]+)" in namespace "([^"]*)" exists and cannot be imported`)
-	extAccount  = regexp.MustCompile(`service account "([^"]+)" not found in namespace "([^"]+)"`)
+	extAccount  = regexp.MustCompile(`(?i)service ?account "([^"]+)" not found(?: in namespace "([^"]+)")?`)
 	extNoSpace  = regexp.MustCompile(`namespaces "([^"]+)" not found`)
 	extNoBundle = regexp.MustCompile(`unsupported bundle: (.*)`)
+	extWatch    = regexp.MustCompile(`"?watchNamespace"?.*(?:missing|required)|required field "?watchNamespace`)
+	extRequires = regexp.MustCompile(`olm\.(?:gvk|package)\.required|olm\.constraint`)
+	extCollides = regexp.MustCompile(`object collision.*?([A-Z]\w+) ([a-z]\S*?):? [Oo]bject already exists|object collision`)
 )
 
 // extensionCause reads why an extension does not proceed.
@@ -57,8 +61,9 @@ func (c *Cluster) extensionCause(x *Extension, message string) (cause, bool) {
 // refusedBundle reads what is wrong with the objects of a bundle.
 func refusedBundle(x *Extension, message string) (cause, bool) {
 	if m := extUnsafe.FindStringSubmatch(message); m != nil {
-		return cause{owner: "the authors of the bundle", unblock: fmt.Sprintf("request another version; if the change of CRD %s harms no object, spec.install.preflight.crdUpgradeSafety.enforcement None turns the check off", m[1]),
-			commands: []string{shell.Command("kubectl get %s -A", m[1])}}, true
+		name := m[1] + m[2]
+		return cause{owner: "the authors of the bundle", unblock: fmt.Sprintf("request another version; if the change of CRD %s harms no object, spec.install.preflight.crdUpgradeSafety.enforcement None turns the check off", name),
+			commands: []string{shell.Command("kubectl get %s -A", name)}}, true
 	}
 	if m := extOwned.FindStringSubmatch(message); m != nil {
 		show := shell.Command("kubectl get %s %s -o yaml", strings.ToLower(m[1]), m[2])
@@ -68,7 +73,7 @@ func refusedBundle(x *Extension, message string) (cause, bool) {
 		return cause{owner: "whoever created " + m[1] + " " + m[2], unblock: fmt.Sprintf("%s %s belongs to another installation: remove that one first (of a CRD its objects go too)", m[1], m[2]), commands: []string{show}}, true
 	}
 	if m := extAccount.FindStringSubmatch(message); m != nil {
-		return cause{unblock: "create the service account, with the permissions that the bundle needs", commands: []string{shell.Command("kubectl create serviceaccount -n %s %s", m[2], m[1])}}, true
+		return cause{unblock: "create the service account, with the permissions that the bundle needs", commands: []string{shell.Command("kubectl create serviceaccount -n %s %s", cmp.Or(m[2], x.Spec.Namespace), m[1])}}, true
 	}
 	if m := extNoSpace.FindStringSubmatch(message); m != nil {
 		return cause{unblock: "create the namespace", commands: []string{shell.Command("kubectl create namespace %s", m[1])}}, true
@@ -80,7 +85,24 @@ func refusedBundle(x *Extension, message string) (cause, bool) {
 		}
 		return cause{owner: "the authors of the bundle", unblock: text + ": " + m[1]}, true
 	}
-	return cause{}, false
+	if extWatch.MatchString(message) {
+		return cause{unblock: "name the namespace that it watches: its own, as the command does, or another one, as the install modes of the bundle allow",
+			commands: []string{patchExtension(x, map[string]any{"config": map[string]any{"configType": "Inline", "inline": map[string]any{"watchNamespace": x.Spec.Namespace}}})}}, true
+	}
+	if extRequires.MatchString(message) {
+		return cause{owner: "the authors of the bundle", unblock: "the bundle requires other bundles, which OLM v1 does not install: request a version without requirements, or install the package with a Subscription of OLM v0"}, true
+	}
+	if m := extCollides.FindStringSubmatch(message); m != nil {
+		object, who := "an object of the bundle", "whoever created the object"
+		var commands []string
+		if m[2] != "" {
+			object, who = m[1]+" "+m[2], "whoever created "+m[1]+" "+m[2]
+			commands = append(commands, shell.Command("kubectl get %s -A --field-selector metadata.name=%s -o yaml", strings.ToLower(m[1]), m[2]))
+		}
+		return cause{owner: who, unblock: object + " exists already, and belongs to another installation: remove that one first (of a CRD its objects go too)",
+			commands: append(commands, shell.Command("kubectl get clusterextensionrevisions -l %s -o yaml", ownerNameLabel+"="+x.Name))}, true
+	}
+	return imageCause(message, "the bundle", "operator-controller-controller-manager")
 }
 
 func patchExtension(x *Extension, spec map[string]any) string {

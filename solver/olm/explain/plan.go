@@ -123,6 +123,7 @@ func (c *Cluster) noPlan(v *View, sub *resource.Subscription, name string) {
 			Commands: []string{shell.Command("kubectl describe installplan -n %s %s", sub.Namespace, name)}})
 	case pending != nil && pending.Reason == ReasonRequiresApproval:
 		v.add(c.approval(sub.Namespace, name, nil, pending))
+	case c.csv(sub.Namespace, sub.Status.CurrentCSV) != nil: // it has done its part
 	case pending != nil || sub.Status.State == resource.StateUpgradePending:
 		v.add(Wait{Unknown: true, Block: fairlead.Block{Reason: ReasonPlanUnknown, Message: fmt.Sprintf("InstallPlan %s is under way, and nothing more is known of it", name),
 			Since: since(pending), Owner: "OLM", Unblock: "look at it"}, Commands: []string{shell.Command("kubectl describe installplan -n %s %s", sub.Namespace, name)}})

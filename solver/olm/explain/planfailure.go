@@ -81,6 +81,10 @@ func conversionCause(message string, m []string) cause {
 // refusalCause is an answer of an API server that does not concern permissions.
 func refusalCause(message string) cause {
 	if m := planWebhook.FindStringSubmatch(message); m != nil {
+		if strings.Contains(message, "x509: certificate has expired") {
+			return cause{owner: "whoever owns webhook " + m[1], unblock: fmt.Sprintf("the certificate of webhook %s has expired: let its owner (cert-manager, OLM, a service CA) issue another one, or delete its configuration if its owner is gone", m[1]),
+				commands: []string{shell.Command("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o wide")}}
+		}
 		return cause{owner: "whoever owns webhook " + m[1], unblock: fmt.Sprintf("webhook %s does not answer: bring up its service, or delete its configuration if its owner is gone", m[1]),
 			commands: []string{shell.Command("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o wide")}}
 	}
