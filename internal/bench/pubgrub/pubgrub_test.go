@@ -2,7 +2,9 @@
 // version in a registry, whether it can be installed. FAIRLEAD_PUBGRUB names its
 // file, test-examples/large_case_u16_NumberVersion.ron of that repository, and
 // FAIRLEAD_PUBGRUB_RS the program built from testdata/fairlead.rs as an example there
-// (cargo build --release --features serde --example fairlead).
+// (cargo build --release --features serde --example fairlead). FAIRLEAD_RESOLVO names
+// resolvo, built in the same way from testdata/resolvo.rs: it is asked about the same
+// registry, as a snapshot.
 package pubgrub
 
 import (
@@ -196,5 +198,13 @@ func BenchmarkPubgrub(b *testing.B) {
 		}
 		b.ReportMetric(ns, "cpu-ns/op")
 		b.ReportMetric(float64(questions), "questions")
+	})
+	b.Run("resolvo/check", func(b *testing.B) {
+		yes, ns := askResolvo(b, all, b.N)
+		if yes != possible(b, p) {
+			b.Fatalf("%d questions, %d with an answer", len(all), yes)
+		}
+		b.ReportMetric(ns, "cpu-ns/op")
+		b.ReportMetric(float64(len(all)), "questions")
 	})
 }
