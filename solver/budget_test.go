@@ -98,14 +98,14 @@ func (h holes) Requirements(_ context.Context, candidates []string) ([]solver.Re
 func TestExplainWithin(t *testing.T) {
 	ctx := context.Background()
 	fixes := 0
-	for seed := range uint64(4) {
+	for seed := range uint64(3) {
 		p := web(12, 6, 3, seed)
 		_, err := solver.Solve(ctx, p, nil)
 		var unsat *solver.UnsatError
 		if !errors.As(err, &unsat) {
 			continue
 		}
-		for conflicts := int64(1); conflicts < 20_000; conflicts = 1 + conflicts*3/2 {
+		for conflicts := int64(1); conflicts < 20_000; conflicts = 1 + 2*conflicts {
 			x, err := unsat.Explain(ctx, &solver.ExplainOptions{Budget: solver.NewBudget(conflicts), MaxConflicts: 1})
 			if err != nil {
 				t.Fatal(err)
