@@ -56,7 +56,6 @@ var lattice = map[string][]string{
 
 	// Solving.
 	"solver":      {"internal/diagram", "internal/words"},
-	"solver/cudf": {"solver"},
 	"solver/rule": {".", "internal/semverx", "internal/words"},
 
 	// Catalogs.
@@ -155,7 +154,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/diagnosis", "cvo/graph", "cvo/operators", "cvo/payload", "cvo/plan", "cvo/plan/fleet", "cvo/rollout", "cvo/snapshot",
-		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "internal/shell", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "internal/shell", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/explain", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/resource", "solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/placement", "taints/whatif", "internal/words",
 	},
@@ -247,7 +246,6 @@ var cores = map[string]purity{
 	"internal/words":        pure,
 	"internal/semverx":      calm,
 	"solver":                calm,
-	"solver/cudf":           calm,
 	"solver/olm":            calm,
 	"solver/rule":           calm,
 	"cvo":                   pure,

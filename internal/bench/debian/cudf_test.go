@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 	"github.com/fairlead/fairlead/internal/bench/upgrade"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver"
-	"github.com/fairlead/fairlead/solver/cudf"
 )
 
 // A requester makes upgrade problems of the release.

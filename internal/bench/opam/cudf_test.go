@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 	"github.com/fairlead/fairlead/internal/bench/upgrade"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver"
-	"github.com/fairlead/fairlead/solver/cudf"
 )
 
 // versionsOffered is how many versions of a package a request contains, the newest

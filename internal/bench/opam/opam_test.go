@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/bench/cost"
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver"
-	"github.com/fairlead/fairlead/solver/cudf"
 )
 
 var repository = sync.OnceValues(func() (*Repository, error) {

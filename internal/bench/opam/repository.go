@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 	"github.com/fairlead/fairlead/internal/bench/debian"
 	"github.com/fairlead/fairlead/solver"
-	"github.com/fairlead/fairlead/solver/cudf"
 )
 
 // A Package is one version of a package that is available.

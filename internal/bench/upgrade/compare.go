@@ -1,4 +1,4 @@
-// Package upgrade compares the best upgrades that solver/cudf finds with those of
+// Package upgrade compares the best upgrades that package cudf finds with those of
 // aspcud, which comes with "apt-get install aspcud".
 package upgrade
 
@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/bench/cost"
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 	"github.com/fairlead/fairlead/solver"
-	"github.com/fairlead/fairlead/solver/cudf"
 )
 
 // blockSize is the number of requests in each subtest of Compare.

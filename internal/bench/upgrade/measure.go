@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/solver/cudf"
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 )
 
 // Measure returns the values of an upgrade by the criteria, all of which are to be

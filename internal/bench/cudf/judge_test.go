@@ -3,7 +3,7 @@ package cudf_test
 import (
 	"slices"
 
-	"github.com/fairlead/fairlead/solver/cudf"
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 )
 
 // This file contains the oracle: the specification implemented word for word,

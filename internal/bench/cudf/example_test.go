@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead/fairlead/solver/cudf"
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 )
 
 const garage = `package: car

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/fairlead/fairlead/internal/bench/cudf"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver"
-	"github.com/fairlead/fairlead/solver/cudf"
 )
 
 // draw makes a document with the given number of names.
