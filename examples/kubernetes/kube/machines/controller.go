@@ -95,11 +95,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	if err != nil {
 		return err
 	}
-	if opts.Taints {
-		t := &Taints{Client: opts.Client, Cache: mgr.GetCache(), Kind: backend.kind()}
-		if err := t.setup(ctx, mgr); err != nil {
-			return err
-		}
+	taints := &Taints{Client: opts.Client, Cache: mgr.GetCache(), Kind: backend.kind()}
+	if err := taints.setup(ctx, mgr, opts.Taints); err != nil {
+		return err
 	}
 	machine := kube.Stub(backend.kind(), "", "")
 	if err := mgr.GetFieldIndexer().IndexField(ctx, machine, deletingOn, nodesOfDeleting); err != nil {
