@@ -264,6 +264,9 @@ func (w *world) testPod(full string, x words_) {
 		yes := true
 		p.OwnerReferences = []fairlead.OwnerReference{{Kind: kind, Name: owner, UID: of, Controller: &yes}}
 	}
+	if x.has("hash") {
+		p.Labels[templateHash] = x["hash"]
+	}
 	if x.has("cpu") {
 		p.Spec.Containers = []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": x["cpu"]}}}}
 	}
@@ -299,6 +302,8 @@ func (w *world) testBudget(full string, x words_) {
 	b.Spec.Selector = &fairlead.LabelSelector{MatchLabels: map[string]string{"app": x["app"]}}
 	if n, err := strconv.Atoi(x["min"]); err == nil {
 		b.Spec.MinAvailable = &fairlead.IntOrString{Int: n}
+	} else if x.has("min") {
+		b.Spec.MinAvailable = &fairlead.IntOrString{Text: x["min"]}
 	}
 	if n, err := strconv.Atoi(x["max"]); err == nil {
 		b.Spec.MaxUnavailable = &fairlead.IntOrString{Int: n}

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/lifecycle"
 )
 
 // podsInTrouble adds the pods that are not ready, or that do not end.
@@ -67,6 +68,12 @@ func (b *builder) podEnds(p *fairlead.Pod, x Node) {
 	case len(p.Finalizers) > 0:
 		x.Reason, x.Alike = PodFinalizer, p.Finalizers[0]
 		x.Says, x.Owner = fmt.Sprintf("pod %s is kept by finalizer %s", name, p.Finalizers[0]), "controller of "+p.Finalizers[0]
+		if k, known := lifecycle.Lookup(lifecycle.KnownFinalizer, p.Finalizers[0]); known {
+			x.Owner = k.Owner
+		}
+		if p.Finalizers[0] == jobTracking {
+			x.Says = fmt.Sprintf("pod %s is kept until the Job controller has counted it (finalizer %s)", name, jobTracking)
+		}
 	default:
 		x.Reason, x.Says, x.Owner = PodOverdue, fmt.Sprintf("pod %s should have ended on node %s", name, p.Spec.NodeName), "kubelet of "+p.Spec.NodeName
 		x.Alike = p.Spec.NodeName

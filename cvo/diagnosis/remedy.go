@@ -88,8 +88,8 @@ func (w *world) supposed(n *Node, s Step) remedy {
 	return remedy{s, nil}
 }
 
-// budgetRemedies: the budget allows one more disruption, or its workload has one more pod.
-func (w *world) budgetRemedies(n *Node) (all []remedy) {
+// budgetRemedies: its workload has more pods, or the budget allows one more disruption.
+func (w *world) budgetRemedies(n *Node) []remedy {
 	b := w.budget(n.Namespace, n.Name)
 	if b == nil {
 		return nil
@@ -105,8 +105,18 @@ func (w *world) budgetRemedies(n *Node) (all []remedy) {
 		}
 		x.Spec.MinAvailable, x.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}
 	}
-	step := Step{Do: "Let budget " + n.full() + " allow one disruption (or run one more replica)", Command: w.program(shell.Command("kubectl -n %s patch poddisruptionbudget %s --type merge -p %s", n.Namespace, n.Name, spec)), Tried: true}
-	return append(all, remedy{step, func(c *world) bool { return c.editBudget(n.Namespace, n.Name, lower) }})
+	do := "Let budget " + n.full() + " allow one disruption"
+	scaled, is := w.scaleRemedy(b)
+	if !is && b.MoreReplicas(b.Status.ExpectedPods) == 1 {
+		do += " (or run one more replica)"
+	}
+	step := Step{Do: do, Command: w.program(shell.Command("kubectl -n %s patch poddisruptionbudget %s --type merge -p %s", n.Namespace, n.Name, spec)), Tried: true}
+	lowered := remedy{step, func(c *world) bool { return c.editBudget(n.Namespace, n.Name, lower) }}
+	if is {
+		scaled.Or = &step
+		return []remedy{scaled, lowered}
+	}
+	return []remedy{lowered}
 }
 
 // unhealthyRemedies: a budget that guards pods that are not ready lets them be evicted.
@@ -132,8 +142,21 @@ func (w *world) unhealthyRemedies(g *Graph, n *Node) (all []remedy) {
 	return all
 }
 
+// jobTracking is the finalizer by which the Job controller counts each pod once.
+const jobTracking = "batch.kubernetes.io/job-tracking"
+
 // finalizerRemedies: the finalizer is removed, if its controller is gone.
 func (w *world) finalizerRemedies(n *Node) []remedy {
+	if n.Alike == jobTracking {
+		see := "kubectl -n kube-system get pods -l component=kube-controller-manager"
+		if w.openshift() {
+			see = "oc get clusteroperator kube-controller-manager"
+		}
+		return []remedy{w.supposed(n, Step{Do: "See why the Job controller, in kube-controller-manager, has not counted pod " + n.full(), Command: see, Or: &Step{
+			Do: "If its Job is gone, remove the finalizer", Command: w.program(shell.Command("kubectl -n %s patch pod %s --type json -p %s", n.Namespace, n.Name, `[{"op":"remove","path":"/metadata/finalizers"}]`)),
+			Must: "no Job counts the pod any more", See: w.program(shell.Command("kubectl -n %s get jobs", n.Namespace)),
+		}})}
+	}
 	return []remedy{{Step{
 		Do: fmt.Sprintf("Bring back the controller of finalizer %s; if it is gone for good, remove the finalizer of pod %s", n.Alike, n.full()), Tried: true,
 		Command: w.program(shell.Command("kubectl -n %s patch pod %s --type json -p %s", n.Namespace, n.Name, `[{"op":"remove","path":"/metadata/finalizers"}]`)),

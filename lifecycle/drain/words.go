@@ -78,6 +78,9 @@ func inWords(w *fairlead.Block) (message, unblock string) {
 	case ReasonPodPending:
 		return pod + " is being removed", "wait until the pod has ended"
 	case ReasonPodTerminating:
+		if w.Owner == "batch.kubernetes.io/job-tracking" {
+			return pod + " is terminating", "the Job controller, in kube-controller-manager, must count the pod and then removes finalizer " + w.Owner + ": check that controller; if the Job is gone, remove the finalizer"
+		}
 		if w.Owner != "" && w.Owner != "kubelet" {
 			return pod + " is terminating", "the controller that owns finalizer " + w.Owner + " must finish and remove it: check that controller"
 		}
