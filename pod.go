@@ -103,6 +103,7 @@ type PodStatus struct {
 	Phase      PodPhase    `json:"phase,omitempty"`      // the phase of its life
 	Conditions []Condition `json:"conditions,omitempty"` // one of each type
 	Reason     string      `json:"reason,omitempty"`     // why it is in that phase, in a word
+	Message    string      `json:"message,omitempty"`    // why, in a sentence
 	QOSClass   string      `json:"qosClass,omitempty"`   // Guaranteed, Burstable or BestEffort
 	StartTime  *time.Time  `json:"startTime,omitempty"`  // when its kubelet accepted it; nil before
 	// NominatedNodeName is the node on which the scheduler makes room for the pod by

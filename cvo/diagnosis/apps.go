@@ -109,6 +109,9 @@ func (b *builder) notCreated(s *short, x *Node) {
 	if s.made >= s.want {
 		return
 	}
+	if b.waitsFor(x, ID(s.kind, s.of.Namespace, s.of.Name), controllerManager); x.State == Waiting {
+		return
+	}
 	for i := range b.apps.quotas {
 		q := &b.apps.quotas[i]
 		if used := full(q); q.Namespace == s.of.Namespace && len(used) > 0 {
@@ -145,16 +148,17 @@ func (b *builder) crew() *crew {
 			c.ready[workload(p)]++
 		}
 	}
+	for i := range b.signs {
+		switch s := &b.signs[i]; s.Kind {
+		case "ReplicaSet":
+			c.told[s.Namespace+"/"+before(s.Name)] = true
+		case "Deployment":
+			c.told[s.Namespace+"/"+s.Name] = true
+		}
+	}
 	for i := range b.g.Nodes {
 		n := &b.g.Nodes[i]
-		switch n.Kind {
-		case "ReplicaSet":
-			c.told[n.Namespace+"/"+before(n.Name)] = true
-		case "Pod":
-			p := b.pod(n.Namespace, n.Name)
-			if p == nil {
-				continue
-			}
+		if p := b.pod(n.Namespace, n.Name); n.Kind == "Pod" && p != nil {
 			c.told[workload(p)] = true
 			if o := p.ControllerOf(); o == nil { // its name tells
 				c.told[n.Namespace+"/"+before(n.Name)], c.told[n.Namespace+"/"+before(before(n.Name))] = true, true
@@ -245,4 +249,51 @@ func ended(t *fairlead.ContainerReason) string {
 		return text + " (its command may not be executed)"
 	}
 	return text
+}
+
+// evictions adds the nodes that have evicted pods lately for lack of a resource, and no longer say so.
+func (b *builder) evictions() {
+	names, resources := map[string][]string{}, map[string]string{}
+	for i := range b.pods {
+		p := &b.pods[i]
+		if p.Status.Reason != "Evicted" || p.Spec.NodeName == "" || !b.lately(p) || b.pressed(p.Spec.NodeName) {
+			continue
+		}
+		names[p.Spec.NodeName] = append(names[p.Spec.NodeName], p.ObjectMeta.String())
+		if f := failure.Recognise(&failure.Sign{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Reason: "Evicted", Message: p.Status.Message}); f != nil {
+			resources[p.Spec.NodeName] = f.Sentence
+		}
+	}
+	for _, node := range b.index.nodes {
+		all := names[node]
+		if len(all) == 0 {
+			continue
+		}
+		x := Node{ID: ID("Node", "", node) + "#Evicts", Kind: "Node", Name: node, State: Faulty, Reason: NodeEvicts, Sure: Seen, Owner: "administrator"}
+		x.Says = "the kubelet of node " + node + " has evicted " + words.Count(len(all), "pod", "pods") + " lately (" + words.First(all, 3) + ")"
+		if _, low, ok := strings.Cut(resources[node], ": its "); ok {
+			x.Says += ": the " + low
+		}
+		x.do, x.command = "free that resource on the node, or give the pods requests and limits of it", shell.Command("kubectl describe node %s", node)
+		b.add(x)
+	}
+}
+
+// pressed reports whether a node says itself what it is short of.
+func (b *builder) pressed(node string) bool {
+	return slices.ContainsFunc([]string{"DiskPressure", "MemoryPressure", "PIDPressure"}, func(kind string) bool { return b.have[ID("Node", "", node)+"#"+kind] })
+}
+
+// lately reports whether a pod began within the time in which events count.
+func (b *builder) lately(p *fairlead.Pod) bool {
+	at := p.CreationTimestamp
+	if p.Status.StartTime != nil {
+		at = *p.Status.StartTime
+	}
+	for _, c := range p.Status.Conditions {
+		if c.LastTransitionTime.After(at) {
+			at = c.LastTransitionTime
+		}
+	}
+	return !at.IsZero() && b.age(at) < recent
 }

@@ -23,6 +23,7 @@ type builder struct {
 	have     map[string]bool   // IDs that were added
 	closedBy map[string]string // by node that is up and takes no pods: the ID of why
 	closed   []*fairlead.Node  // see shutNodes
+	podsIn   map[string][]int  // by namespace, positions of its pods; nil until needed
 	before   *Graph            // before any step; empty for a first diagnosis
 }
 
@@ -42,7 +43,13 @@ func build(w *world, before *Graph) *builder {
 	b.quorum()
 	b.requests()
 	b.podsInTrouble()
+	b.leaders()
 	b.claimsEnd()
+	b.claimsPend()
+	b.workloads()
+	b.jobsFail()
+	b.cronJobsWait()
+	b.evictions()
 	b.budgetsFail()
 	b.machinesWait()
 	b.checksWait()
@@ -52,9 +59,8 @@ func build(w *world, before *Graph) *builder {
 	b.operatorsWait()
 	b.updateWaits()
 	b.otherSigns()
-	b.workloads()
-	b.jobsFail()
 	b.autoscalersWait()
+	b.serving()
 	b.others()
 	b.served()
 	b.started()

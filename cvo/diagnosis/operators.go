@@ -91,7 +91,7 @@ func (b *builder) operatorLinks(id string, x *Node, o *cvo.ClusterOperator) {
 	}
 	for i := range b.g.Nodes { // what is in trouble in its namespaces explains it
 		n := &b.g.Nodes[i]
-		if n.Kind == "Pod" && !strings.Contains(n.ID, "#") && belongs(o.Name, n.Namespace) {
+		if slices.Contains(running, n.Kind) && !strings.Contains(n.ID, "#") && belongs(o.Name, n.Namespace) {
 			b.wait(id, n.ID, "Runs", Derived)
 		}
 	}
@@ -100,6 +100,9 @@ func (b *builder) operatorLinks(id string, x *Node, o *cvo.ClusterOperator) {
 	}
 	b.wait(id, ID("ClusterVersion", "", "version"), "Runlevel", Assumed) // it is not its turn yet
 }
+
+// running are the kinds of what an operator runs.
+var running = []string{"Pod", "Deployment", "StatefulSet", "DaemonSet", "Job"}
 
 // waiting reports whether a pool has no new configuration yet.
 func (b *builder) waiting(pool string) bool {

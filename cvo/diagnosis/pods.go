@@ -107,8 +107,28 @@ func (b *builder) podFails(p *fairlead.Pod, x Node) {
 		x.State, x.Reason, x.Says = Going, PodStarting, "pod "+name+" is starting"
 	} else {
 		x.Reason, x.Says, x.Alike = PodNotReady, "pod "+name+" is not ready", workload(p)
+		if c := initRuns(p); c != "" {
+			x.Reason, x.Says = InitRuns, "pod "+name+" waits for its init container "+c+", which does not end"
+			x.do, x.command = "read the log of that container", shell.Command("kubectl -n %s logs %s -c %s --tail=50", p.Namespace, p.Name, c)
+		}
 	}
 	b.add(x)
+}
+
+// initRuns returns the init container that a pod waits for because it runs; "" if there is none.
+func initRuns(p *fairlead.Pod) string {
+	if c := fairlead.FindCondition(p.Status.Conditions, "Initialized"); c == nil || c.Status != fairlead.ConditionFalse {
+		return ""
+	}
+	for i := range p.Status.InitContainerStatuses {
+		if c := &p.Status.InitContainerStatuses[i]; c.State.Terminated == nil {
+			if c.State.Waiting != nil {
+				return ""
+			}
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // containerFailure returns the known failure that a pod's containers, its events or its conditions

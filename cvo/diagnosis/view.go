@@ -39,6 +39,7 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 	w.unseen = s.Partly("Pod", "PodDisruptionBudget", "Machine")
 	w.storage = storage{claims: s.Claims.Items, claimed: s.Claims.Scope.Whole(), classes: s.StorageClasses.Known(), attachments: s.Attachments.Items, known: s.Storage(), events: map[string][]string{}}
 	w.apis = s.APIServices.Items
+	w.net, w.leases = networkOf(s), s.Leases.Items
 	w.apps = apps{
 		deployments: s.Deployments.Items, statefulSets: s.StatefulSets.Items, daemonSets: s.DaemonSets.Items,
 		jobs: s.Jobs.Items, cronJobs: s.CronJobs.Items, autoscalers: s.Autoscalers.Items, quotas: s.Quotas.Items,
@@ -144,6 +145,15 @@ func (w *world) listen(s *snapshot.Snapshot) {
 		d := &s.CRDs.Items[i]
 		if c := fairlead.FindCondition(d.Status.Conditions, "Terminating"); c != nil && c.Status == fairlead.ConditionTrue {
 			say("CustomResourceDefinition", &d.ObjectMeta, *c)
+		}
+	}
+	for _, kind := range [...]string{"Certificate.cert-manager.io", "Issuer.cert-manager.io", "ClusterIssuer.cert-manager.io"} {
+		if l := s.Others[kind]; l != nil {
+			for i := range l.Items {
+				if c := fairlead.FindCondition(l.Items[i].Status.Conditions, "Ready"); c != nil && c.Status == fairlead.ConditionFalse {
+					say(l.Refs[i].Kind, &l.Items[i].ObjectMeta, *c)
+				}
+			}
 		}
 	}
 	failing := func(kind string, all []snapshot.Workload) {

@@ -65,6 +65,28 @@ func (b *builder) claimsEnd() {
 	}
 }
 
+// claimsPend adds the claims that have had no volume for too long although no pod has to be placed first.
+func (b *builder) claimsPend() {
+	waits := map[string]bool{}
+	for i := range b.storage.classes {
+		c := &b.storage.classes[i]
+		waits[c.Name] = c.VolumeBindingMode == "WaitForFirstConsumer"
+	}
+	for i := range b.storage.claims {
+		c := &b.storage.claims[i]
+		if c.Status.Phase != "Pending" || c.DeletionTimestamp != nil || b.have[ID("PersistentVolumeClaim", c.Namespace, c.Name)] || b.age(c.CreationTimestamp) < startTime {
+			continue
+		}
+		if class := c.Spec.StorageClassName; class != nil && waits[*class] {
+			continue // it gets one with its first pod, which says what it waits for itself
+		}
+		x := Node{Kind: "PersistentVolumeClaim", Namespace: c.Namespace, Name: c.Name, State: Faulty, Sure: Seen, Owner: "administrator", Since: c.CreationTimestamp}
+		x.command = shell.Command("kubectl -n %s describe pvc %s", c.Namespace, c.Name)
+		b.pendingClaim(&x, c)
+		b.add(x)
+	}
+}
+
 // detach lets a node that is back release the volumes that no pod of it uses.
 func (w *world) detach(node string) {
 	if len(w.storage.attachments) == 0 {

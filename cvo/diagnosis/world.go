@@ -36,7 +36,9 @@ type world struct {
 	events     map[string][]string // by pod that is not well, what was noticed about it, the last first
 	storage    storage             // what is known of volumes
 	apis       []snapshot.APIService
-	apps       apps                // what makes pods
+	apps       apps    // what makes pods
+	net        network // what leads to them
+	leases     []snapshot.Lease
 	said       map[string][]string // by ID of an object that makes pods or leads to them, what was noticed about it, the last first
 	csrs       []snapshot.Object   // requests for certificates that nobody has decided
 	more       []Other             // what other engines explain

@@ -23,5 +23,14 @@ func appRows() []row {
 	}, {
 		code: "AutoscalersCompete", source: "kubernetes/kubernetes pkg/controller/podautoscaler/horizontal.go", kinds: hpa, reasons: list("AmbiguousSelector"),
 		text: re(`controlled by multiple hpas: \[?(?P<others>[^\]\n]{1,140})`), says: "several autoscalers scale the same pods[: {others}]", do: "delete all but one", commands: list("kubectl -n {namespace} get horizontalpodautoscalers"),
+	}, {
+		code: "CertificateExpired", source: "cert-manager/cert-manager pkg/controller/certificates/trigger/policies", kinds: list("Certificate"), reasons: list("Expired"), text: re(`certificate expired on (?P<when>[^\n]{1,60})`),
+		says: "the certificate {name} has expired[ on {when}]", do: "see why it was not renewed: its CertificateRequest and its issuer say so", commands: list("kubectl -n {namespace} describe certificate {name}"),
+	}, {
+		code: "CertificateNotIssued", source: "cert-manager/cert-manager pkg/controller/certificates", kinds: list("Certificate"), types: list("Ready"), vague: true, reasons: list("DoesNotExist", "MissingData", "InvalidKeyPair", "SecretMismatch", "IncorrectIssuer", "Pending", "Failed"), text: re(`(?P<why>[^\n]{1,140})`),
+		says: "the certificate {name} is not issued[: {why}]", do: "see what its CertificateRequest, Order and Challenge say", commands: list("kubectl -n {namespace} get certificaterequests,orders,challenges"),
+	}, {
+		code: "IssuerNotReady", source: "cert-manager/cert-manager pkg/controller/issuers", kinds: list("Issuer", "ClusterIssuer"), types: list("Ready"), text: re(`(?P<why>[^\n]{1,140})`),
+		says: "the issuer {name} is not ready[: {why}]", do: "correct what its message names", commands: list("kubectl -n {namespace} describe {kind} {name}", "kubectl describe {kind} {name}"),
 	}}
 }

@@ -85,7 +85,7 @@ func operatorRows() []row {
 	}, {
 		code: "LoadBalancerFailed", source: "openshift/cluster-ingress-operator pkg/operator/controller/ingress/load_balancer_status.go",
 		reasons: list("SyncLoadBalancerFailed"), text: re(`the (?:service )?load ?balancer (?:reported|service).*(?:error|failed)|error syncing load balancer`), says: "the cloud does not provide the load balancer", do: "correct what the cloud's error names (quota, permissions, subnets)",
-		commands: list("oc -n openshift-ingress describe service router-default"),
+		commands: list("kubectl -n {namespace} describe service {name}", "oc -n openshift-ingress describe service router-default"),
 	}, {
 		code: "CertificateRequestsPending", source: "public reports of openshift/machine-api and kubernetes: kubelet serving certificates",
 		text: re(`remote error: tls: internal error|pending (?:csr|certificate signing request)s?`), says: "a kubelet has no serving certificate: its request waits for approval", do: "approve the pending requests, if the nodes are yours",

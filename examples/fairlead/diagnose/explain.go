@@ -62,6 +62,18 @@ func kinds() []kind {
 		{[]string{"machinehealthcheck", "mhc", "machinehealthchecks"}, "MachineHealthCheck", presence(func(s *snapshot.Snapshot) *snapshot.List[fleet.HealthCheck] { return &s.HealthChecks })},
 		{[]string{"replicaset", "rs", "replicasets"}, "ReplicaSet", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Workload] { return &s.ReplicaSets })},
 		{[]string{"volumeattachment", "volumeattachments"}, "VolumeAttachment", presence(func(s *snapshot.Snapshot) *snapshot.List[lifecycle.VolumeAttachment] { return &s.Attachments })},
+		{[]string{"deployment", "deploy", "deployments"}, "Deployment", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Workload] { return &s.Deployments })},
+		{[]string{"statefulset", "sts", "statefulsets"}, "StatefulSet", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Workload] { return &s.StatefulSets })},
+		{[]string{"daemonset", "ds", "daemonsets"}, "DaemonSet", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Workload] { return &s.DaemonSets })},
+		{[]string{"job", "jobs"}, "Job", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Job] { return &s.Jobs })},
+		{[]string{"cronjob", "cj", "cronjobs"}, "CronJob", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.CronJob] { return &s.CronJobs })},
+		{[]string{"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers"}, "HorizontalPodAutoscaler", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Autoscaler] { return &s.Autoscalers })},
+		{[]string{"service", "svc", "services"}, "Service", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Service] { return &s.Services })},
+		{[]string{"ingress", "ing", "ingresses"}, "Ingress", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Ingress] { return &s.Ingresses })},
+		{[]string{"route", "routes"}, "Route", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Route] { return &s.Routes })},
+		{[]string{"lease", "leases"}, "Lease", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.Lease] { return &s.Leases })},
+		{[]string{"validatingwebhookconfiguration", "validatingwebhookconfigurations"}, "ValidatingWebhookConfiguration", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.WebhookConfiguration] { return &s.ValidatingWebhooks })},
+		{[]string{"mutatingwebhookconfiguration", "mutatingwebhookconfigurations"}, "MutatingWebhookConfiguration", presence(func(s *snapshot.Snapshot) *snapshot.List[snapshot.WebhookConfiguration] { return &s.MutatingWebhooks })},
 		{[]string{"update"}, "Update", func(s *snapshot.Snapshot, _, _ string) snapshot.Presence {
 			if s.Version() == nil {
 				return snapshot.Unknown
