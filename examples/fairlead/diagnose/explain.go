@@ -104,7 +104,8 @@ func Explain(others ...Kind) *args.Command {
 exit status: 0 it waits for nothing that is wrong, 1 it does, or that is not known, 2 bad input`,
 		Examples: `fairlead explain must-gather.local.1 node/worker-0
 			fairlead explain all.yaml pdb/web -n shop`,
-		Run: func(c *args.Call) error { return explained(c, others) },
+		Run:      func(c *args.Call) error { return explained(c, others) },
+		Complete: inDump,
 	}
 }
 
@@ -143,6 +144,19 @@ func explained(c *args.Call, others []Kind) error {
 		return &args.UsageError{Text: what + ": it is not a kind that can be explained"}
 	}
 	return about(c, diagnosing.Of(s), s, &all[i], *namespace, name, *form)
+}
+
+// inDump returns what can be explained of a dump, for shell completion.
+func inDump(c *args.Call) (found []string) {
+	all := kinds()
+	of := func(ref *snapshot.Ref) int {
+		return slices.IndexFunc(all, func(k kind) bool { return k.kind == ref.Kind })
+	}
+	for _, ref := range reading.Named(c, func(ref *snapshot.Ref) bool { return of(ref) >= 0 }) {
+		found = append(found, all[of(&ref)].names[0]+"/"+ref.Name)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // names reports whether an argument is KIND/NAME, with a kind that can be explained.

@@ -103,6 +103,7 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	})
 	c.Flags.BoolVar(&o.all, "v", false, "")
 	order := c.Words(names)
+	c.Offer(names, reading.Names(map[string]string{"node": "Node", "machine": "Machine"}[names]))
 	from := reading.Declare(c)
 	if err := c.Parse(0, 1); err != nil {
 		return nil, nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/diagnosing"
+	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -32,6 +33,8 @@ func explain(c *args.Call, now time.Time) error {
 	var asked question
 	c.Flags.StringVar(&asked.pod, "pod", "", "")
 	c.Flags.StringVar(&asked.node, "node", "", "")
+	c.Offer("pod", reading.Names("Pod"))
+	c.Offer("node", reading.Names("Node"))
 	all := c.Flags.Bool("v", false, "")
 	redact := c.Flags.Bool("redact", false, "")
 	if err := in.parse(); err != nil {

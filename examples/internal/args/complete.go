@@ -48,7 +48,7 @@ func (c *Command) Candidates(ctx context.Context, line []string) []string {
 	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") {
 		name := strings.TrimLeft(before[n-1], "-")
 		if f := call.Flags.Lookup(name); f != nil && !isBool(f) {
-			return beginning(call.choices[name], last)
+			return call.values(name, before[:n-1], last)
 		}
 	}
 	if strings.HasPrefix(last, "-") {
@@ -65,6 +65,20 @@ func (c *Command) Candidates(ctx context.Context, line []string) []string {
 	}
 	call.Args = rest
 	return beginning(slices.DeleteFunc(c.Complete(call), needsQuotes), last)
+}
+
+// values returns the completions of the value of a flag.
+func (c *Call) values(name string, before []string, last string) []string {
+	offer := c.offers[name]
+	if offer == nil {
+		return beginning(c.choices[name], last)
+	}
+	rest, err := Parse(c.Flags, before)
+	if err != nil {
+		return nil
+	}
+	c.Args = rest
+	return beginning(slices.DeleteFunc(offer(c), needsQuotes), last)
 }
 
 // needsQuotes reports whether a name cannot be put into a command line as it is. Shells insert
@@ -92,7 +106,7 @@ const completeWord = "__complete"
 func (c *Command) WithCompletion() Program {
 	run := c.Program(c.Name)
 	c.Commands = append(c.Commands, &Command{
-		Name: "completion", Usage: "bash|zsh|fish|kubectl", About: "print a shell script that completes commands, flags, and names in catalogs",
+		Name: "completion", Usage: "bash|zsh|fish|kubectl", About: "print a shell script that completes commands, flags, and names in catalogs and dumps",
 		Help: "bash:     source <(" + c.Name + " completion bash)\n" +
 			"zsh:      source <(" + c.Name + " completion zsh)\n" +
 			"fish:     " + c.Name + " completion fish | source\n" +

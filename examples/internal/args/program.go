@@ -61,15 +61,16 @@ type Call struct {
 	Stderr  io.Writer       // for everything else, likewise
 	Shared  string          // help on flags that several commands have, lines for -h
 
-	choices    map[string][]string // the values of flags that have few
-	settings   *Settings           // of the program; nil for none
-	configured []string            // the flags that they can set
-	given      map[string]bool     // the flags set on the command line
-	progress   *progress           // what is shown on a terminal; nil if there is none
-	declare    bool                // Parse must end the call after the flags are declared
-	json       *bytes.Buffer       // JSON output that will be converted to YAML; nil if none will
-	out        io.Writer           // where that is written
-	warned     atomic.Bool         // Warn was called
+	choices    map[string][]string             // the values of flags that have few
+	offers     map[string]func(*Call) []string // values of flags, for shell completion
+	settings   *Settings                       // of the program; nil for none
+	configured []string                        // the flags that they can set
+	given      map[string]bool                 // the flags set on the command line
+	progress   *progress                       // what is shown on a terminal; nil if there is none
+	declare    bool                            // Parse must end the call after the flags are declared
+	json       *bytes.Buffer                   // JSON output that will be converted to YAML; nil if none will
+	out        io.Writer                       // where that is written
+	warned     atomic.Bool                     // Warn was called
 }
 
 // Warn prints a warning, which is a finding: the command ends with StatusFindings
@@ -436,6 +437,14 @@ func (c *Call) yaml() error {
 			return err
 		}
 	}
+}
+
+// Offer says what shell completion offers as the value of a flag; Args has the arguments.
+func (c *Call) Offer(name string, values func(*Call) []string) {
+	if c.offers == nil {
+		c.offers = map[string]func(*Call) []string{}
+	}
+	c.offers[name] = values
 }
 
 // Words declares a flag that may be given several times.
