@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/diagram"
 )
 
 // Measures of the picture, in pixels.
@@ -87,7 +87,7 @@ func writeSVG(ctx context.Context, w io.Writer, view *packageView) error {
 	}
 	out := &svgWriter{w: bufio.NewWriter(w)}
 	out.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", l.width, l.height, l.width, l.height)
-	out.printf("<title>Update graph of %s</title>\n<style>%s</style>\n", out.text(view.name), svgStyle)
+	out.printf("<title>Update graph of %s</title>\n<style>%s</style>\n", diagram.XMLText(view.name), svgStyle)
 	for _, kind := range []catalog.EdgeKind{catalog.EdgeReplaces, catalog.EdgeSkips, catalog.EdgeSkipRange} {
 		out.printf(`<marker id="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0L8,4L0,8z" fill="%s"/></marker>`+"\n", kind, svgColour(kind))
 	}
@@ -96,7 +96,7 @@ func writeSVG(ctx context.Context, w io.Writer, view *packageView) error {
 	if view.deprecated {
 		title += " (deprecated)"
 	}
-	out.printf(`<text class="title" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+14, out.text(title))
+	out.printf(`<text class="title" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+14, diagram.XMLText(title))
 	for _, lane := range l.lanes {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -261,14 +261,14 @@ func (l *svgLayout) writeLane(out *svgWriter, lane *svgLane) {
 	if lane.isDefault {
 		class += " default"
 	}
-	out.printf(`<g><title>%s</title>`+"\n", out.text(lane.describe))
+	out.printf(`<g><title>%s</title>`+"\n", diagram.XMLText(lane.describe))
 	out.printf(`<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="6"/>`+"\n", class, svgMargin, lane.y, l.width-2*svgMargin, lane.height)
-	out.printf(`<text class="name" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+4, out.text(shorten(lane.name, svgMaxLabel)))
+	out.printf(`<text class="name" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+4, diagram.XMLText(shorten(lane.name, svgMaxLabel)))
 	if l.width > svgWide {
-		out.printf(`<text class="name" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", l.width-svgMargin-svgPad, lane.middle+4, out.text(shorten(lane.name, svgMaxLabel)))
+		out.printf(`<text class="name" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", l.width-svgMargin-svgPad, lane.middle+4, diagram.XMLText(shorten(lane.name, svgMaxLabel)))
 	}
 	if lane.note != "" {
-		out.printf(`<text class="small" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+18, out.text(lane.note))
+		out.printf(`<text class="small" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+18, diagram.XMLText(lane.note))
 	}
 	out.printf("</g>\n")
 	for _, line := range lane.below {
@@ -284,8 +284,8 @@ func (l *svgLayout) writeLane(out *svgWriter, lane *svgLane) {
 			class += " " + name
 		}
 		x := l.x(n.column)
-		out.printf(`<g><title>%s</title><rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="5"/>`, out.text(n.describe), class, x-l.nodeW/2, lane.middle-svgNodeH/2, l.nodeW, svgNodeH)
-		out.printf(`<text x="%d" y="%d" text-anchor="middle">%s</text></g>`+"\n", x, lane.middle+4, out.text(shorten(n.label, l.label)))
+		out.printf(`<g><title>%s</title><rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="5"/>`, diagram.XMLText(n.describe), class, x-l.nodeW/2, lane.middle-svgNodeH/2, l.nodeW, svgNodeH)
+		out.printf(`<text x="%d" y="%d" text-anchor="middle">%s</text></g>`+"\n", x, lane.middle+4, diagram.XMLText(shorten(n.label, l.label)))
 	}
 }
 
@@ -339,7 +339,7 @@ func (l *svgLayout) writeBelow(out *svgWriter, lane *svgLane, line *svgLine) {
 }
 
 func (l *svgLayout) path(out *svgWriter, kind catalog.EdgeKind, describe, d string) {
-	out.printf(`<path class="edge %s" d="%s" marker-end="url(#%s)"><title>%s</title></path>`+"\n", kind, d, kind, out.text(describe))
+	out.printf(`<path class="edge %s" d="%s" marker-end="url(#%s)"><title>%s</title></path>`+"\n", kind, d, kind, diagram.XMLText(describe))
 }
 
 func (l *svgLayout) writeLegend(out *svgWriter) {
@@ -378,13 +378,4 @@ func (o *svgWriter) printf(format string, args ...any) {
 	if o.err == nil {
 		_, o.err = fmt.Fprintf(o.w, format, args...)
 	}
-}
-
-// text escapes s for XML. What XML cannot hold becomes U+FFFD.
-func (o *svgWriter) text(s string) string {
-	var b strings.Builder
-	if err := xml.EscapeText(&b, []byte(s)); err != nil && o.err == nil {
-		o.err = err
-	}
-	return b.String()
 }

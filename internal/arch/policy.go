@@ -124,7 +124,7 @@ var lattice = map[string][]string{
 	"taints":          {".", "internal/decimal", "internal/shell", "internal/words", "internal/object"},
 	"taints/eviction": {".", "internal/cluster", "internal/durations", "internal/object", "taints", "internal/words"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
-	"taints/whatif":   {".", "internal/binheap", "internal/durations", "internal/words", "internal/object", "taints/placement", "taints", "taints/eviction"},
+	"taints/whatif":   {".", "internal/binheap", "internal/diagram", "internal/durations", "internal/words", "internal/object", "taints/placement", "taints", "taints/eviction"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/binheap", "internal/words", "internal/object", "internal/semverx"},
 	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/binheap", "internal/words", "internal/object", "internal/semverx"},
 	"cvo/rollout":     {".", "internal/cluster", "internal/durations", "internal/object", "internal/words", "lifecycle/drain"},

@@ -124,7 +124,7 @@ func (g *Gantt) write(out *svg) error {
 	out.open(svgWidth, bottom+42, g.Title)
 	out.heading(shorten(g.Title, 130))
 	if g.Alarm != "" {
-		fmt.Fprintf(out, `<text class="h alarm" x="%d" y="%d">%s</text>`+"\n", svgMargin, l.top-8, xmlText(shorten("✕ "+g.Alarm, 150)))
+		fmt.Fprintf(out, `<text class="h alarm" x="%d" y="%d">%s</text>`+"\n", svgMargin, l.top-8, XMLText(shorten("✕ "+g.Alarm, 150)))
 	}
 	out.legend(keys, svgMargin, l.top)
 	for i := 1; i < len(g.Rows); i += 2 {
@@ -139,7 +139,7 @@ func (g *Gantt) write(out *svg) error {
 		if x > svgWidth-90 {
 			anchor = "e"
 		}
-		fmt.Fprintf(out, `<path class="n" d="M%.1f %dV%d">%s</path><text class="%s" x="%.1f" y="%d">%s</text>`+"\n", x, top-22, bottom, title(m.Label+"\n"+span(m.At)), anchor, x, top-25, xmlText(m.Label))
+		fmt.Fprintf(out, `<path class="n" d="M%.1f %dV%d">%s</path><text class="%s" x="%.1f" y="%d">%s</text>`+"\n", x, top-22, bottom, title(m.Label+"\n"+span(m.At)), anchor, x, top-25, XMLText(m.Label))
 	}
 	return out.close()
 }
@@ -187,7 +187,7 @@ func (g *Gantt) axis(out *svg, l *layout, top, bottom int) {
 // row writes a row at a height.
 func (g *Gantt) row(out *svg, l *layout, row Row, y int) {
 	base := y + l.row/2 + 4
-	fmt.Fprintf(out, `<text class="e" x="%d" y="%d">%s%s</text>`+"\n", l.left-8, base, title(row.Label), xmlText(shorten(row.Label, l.letters)))
+	fmt.Fprintf(out, `<text class="e" x="%d" y="%d">%s%s</text>`+"\n", l.left-8, base, title(row.Label), XMLText(shorten(row.Label, l.letters)))
 	for i := range row.Bars {
 		b := &row.Bars[i]
 		x := l.x(b.Start)
@@ -209,7 +209,7 @@ func (g *Gantt) row(out *svg, l *layout, row Row, y int) {
 			fmt.Fprintf(out, `<path class="k" d="M%.1f %dl8 %dl-8 %dz"/>`, x+wide, y+2, high/2, high-high/2)
 		}
 		if b.Text != "" && wide > svgChar*float64(utf8.RuneCountInString(b.Text))+8 {
-			fmt.Fprintf(out, `<text x="%.1f" y="%d" pointer-events="none">%s</text>`, x+4, base, xmlText(b.Text))
+			fmt.Fprintf(out, `<text x="%.1f" y="%d" pointer-events="none">%s</text>`, x+4, base, XMLText(b.Text))
 		}
 		out.WriteString("\n")
 	}

@@ -94,7 +94,7 @@ func (g *Lanes) write(out *svg) error {
 	out.legend(g.Keys, svgMargin, y)
 	for i, lane := range g.Lanes {
 		fmt.Fprintf(out, `<rect class="band" x="%d" y="%d" width="%d" height="%d" rx="4"/><text class="d" x="%d" y="%d">%s%s</text>`+"\n",
-			svgMargin/2, tops[i], svgWidth-svgMargin, tops[i+1]-tops[i]-6, svgMargin, tops[i]+lanePad+dotHigh/2+4, title(lane.Label), xmlText(shorten(lane.Label, label)))
+			svgMargin/2, tops[i], svgWidth-svgMargin, tops[i+1]-tops[i]-6, svgMargin, tops[i]+lanePad+dotHigh/2+4, title(lane.Label), XMLText(shorten(lane.Label, label)))
 	}
 	for _, k := range g.Links {
 		from, known := places[k.From]
@@ -123,7 +123,7 @@ func (s *svg) dot(d *Dot, at place) {
 		class += " here"
 	}
 	fmt.Fprintf(s, `<rect class="b %s" x="%.0f" y="%.0f" width="%.0f" height="%d" rx="10"%s>%s</rect><text class="m" x="%.0f" y="%.0f" pointer-events="none">%s</text>`+"\n",
-		class, at.left, at.y-dotHigh/2, at.right-at.left, dotHigh, id(d.ID), title(d.Title), at.middle, at.y+4, xmlText(shorten(d.label(), 26)))
+		class, at.left, at.y-dotHigh/2, at.right-at.left, dotHigh, id(d.ID), title(d.Title), at.middle, at.y+4, XMLText(shorten(d.label(), 26)))
 }
 
 // link writes a curve: along a row above its dots, and otherwise from edge to edge.

@@ -217,7 +217,7 @@ func (s *svg) box(n *Node, b *box, wide int) {
 	}
 	fmt.Fprintf(s, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="%d"%s>%s</rect>`, class, b.x, b.y, wide, b.high, round, id(n.Key), title(n.label()))
 	for i, line := range b.lines {
-		fmt.Fprintf(s, `<text x="%d" y="%d" pointer-events="none">%s</text>`, b.x+boxPad, b.y+boxPad+11+i*boxLine, xmlText(line))
+		fmt.Fprintf(s, `<text x="%d" y="%d" pointer-events="none">%s</text>`, b.x+boxPad, b.y+boxPad+11+i*boxLine, XMLText(line))
 	}
 	s.WriteString("\n")
 }
@@ -235,7 +235,7 @@ func (s *svg) arrow(boxes []box, way []int, e *Edge, wide int) {
 	if to.layer <= from.layer { // it closes a circle: below the boxes
 		y, toY = from.y+from.high, to.y+to.high
 		x, toX = from.x+wide/2, to.x+wide/2
-		fmt.Fprintf(s, `<path class="%s" d="M%d %dC%d %d %d %d %d %d"><title>%s</title></path>`, class, x, y, x, y+40, toX, toY+40, toX, toY, xmlText(e.title()))
+		fmt.Fprintf(s, `<path class="%s" d="M%d %dC%d %d %d %d %d %d"><title>%s</title></path>`, class, x, y, x, y+40, toX, toY+40, toX, toY, XMLText(e.title()))
 		fmt.Fprintf(s, `<path class="k" d="M%d %dl-4 7h8z"/>`+"\n", toX, toY)
 		return
 	}
@@ -251,7 +251,7 @@ func (s *svg) arrow(boxes []box, way []int, e *Edge, wide int) {
 			fmt.Fprintf(s, "H%d", x)
 		}
 	}
-	fmt.Fprintf(s, `"><title>%s</title></path><path class="k" d="M%d %dl-7 -4v8z"/>`+"\n", xmlText(e.title()), toX, toY)
+	fmt.Fprintf(s, `"><title>%s</title></path><path class="k" d="M%d %dl-7 -4v8z"/>`+"\n", XMLText(e.title()), toX, toY)
 }
 
 func (e *Edge) title() string { return cmp.Or(e.Label, e.From+" to "+e.To) }

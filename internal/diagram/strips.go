@@ -90,7 +90,7 @@ func (g *Strips) draw(out *svg, y int) int {
 			continue
 		}
 		if s.Label != "" {
-			fmt.Fprintf(out, `<text class="d" x="%d" y="%d">%s</text>`+"\n", svgMargin, y+11, xmlText(shorten(s.Label, 170)))
+			fmt.Fprintf(out, `<text class="d" x="%d" y="%d">%s</text>`+"\n", svgMargin, y+11, XMLText(shorten(s.Label, 170)))
 			y += 18
 		}
 		y = out.cells(s.Cells, y) + 10
@@ -110,7 +110,7 @@ func (s *svg) signs(keys []Sign, y int) int {
 			x, y = svgMargin, y+cellSize+4
 		}
 		s.cell(&keys[i].Cell, x, y, cellSize-4, cellSize-4, "")
-		fmt.Fprintf(s, `<text class="d" x="%d" y="%d">%s</text>`+"\n", x+cellSize+1, y+13, xmlText(keys[i].Means))
+		fmt.Fprintf(s, `<text class="d" x="%d" y="%d">%s</text>`+"\n", x+cellSize+1, y+13, XMLText(keys[i].Means))
 		x += wide
 	}
 	return y + cellSize + 8
@@ -150,10 +150,10 @@ func (s *svg) cell(c *Cell, x, y, wide, high int, label string) {
 		fmt.Fprintf(s, `<path class="k" d="M%d %dh9l-9 9z"/>`, x, y)
 	}
 	if c.Sign != "" {
-		fmt.Fprintf(s, `<text class="m s" x="%d" y="%d" pointer-events="none">%s</text>`, x+cellSize/2, y+high/2+4, xmlText(c.Sign))
+		fmt.Fprintf(s, `<text class="m s" x="%d" y="%d" pointer-events="none">%s</text>`, x+cellSize/2, y+high/2+4, XMLText(c.Sign))
 	}
 	if label != "" {
-		fmt.Fprintf(s, `<text x="%d" y="%d" pointer-events="none">%s</text>`, x+cellSize, y+high/2+4, xmlText(label))
+		fmt.Fprintf(s, `<text x="%d" y="%d" pointer-events="none">%s</text>`, x+cellSize, y+high/2+4, XMLText(label))
 	}
 	s.WriteString("\n")
 }
@@ -168,8 +168,8 @@ func (s *svg) gauge(strip *Strip, letters, y int) int {
 	if g.Value <= g.Least {
 		tone = 7
 	}
-	fmt.Fprintf(s, `<text x="%d" y="%d">%s%s</text><rect class="b ground" x="%d" y="%d" width="%d" height="12" rx="2"/>`, svgMargin, y+11, title(strip.Label), xmlText(shorten(strip.Label, letters)), left, y+1, gaugeWide)
+	fmt.Fprintf(s, `<text x="%d" y="%d">%s%s</text><rect class="b ground" x="%d" y="%d" width="%d" height="12" rx="2"/>`, svgMargin, y+11, title(strip.Label), XMLText(shorten(strip.Label, letters)), left, y+1, gaugeWide)
 	fmt.Fprintf(s, `<rect class="b t%d" x="%d" y="%d" width="%d" height="12" rx="2"%s>%s</rect>`, tone, left, y+1, max(at(g.Value)-left, 1), id(g.ID), title(g.Title))
-	fmt.Fprintf(s, `<path class="n" d="M%d %dv18"><title>%d required</title></path><text class="d" x="%d" y="%d">%s</text>`+"\n", at(g.Least), y-2, g.Least, left+gaugeWide+10, y+11, xmlText(g.Text))
+	fmt.Fprintf(s, `<path class="n" d="M%d %dv18"><title>%d required</title></path><text class="d" x="%d" y="%d">%s</text>`+"\n", at(g.Least), y-2, g.Least, left+gaugeWide+10, y+11, XMLText(g.Text))
 	return y + 20
 }

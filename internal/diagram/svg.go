@@ -68,18 +68,18 @@ type svg struct {
 // open begins an image, with its own style if it is a separate file.
 func (s *svg) open(width, height int, title string) {
 	if !s.alone {
-		fmt.Fprintf(s, `<svg class="fd" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="group" aria-label="%s">`+"\n", width, height, xmlText(title))
+		fmt.Fprintf(s, `<svg class="fd" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="group" aria-label="%s">`+"\n", width, height, XMLText(title))
 		return
 	}
 	fmt.Fprintf(s, `<svg xmlns="http://www.w3.org/2000/svg" class="fd" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d">`+"\n", width, height)
-	fmt.Fprintf(s, "<title>%s</title>\n<style>\n%s@media(prefers-color-scheme:dark){\n%s}\n</style>\n", xmlText(title), palette(false).Replace(Style), palette(true).Replace(Style))
+	fmt.Fprintf(s, "<title>%s</title>\n<style>\n%s@media(prefers-color-scheme:dark){\n%s}\n</style>\n", XMLText(title), palette(false).Replace(Style), palette(true).Replace(Style))
 	fmt.Fprintf(s, `<rect class="ground" width="100%%" height="100%%"/>`+"\n")
 }
 
 // heading writes the title of an image, if it has one.
 func (s *svg) heading(title string) {
 	if title != "" {
-		fmt.Fprintf(s, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(title))
+		fmt.Fprintf(s, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, XMLText(title))
 	}
 }
 
@@ -135,7 +135,7 @@ func (s *svg) legend(keys []Key, x, y int) int {
 		default:
 			fmt.Fprintf(s, `<rect class="b %s" x="%d" y="%d" width="14" height="12" rx="2"/>`, fill(k.Tone, k.Marked), x, y)
 		}
-		fmt.Fprintf(s, `<text class="d" x="%d" y="%d">%s</text>`+"\n", x+19, y+10, xmlText(label))
+		fmt.Fprintf(s, `<text class="d" x="%d" y="%d">%s</text>`+"\n", x+19, y+10, XMLText(label))
 		x += wide
 	}
 	return y + 20
@@ -146,7 +146,7 @@ func id(of string) string {
 	if of == "" {
 		return ""
 	}
-	return ` data-k="` + xmlText(of) + `"`
+	return ` data-k="` + XMLText(of) + `"`
 }
 
 // title returns the element whose text is shown when the pointer is on a mark.
@@ -154,7 +154,7 @@ func title(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "<title>" + xmlText(text) + "</title>"
+	return "<title>" + XMLText(text) + "</title>"
 }
 
 // shorten leaves out the middle of a text that is longer than most letters.
@@ -167,7 +167,9 @@ func shorten(s string, most int) string {
 	return string(r[:most-tail-1]) + "…" + string(r[len(r)-tail:])
 }
 
-func xmlText(s string) string {
+// XMLText returns text for the inside of an element or an attribute of an image; hidden characters
+// are shown.
+func XMLText(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(words.Visible(s))) // a strings.Builder takes all
 	return b.String()

@@ -2,13 +2,12 @@ package whatif
 
 import (
 	"bufio"
-	"encoding/xml"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/diagram"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -34,7 +33,7 @@ func (p *Prediction) WriteSVG(w io.Writer) error {
 	fmt.Fprintf(d.out, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
 	for i, name := range d.names {
 		y := d.y(i)
-		fmt.Fprintf(d.out, `<text x="8" y="%d">%s</text><line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ddd"/>`+"\n", y+4, escape(words.Shorten(name, 24)), svgLeft, y, svgLeft+svgWidth, y)
+		fmt.Fprintf(d.out, `<text x="8" y="%d">%s</text><line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ddd"/>`+"\n", y+4, diagram.XMLText(words.Shorten(name, 24)), svgLeft, y, svgLeft+svgWidth, y)
 	}
 	d.axis(height - 25)
 	for i := range p.Entries {
@@ -118,9 +117,9 @@ func (d *drawing) mark(e *Entry, height int) {
 			colour = "#888"
 		}
 		fmt.Fprintf(d.out, `<g><title>%s</title><line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s" stroke-dasharray="4 3"/></g>`+"\n",
-			escape(title), d.x(e.At), svgTop-12, d.x(e.At), height-37, colour)
+			diagram.XMLText(title), d.x(e.At), svgTop-12, d.x(e.At), height-37, colour)
 		if e.Kind == EntryEvent {
-			fmt.Fprintf(d.out, `<text x="%.1f" y="%d">%s</text>`+"\n", d.x(e.At), svgTop-18, escape(words.Shorten(e.Text, 60)))
+			fmt.Fprintf(d.out, `<text x="%.1f" y="%d">%s</text>`+"\n", d.x(e.At), svgTop-18, diagram.XMLText(words.Shorten(e.Text, 60)))
 		}
 	case !drawn:
 	case e.Kind == EntryTaint && e.Taint.Effect == fairlead.NoExecute:
@@ -136,7 +135,7 @@ func (d *drawing) mark(e *Entry, height int) {
 			fill = "#c00"
 		}
 		d.dots = append(d.dots, fmt.Sprintf(`<circle cx="%.1f" cy="%d" r="4" fill="%s" stroke="#c00"><title>%s</title></circle>`+"\n",
-			d.x(e.At), d.y(lane), fill, escape(title)))
+			d.x(e.At), d.y(lane), fill, diagram.XMLText(title)))
 	}
 }
 
@@ -148,11 +147,5 @@ func (d *drawing) bar(node, key string, until time.Time) {
 	}
 	delete(d.bars, node+" "+key)
 	fmt.Fprintf(d.out, `<rect x="%.1f" y="%d" width="%.1f" height="10" fill="orange" fill-opacity="0.6"><title>%s</title></rect>`+"\n",
-		d.x(from), d.y(d.lanes[node])-5, max(d.x(until)-d.x(from), 1), escape(key+" from +"+from.Sub(d.Start).String()+" to +"+until.Sub(d.Start).String()))
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a builder does not fail
-	return b.String()
+		d.x(from), d.y(d.lanes[node])-5, max(d.x(until)-d.x(from), 1), diagram.XMLText(key+" from +"+from.Sub(d.Start).String()+" to +"+until.Sub(d.Start).String()))
 }

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,11 @@ func (s *stepper) permitted(seen *InstallPlan) bool {
 		step := &s.state.Plan.Steps[i]
 		if text := s.foreign(step.Ref, step.Digest); text != "" {
 			s.foreignBlock(planSubject(s.state.Plan)+" step "+step.Ref.String(), text)
+			ok = false
+		}
+		if text := s.calling(&seen.Status.Plan[i].Resource); text != "" {
+			s.block(planSubject(s.state.Plan)+" step "+step.Ref.String(), ReasonNotPermitted, text, theAccount,
+				"use a version of the operator that leaves spec.conversion out: it follows from the webhooks of the CSV; nothing of the plan is applied until then")
 			ok = false
 		}
 		if text := s.unsafe(seen, i); text != "" {
@@ -89,6 +95,48 @@ func (s *stepper) unsafe(seen *InstallPlan, i int) string {
 	return v.String()
 }
 
+// calling says what the API server would call to convert the objects of a CRD, if its manifest says
+// so, or returns "". A CRD is written with the rights of the backend: a namespace that is limited
+// to an account may have nothing called but its own services.
+func (s *stepper) calling(r *StepResource) string {
+	if s.as == "" || stageOf(r) != 1 {
+		return ""
+	}
+	type config struct {
+		URL     *string `json:"url"`
+		Service *struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"service"`
+	}
+	var crd struct {
+		Spec struct {
+			Conversion struct {
+				Old     config `json:"webhookClientConfig"` // of v1beta1
+				Webhook struct {
+					Config config `json:"clientConfig"`
+				} `json:"webhook"`
+			} `json:"conversion"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal([]byte(r.Manifest), &crd); err != nil {
+		return fmt.Sprintf("CRD %s: %v", r.Name, err)
+	}
+	for _, c := range []config{crd.Spec.Conversion.Old, crd.Spec.Conversion.Webhook.Config} {
+		what := ""
+		switch {
+		case c.URL != nil:
+			what = *c.URL
+		case c.Service != nil && c.Service.Namespace != s.Namespace:
+			what = "service " + c.Service.Namespace + "/" + c.Service.Name
+		default:
+			continue
+		}
+		return fmt.Sprintf("CRD %s would have the API server call %s; namespace %s is limited to service account %s, and to its own services", r.Name, what, s.Namespace, s.as)
+	}
+	return ""
+}
+
 // joining is 1 for an operator in a plan that neither exists nor replaces one
 // that does: it becomes another owner of the CRDs of the plan.
 func (s *stepper) joining(seen *InstallPlan, csv string) int {
@@ -105,12 +153,22 @@ func (s *stepper) joining(seen *InstallPlan, csv string) int {
 }
 
 // owners counts the operators that own a CRD, including those of other
-// namespaces; one that is being replaced and its successor count as one.
+// namespaces; one that is being replaced and its successor count as one. Operators that are limited
+// to an account count where that account may create CSVs, see claims: whoever may write a CSV in its
+// own namespace cannot keep others from updating their CRDs.
 func (s *stepper) owners(name string) int {
 	n := 0
 	if c := s.crds[name]; c != nil {
 		for _, other := range c.OwnedIn {
-			if g, err := group.Sole(s.groups, other); err == nil && len(g.Status.Namespaces) > 0 || err != nil && !s.policy.limits(other) { // see claims
+			g, err := group.Sole(s.groups, other)
+			switch {
+			case err != nil:
+				if !s.policy.limits(other) {
+					n++
+				}
+			case g.Spec.ServiceAccountName == "" && len(g.Status.Namespaces) > 0:
+				n++
+			case slices.Contains(g.Status.Namespaces, s.Namespace), slices.Contains(g.Status.Namespaces, group.AllNamespaces):
 				n++
 			}
 		}

@@ -18,8 +18,8 @@ func (s *advised) kubectl(line string) (changed bool, problem string) {
 		return false, fmt.Sprintf("%q: %s", line, problem)
 	}
 	input := ""
-	if len(words) > 3 && words[0] == "echo" && words[2] == "|" {
-		input, words = words[1], words[3:]
+	if len(words) > 4 && words[0] == "printf" && words[3] == "|" {
+		input, words = words[2], words[4:]
 	}
 	if words[0] != "kubectl" {
 		return false, "no such program: " + line

@@ -36,6 +36,7 @@ type hall struct {
 	blocked map[string]bool // the reasons of the tenant's blocks
 	wrong   []string
 	objects map[install.Ref]bool // what was written for the tenant
+	others  []string             // namespaces with passes of their own, beside host and tenant
 }
 
 const hostCSV = `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"h.v1"},"spec":{"version":"1.0.0","installModes":[{"type":"AllNamespaces","supported":true}],"customresourcedefinitions":{"owned":[{"name":"hs.h.example","version":"v1","kind":"H"}]},"apiservicedefinitions":{"owned":[{"name":"ss","group":"s.example","version":"v1","kind":"S","deploymentName":"h-op"}]},"webhookdefinitions":[{"type":"ValidatingAdmissionWebhook","generateName":"vh.h.example","deploymentName":"h-op","admissionReviewVersions":["v1"],"sideEffects":"None"},{"type":"ConversionWebhook","generateName":"ch.h.example","deploymentName":"h-op","conversionCRDs":["hs.h.example"],"webhookPath":"/convert","admissionReviewVersions":["v1"],"sideEffects":"None"}],"install":{"strategy":"deployment","spec":{"clusterPermissions":[{"serviceAccountName":"h-op","rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}],"deployments":[{"name":"h-op","spec":{"selector":{"matchLabels":{"app":"h"}},"template":{"spec":{"serviceAccountName":"h-op","containers":[{"name":"op"}]}}}}]}}}}`
@@ -68,10 +69,7 @@ func newHall(t *testing.T) *hall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := &install.Policy{RequireAccount: true, Unlimited: []string{host}, PlanTimeout: -1}
-	if h.runner, err = install.NewRunner(h.backend, r.Resolve, policy, &fairlead.RunnerOptions{Clock: h.clock}); err != nil {
-		t.Fatal(err)
-	}
+	h.resume(r)
 	h.edit(host, func(w *install.World) {
 		w.Namespaces = []olm.ObjectMeta{{Name: host}, {Name: tenant}, {Name: "kube-system"}}
 		w.Groups = make([]install.OperatorGroup, 1)
@@ -97,6 +95,16 @@ func newHall(t *testing.T) *hall {
 	return h
 }
 
+// resume starts the engine with a resolver.
+func (h *hall) resume(r *olm.Resolver) {
+	h.t.Helper()
+	policy := &install.Policy{RequireAccount: true, Unlimited: []string{host}, PlanTimeout: -1}
+	var err error
+	if h.runner, err = install.NewRunner(h.backend, r.Resolve, policy, &fairlead.RunnerOptions{Clock: h.clock}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func (h *hall) subscribe(w *install.World, pkg string, manifests ...string) {
 	var s install.Subscription
 	s.Name, s.Spec.Package, s.Spec.Channel, s.Spec.Source = pkg, pkg, "stable", "shelf"
@@ -118,10 +126,10 @@ func (h *hall) edit(namespace string, f func(w *install.World)) {
 // rounds makes passes over both namespaces.
 func (h *hall) rounds(n int) {
 	for range n {
-		for _, namespace := range []string{tenant, host} {
+		for _, namespace := range append([]string{tenant, host}, h.others...) {
 			d, err := h.runner.Reconcile(h.t.Context(), namespace)
-			if err != nil && namespace == host {
-				h.t.Errorf("host: %v", err)
+			if err != nil && namespace != tenant {
+				h.t.Errorf("%s: %v", namespace, err)
 			}
 			if err != nil && !strings.Contains(err.Error(), "has changed") {
 				h.wrong = append(h.wrong, "refused by the backend, and not before: "+err.Error())
@@ -150,7 +158,7 @@ func (h *hall) check(namespace string, a install.Action) {
 		}
 	case install.WriteObject:
 		h.objects[a.Ref] = true
-		own := strings.HasPrefix(a.Ref.Name, "olm.og.") || strings.HasPrefix(a.Ref.Name, "ts.t.example-")
+		own := strings.HasPrefix(a.Ref.Name, "olm.og.") || strings.HasPrefix(a.Ref.Name, "ts.t.example-") || strings.HasPrefix(a.Ref.Name, "us.u.example-v1-v1-")
 		if own != (a.As == "") || a.Ref.Namespace != tenant && !own {
 			fail()
 		}
