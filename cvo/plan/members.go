@@ -61,7 +61,8 @@ func restarts(s *Situation, node string) bool {
 
 // tooFew says that too few members of etcd vote and stay for a node of the control plane
 // to restart, such as while one is replaced, when the old node may also be gone. It is
-// "" if there are enough, there is a single node, or it is unknown.
+// "" if there are enough, there is a single node, Pacemaker keeps one of two members alive, or
+// it is unknown.
 func tooFew(s *Situation) string {
 	nodes := 0
 	for i := range s.Nodes {
@@ -76,7 +77,7 @@ func tooFew(s *Situation) string {
 		}
 	}
 	n := len(s.Members) - len(going)
-	if len(s.Members) == 0 || n >= enough || n == 1 && nodes <= 1 {
+	if len(s.Members) == 0 || n >= enough || n == 1 && nodes <= 1 || s.Topology == TopologyTwo && n == 2 {
 		return ""
 	}
 	text := "etcd has only " + words.Count(n, "voting member", "voting members")

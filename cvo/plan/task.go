@@ -30,6 +30,7 @@ const (
 	SetChannel         TaskKind = "SetChannel"         // spec.channel is changed, so that the release is offered
 	ProvideSignature   TaskKind = "ProvideSignature"   // the signature of the release is stored in the cluster
 	BackUpEtcd         TaskKind = "BackUpEtcd"         // etcd is backed up
+	CheckFencing       TaskKind = "CheckFencing"       // Pacemaker, which runs etcd on two nodes, is looked at
 	PauseHealthChecks  TaskKind = "PauseHealthChecks"  // MachineHealthChecks do not replace nodes that restart
 	ResumeHealthChecks TaskKind = "ResumeHealthChecks" // they do again
 	LookAround         TaskKind = "LookAround"         // operators and alerts are looked at
@@ -163,6 +164,12 @@ func (w *writer) backup(s *PlanStep) {
 		t.Command = shell.Command("oc debug node/%s -- chroot /host /usr/local/bin/cluster-backup.sh /var/lib/etcd-backup", node)
 	}
 	s.First = append(s.First, t)
+	if w.m.Situation.Topology == TopologyTwo && node != "" {
+		s.First = append(s.First, Task{
+			Kind: CheckFencing, What: "look at Pacemaker, which runs etcd on the two nodes: one restarts while the other keeps etcd alone",
+			Command: shell.Command("oc debug node/%s -- chroot /host pcs status", node), After: "both nodes are online, etcd runs on both, fencing is enabled, and no action has failed",
+		})
+	}
 }
 
 // lookAround looks at operators between updates.
@@ -235,6 +242,9 @@ func (m *model) hosted() bool { return m.Situation.Topology == TopologyExternal 
 const (
 	TopologyExternal = "External"      // another cluster hosts it
 	TopologySingle   = "SingleReplica" // it has one node, which the machine config daemon does not drain
+	// TopologyTwo has two nodes with fencing: Pacemaker runs etcd there, and lets one member go on
+	// alone while the other node restarts.
+	TopologyTwo = "DualReplica"
 )
 
 // notHosted is why a hosted cluster is updated otherwise.
