@@ -15,7 +15,7 @@ type HeadFault struct {
 	// Entry is the entry that likely makes it so, and Field and Index what of it: "replaces",
 	// or one of its "skips". Entry is "" if none can be told from the others.
 	Entry, Field string
-	Index        int
+	Index        int    // of the name in skips, from 0
 	Meant        string // the entry that is likely meant instead of what Field names, or ""
 	Why          string // names the cause; "" without an Entry
 	Hint         string // what would leave one head

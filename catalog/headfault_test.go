@@ -101,9 +101,9 @@ func TestHeadFaultHelps(t *testing.T) {
 			continue
 		}
 		other, _, _ = strings.Cut(other, ",")
-		mended := slices.Clone(entries)
-		mended[at].Replaces = other
-		if heads := catalog.Heads(mended); f.Meant == "" && len(heads) != 1 {
+		repaired := slices.Clone(entries)
+		repaired[at].Replaces = other
+		if heads := catalog.Heads(repaired); f.Meant == "" && len(heads) != 1 {
 			t.Fatalf("%+v: %q leaves heads %q", entries, f.Hint, heads)
 		}
 		helped++

@@ -20,30 +20,60 @@ type Group struct {
 	Why   string // the cause; for several users, "it" stands for each bundle
 }
 
-// Groups groups users whose first reason is the same except for their bundle and its
-// version, in the order of the first of each group.
+// Groups groups users whose first reason is the same, word for word or except for their bundle
+// and its version, in the order of the first of each group.
 func Groups(users []User) []Group {
 	var groups []Group
-	var common [][]string // by group
+	var common []reasons // by group
 	known := map[[2]string]int{}
 	for i, u := range users {
-		reasons := strings.Split(u.Why, "; ")
-		for i, r := range reasons {
-			reasons[i] = replaceName(replaceName(r, u.Bundle, "it"), u.Version, "its version")
-		}
-		key := [2]string{u.Among, reasons[0]}
-		at, ok := known[key]
+		r := reasonsOf(u)
+		keys := [][2]string{{u.Among, r.asWritten[0]}, {u.Among, r.of[0]}}
+		at, ok := known[keys[0]]
 		if !ok {
-			known[key] = len(groups)
-			groups, common = append(groups, Group{[]int{i}, u.Why}), append(common, reasons)
-			continue
+			at, ok = known[keys[1]]
 		}
-		g := &groups[at]
-		g.Users = append(g.Users, i)
-		common[at] = slices.DeleteFunc(common[at], func(r string) bool { return !slices.Contains(reasons, r) })
-		g.Why = strings.Join(common[at], "; ")
+		if !ok {
+			at = len(groups)
+			groups, common = append(groups, Group{Why: u.Why}), append(common, r)
+		} else {
+			common[at].keep(r)
+			groups[at].Why = common[at].String()
+		}
+		groups[at].Users = append(groups[at].Users, i)
+		for _, k := range keys {
+			if _, ok := known[k]; !ok {
+				known[k] = at
+			}
+		}
 	}
 	return groups
+}
+
+// reasons are those that users have in common: word for word, and with "it" for the bundle of
+// each.
+type reasons struct{ asWritten, of []string }
+
+func reasonsOf(u User) reasons {
+	r := reasons{asWritten: strings.Split(u.Why, "; ")}
+	for _, text := range r.asWritten {
+		r.of = append(r.of, replaceName(replaceName(text, u.Bundle, "it"), u.Version, "its version"))
+	}
+	return r
+}
+
+// keep leaves out what another user does not have.
+func (r *reasons) keep(other reasons) {
+	r.asWritten = slices.DeleteFunc(r.asWritten, func(text string) bool { return !slices.Contains(other.asWritten, text) })
+	r.of = slices.DeleteFunc(r.of, func(text string) bool { return !slices.Contains(other.of, text) })
+}
+
+// String returns the reasons in the form that keeps more of them.
+func (r *reasons) String() string {
+	if len(r.asWritten) > len(r.of) {
+		return strings.Join(r.asWritten, "; ")
+	}
+	return strings.Join(r.of, "; ")
 }
 
 // replaceName replaces a name where it is not part of another.
