@@ -363,6 +363,7 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	}
 	namespace, short, _ := strings.Cut(name, "/")
 	b := budget{name: name, advice: "make the budget " + name + " allow one disruption"}
+	more := 0 // how many replicas beside one would help
 	for i := range d.m.Situation.Budgets {
 		if x := &d.m.Situation.Budgets[i]; x.Namespace == namespace && x.Name == short {
 			own := *x
@@ -372,13 +373,14 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 				}
 			}
 			b.command = cvo.LoosenCommand(&own)
+			more = x.MoreReplicas(1)
 		}
 	}
 	text := "the budget " + name + " allows no disruptions"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
 			text = fmt.Sprintf("the budget %s allows no disruptions (%d of %s healthy, %d required)", name, x.Healthy, words.Count(x.Expected, "pod", "pods"), x.Desired)
-			if x.Expected == 1 {
+			if x.Expected == 1 && more == 1 {
 				b.advice = "run 2 replicas of the pod that the budget " + name + " selects"
 				if owner := d.owner(name); owner != "" {
 					b.command = shell.Command("oc -n %s scale --replicas=2 %s", namespace, owner)

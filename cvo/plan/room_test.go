@@ -76,3 +76,29 @@ func TestRoomAmidRestart(t *testing.T) {
 		}
 	}
 }
+
+// A budget of one pod that requires all of its pods, or lets none be missing, is changed: a second
+// replica would not help.
+func TestBudgetOfAll(t *testing.T) {
+	for _, c := range []struct {
+		least, most *fairlead.IntOrString
+		command     string
+	}{
+		{&fairlead.IntOrString{Int: 1}, nil, "oc -n shop scale --replicas=2 replicaset/db"},
+		{&fairlead.IntOrString{Text: "100%"}, nil, `oc -n shop patch pdb db --type merge -p '{"spec":{"minAvailable":0}}'`},
+		{nil, &fairlead.IntOrString{}, `oc -n shop patch pdb db --type merge -p '{"spec":{"maxUnavailable":1}}'`},
+	} {
+		q := newQuestion()
+		for _, line := range [][]string{{"pod", "db-1", "worker-0", "100m"}, {"budget", "db", "db", "1"}} {
+			if err := q.change(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := &q.s.Budgets[len(q.s.Budgets)-1]
+		b.Spec.MinAvailable, b.Spec.MaxUnavailable = c.least, c.most
+		p, no := made(t, q)
+		if no != nil || p.Steps[0].Kind != plan.FixBudget || p.Steps[0].Command != c.command {
+			t.Errorf("%v: %v %v", c.command, p, no)
+		}
+	}
+}
