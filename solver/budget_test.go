@@ -114,6 +114,13 @@ func TestExplainWithin(t *testing.T) {
 			if err != nil || fmt.Sprint(ids(x.Conflicts[0].Core)) != fmt.Sprint(ids(core)) || x.Conflicts[0].Minimal != minimal {
 				t.Errorf("seed %d, %d conflicts: the conflict is not that of half the budget: %v", seed, conflicts, err)
 			}
+			if marked := strings.Contains(x.String(), "not all of them may matter"); marked == minimal {
+				t.Errorf("seed %d, %d conflicts: minimal is %v, and it says:\n%s", seed, conflicts, minimal, x)
+			}
+			var asJSON strings.Builder
+			if err := x.WriteJSON(&asJSON); err != nil || !strings.Contains(asJSON.String(), fmt.Sprintf(`"minimal": %v`, minimal)) {
+				t.Errorf("seed %d, %d conflicts: %v, %s", seed, conflicts, err, asJSON.String())
+			}
 			for _, f := range x.Fixes {
 				if fixes++; f.Solution == nil {
 					t.Errorf("seed %d, %d conflicts: a fix without a selection", seed, conflicts)

@@ -63,10 +63,14 @@ func (x *Explanation) help() []string {
 }
 
 func (c Conflict) text(i, n, budget int) []string {
-	head := "These cannot be met together:"
+	head := "These cannot be met together"
 	if n > 1 {
-		head = fmt.Sprintf("Conflict %d of %d, these cannot be met together:", i+1, n)
+		head = fmt.Sprintf("Conflict %d of %d, these cannot be met together", i+1, n)
 	}
+	if !c.Minimal {
+		head += ", though not all of them may matter"
+	}
+	head += ":"
 	return tell(head, c.Tree, budget)
 }
 
@@ -132,8 +136,9 @@ type (
 		Fixes     []jsonFix      `json:"fixes"`
 	}
 	jsonConflict struct {
-		Core []jsonConstraint `json:"core"`
-		Tree []jsonStatement  `json:"tree"`
+		Core    []jsonConstraint `json:"core"`
+		Minimal bool             `json:"minimal"`
+		Tree    []jsonStatement  `json:"tree"`
 	}
 	jsonConstraint struct {
 		ID   int    `json:"id"`
@@ -159,7 +164,7 @@ type (
 func (x *Explanation) WriteJSON(w io.Writer) error {
 	out := jsonExplanation{Conflicts: []jsonConflict{}, Fixes: []jsonFix{}}
 	for _, c := range x.Conflicts {
-		j := jsonConflict{Tree: x.jsonTree(c.Tree)}
+		j := jsonConflict{Minimal: c.Minimal, Tree: x.jsonTree(c.Tree)}
 		for _, k := range c.Core {
 			j.Core = append(j.Core, jsonConstraint{k.ID, k.Kind.String(), k.String()})
 		}
