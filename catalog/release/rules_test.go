@@ -99,6 +99,10 @@ func TestFixes(t *testing.T) {
 			"package kiln, channel stable: kiln.v1.1.0 has the skipRange \"<1.1.0\" again", 0},
 		{"many are skipped by a range", one(many), one(skipping),
 			"package kiln, channel stable: kiln.v2.0.0 has the skipRange \">=1.0.0 <2.0.0\" again", 0},
+		{"what it replaces now stays, though nobody has it", one("stable: 1.1.0 1.2.0<1.1.0"), one("stable: 1.2.0<1.0.9"),
+			"package kiln, channel stable: kiln.v1.2.0 skips kiln.v1.1.0", 0},
+		{"of two heads the newest one skips the other", one("stable: 1.0.0 1.1.0<1.0.0"), one("stable: 1.2.0<1.1.0 1.0.0 1.1.0 1.0.5<1.0.0"),
+			"package kiln, channel stable: kiln.v1.2.0 skips kiln.v1.0.5, kiln.v1.0.0", 0},
 		{"a skipRange that is there stays", one(many), one(skipping + "@<0.1.0"), "", -1},
 	} {
 		r := evaluate(t, text(nil, c.before...), text(nil, c.after...), nil)
@@ -119,6 +123,15 @@ func TestFixes(t *testing.T) {
 	}
 }
 
+// TestNoFix: as long as a document of the new catalog cannot be read, no edit is offered.
+func TestNoFix(t *testing.T) {
+	broken := text(nil, "stable: 1.1.0") + `{"schema": "olm.channel", "package": "kiln", "name": 7}` + "\n"
+	r := evaluate(t, text(nil, "stable: 1.0.0 1.1.0<1.0.0"), broken, nil)
+	if r.Passes() || r.Diff.Stranded() == 0 || r.Patch != nil || r.Fixes != nil {
+		t.Errorf("passes: %v, fixes: %v", r.Passes(), r.Fixes)
+	}
+}
+
 // TestPasses: what a release does not pass with.
 func TestPasses(t *testing.T) {
 	old := "stable: 1.0.0 1.1.0<1.0.0"
@@ -136,6 +149,7 @@ func TestPasses(t *testing.T) {
 		{"the newer line accepts it", text(nil, "v1: 1.0.0", "v2: 2.0.0<1.0.0"), text(nil, "v1: 1.0.0 1.0.1<1.0.0", "v2: 2.0.0<1.0.0@<2.0.0"), true, ""},
 		{"it did not accept the head before either", text(nil, "v1: 1.0.0", "v2: 2.0.0"), text(nil, "v1: 1.0.0 1.0.1<1.0.0", "v2: 2.0.0"), true, ""},
 		{"the other line is not later", text(nil, "v2: 2.0.0", "v1: 1.0.0<2.0.0"), text(nil, "v2: 2.0.0 2.0.1<2.0.0", "v1: 1.0.0<2.0.0"), true, ""},
+		{"no new head, and the newer line no longer accepts it", text(nil, "v1: 1.0.0", "v2: 2.0.0<1.0.0"), text(nil, "v1: 1.0.0", "v2: 2.0.0"), true, ""},
 		{"no new head", text(nil, "v1: 1.0.0", "v2: 2.0.0<1.0.0"), text(nil, "v1: 1.0.0", "v2: 2.0.0<1.0.0 2.1.0<2.0.0"), true, ""},
 	} {
 		r := evaluate(t, c.before, c.after, nil)
@@ -151,6 +165,7 @@ func TestUsers(t *testing.T) {
 	for want, channels := range map[int][]string{
 		2: {"stable: 1.0.0 1.1.0<1.0.0", "fast: 1.0.0 1.1.0<1.0.0"},
 		3: {"stable: 1.0.0 1.1.0<1.0.0 1.2.0<1.1.0"},
+		5: {"stable: 1.0.0 1.1.0<1.0.0 1.2.0~1.1.0", "fast: 1.3.0 1.4.0<1.3.0"}, // v0 does not install what is skipped
 		4: {"stable: 1.0.0 1.1.0<1.0.0 1.2.0<1.1.0~1.0.0", "fast: 1.3.0"},
 	} {
 		if r := evaluate(t, text(nil, channels...), text(nil, channels...), nil); r.Users != want {
@@ -195,8 +210,10 @@ func TestRequirements(t *testing.T) {
 	}
 	constraint := `{"type": "olm.constraint", "value": {"failureMessage": "m", "package": {"packageName": "clay", "versionRange": ">=1.0.0"}}}`
 	unmet := func(text string) []catalog.Property {
-		var p catalog.Property
-		p.Type, p.Value = "olm.package.required", []byte(text)
+		p := catalog.Property{Type: "olm.package.required", Value: []byte(text)}
+		if strings.Contains(text, "kind") {
+			p.Type = "olm.gvk.required"
+		}
 		return []catalog.Property{p}
 	}
 	for _, c := range []struct {
@@ -214,6 +231,9 @@ func TestRequirements(t *testing.T) {
 		{"nothing met it before: it is elsewhere, whatever the range", map[string]string{"1.1.0": need("clay", ">=1.0.0")},
 			map[string]string{"1.1.0": need("clay", ">=1.0.0"), "1.2.0": need("clay", ">=2.0.0")},
 			unmet(`{"versionRange": ">=1.0.0", "packageName": "clay"}`), 0, 2, 1},
+		{"the same API, written in another order", map[string]string{"1.1.0": `{"type": "olm.gvk.required", "value": {"kind": "clay", "group": "g.io", "version": "v1"}}`},
+			map[string]string{"1.1.0": `{"type": "olm.gvk.required", "value": {"kind": "clay", "group": "g.io", "version": "v1"}}`, "1.2.0": `{"type": "olm.gvk.required", "value": {"group": "g.io", "version": "v1", "kind": "clay"}}`},
+			unmet(`{"group": "g.io", "kind": "clay", "version": "v1"}`), 0, 2, 1},
 		{"of another package of the catalog the range matters", nil, map[string]string{"1.2.0": need("kiln", ">=9.0.0")},
 			unmet(`{"packageName": "kiln", "versionRange": ">=8.0.0"}`), 2, 4, 1},
 	} {
@@ -245,6 +265,7 @@ func TestBreaks(t *testing.T) {
 	}{
 		{"a new bundle", text(nil, "stable: 1.0.0 1.1.0<1.0.0"), text(nil, "stable: 1.0.0 1.1.0<1.0.0 1.2.0<1.1.0"), map[string]string{"1.1.0 1.2.0": "a field"}, "breaking-crd"},
 		{"from what it replaces, not from what it skips", text(nil, "stable: 1.0.0 1.1.0<1.0.0"), text(nil, "stable: 1.0.0 1.1.0<1.0.0 1.2.0<1.1.0~1.0.0"), map[string]string{"1.0.0 1.2.0": "a field"}, ""},
+		{"from what it replaces in one channel, not from what it skips in another", text(nil, "fast: 1.0.0", "stable: 1.0.0 1.1.0<1.0.0"), text(nil, "fast: 1.2.0~1.0.0", "stable: 1.0.0 1.1.0<1.0.0 1.2.0<1.1.0"), map[string]string{"1.0.0 1.2.0": "a field"}, ""},
 		{"it did so before", text(nil, "stable: 1.0.0 1.1.0<1.0.0"), text(map[string]string{"1.1.0": `{"type": "olm.maxOpenShiftVersion", "value": "4.20"}`}, "stable: 1.0.0 1.1.0<1.0.0"), map[string]string{"1.0.0 1.1.0": "a field"}, ""},
 	} {
 		r := evaluate(t, c.before, c.after, &release.Options{Breaks: func(_ context.Context, from, to *catalog.Bundle) ([]string, error) {
