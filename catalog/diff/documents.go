@@ -16,6 +16,9 @@ import (
 // entries, properties and related images does not matter. It reads both
 // documents.
 func Fields(a, b *catalog.Document) ([]string, error) {
+	if same, err := sameText(a, b); same || err != nil {
+		return nil, err
+	}
 	before, err := a.JSON()
 	if err != nil {
 		return nil, err
@@ -38,6 +41,20 @@ func Fields(a, b *catalog.Document) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// sameText reports whether two documents are the same text of the same format, as most are: then
+// neither has to be parsed.
+func sameText(a, b *catalog.Document) (bool, error) {
+	if a.Size() != b.Size() || a.IsYAML() != b.IsYAML() {
+		return false, nil
+	}
+	old, err := a.Raw()
+	if err != nil {
+		return false, err
+	}
+	now, err := b.Raw()
+	return bytes.Equal(old, now), err
 }
 
 // valuesOf returns the fields of a document.
