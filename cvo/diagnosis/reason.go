@@ -29,6 +29,7 @@ const (
 	PodNoRoom        = "PodNoRoom"        // no node has room for it
 	PodNotTolerating = "PodNotTolerating" // it does not tolerate the taints of the nodes that have room
 	PodNoNode        = "PodNoNode"        // no node is one that it selects
+	PodVolumeBound   = "PodVolumeBound"   // its volume can be used on no node that takes it
 	PodKeptApart     = "PodKeptApart"     // its affinity, or the spread of its pods, forbids all nodes
 	PodPortTaken     = "PodPortTaken"     // the ports of nodes that it uses are taken
 	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long

@@ -21,7 +21,7 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 	n := g.Node(id)
 	switch n.Reason {
 	case BudgetNever:
-		return w.budgetRemedies(n)
+		return append(w.readyRemedies(n), w.budgetRemedies(n)...)
 	case NodeCordoned:
 		return []remedy{{Step{Do: "Allow pods on node " + n.Name + " again, unless somebody is working on it", Command: w.uncordon(n.Name), Tried: true}, func(c *world) bool {
 			return c.editNode(n.Name, func(x *fairlead.Node) {
@@ -123,6 +123,32 @@ func (w *world) budgetRemedies(n *Node) []remedy {
 	return []remedy{lowered}
 }
 
+// readyRemedies: a budget all of whose pods are not ready lets them be evicted; lowering what it
+// requires would not help, as none of them is healthy.
+func (w *world) readyRemedies(n *Node) []remedy {
+	b, x := w.budget(n.Namespace, n.Name), w.indexed()
+	if b == nil || b.Spec.UnhealthyPodEvictionPolicy == fairlead.AlwaysAllow {
+		return nil
+	}
+	for _, at := range x.podsOf[x.budgetAt[objectKey{n.Namespace, n.Name}]] {
+		if p := &w.pods[at]; !p.Finished() && p.Ready() {
+			return nil
+		}
+	}
+	return []remedy{w.evictUnready(b)}
+}
+
+// evictUnready lets pods that are not ready be evicted.
+func (w *world) evictUnready(b *fairlead.PodDisruptionBudget) remedy {
+	name := b.ObjectMeta.String()
+	return remedy{Step{
+		Do:      "Let pods that are not ready be evicted although budget " + name + " guards them",
+		Command: w.program(shell.Command("kubectl -n %s patch poddisruptionbudget %s --type merge -p %s", b.Namespace, b.Name, `{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)), Tried: true,
+	}, func(c *world) bool {
+		return c.editBudget(b.Namespace, b.Name, func(x *fairlead.PodDisruptionBudget) { x.Spec.UnhealthyPodEvictionPolicy = fairlead.AlwaysAllow })
+	}}
+}
+
 // unhealthyRemedies: a budget that guards pods that are not ready lets them be evicted.
 func (w *world) unhealthyRemedies(g *Graph, n *Node) (all []remedy) {
 	if n.Kind != "Pod" {
@@ -133,15 +159,9 @@ func (w *world) unhealthyRemedies(g *Graph, n *Node) (all []remedy) {
 		if b == nil || b.Kind != "PodDisruptionBudget" {
 			continue
 		}
-		if x := w.budget(b.Namespace, b.Name); x == nil || x.Spec.UnhealthyPodEvictionPolicy == fairlead.AlwaysAllow {
-			continue
+		if x := w.budget(b.Namespace, b.Name); x != nil && x.Spec.UnhealthyPodEvictionPolicy != fairlead.AlwaysAllow {
+			all = append(all, w.evictUnready(x))
 		}
-		all = append(all, remedy{Step{
-			Do:      "Let pods that are not ready be evicted although budget " + b.full() + " guards them",
-			Command: w.program(shell.Command("kubectl -n %s patch poddisruptionbudget %s --type merge -p %s", b.Namespace, b.Name, `{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)), Tried: true,
-		}, func(c *world) bool {
-			return c.editBudget(b.Namespace, b.Name, func(x *fairlead.PodDisruptionBudget) { x.Spec.UnhealthyPodEvictionPolicy = fairlead.AlwaysAllow })
-		}})
 	}
 	return all
 }
@@ -302,6 +322,8 @@ func (w *world) knownRemedy(n *Node) remedy {
 	case n.Reason == PodNotReady || n.Reason == PodOnDownNode:
 		s.Do = "Read the log of pod " + n.full() + ": it runs, and is not ready"
 		s.Command = w.program(shell.Command("kubectl -n %s logs %s --all-containers --tail=50", n.Namespace, n.Name))
+	case n.Reason == PodVolumeBound:
+		s.Do, s.Command = "Bring a node into service that can use the volume of pod "+n.full()+", or restore its data to a volume that others can use", w.program(shell.Command("kubectl -n %s get persistentvolumeclaims", n.Namespace))
 	case n.Reason == PodNoNode:
 		s.Do, s.Command = "Give a node the labels that pod "+n.full()+" selects, or correct what it selects", w.program("kubectl get nodes --show-labels")
 	case n.Reason == PodNotTolerating:

@@ -180,7 +180,7 @@ func reasonOf(why []string) string {
 }
 
 // placeless are the reasons that noPlace returns.
-var placeless = []string{PodNoRoom, PodNotTolerating, PodKeptApart, PodNoNode, PodPortTaken}
+var placeless = []string{PodNoRoom, PodNotTolerating, PodKeptApart, PodNoNode, PodPortTaken, PodVolumeBound}
 
 // noPlace returns the reason that stands for filters: what can be changed first.
 func noPlace(filters []placement.Filter) string {
@@ -196,6 +196,9 @@ func noPlace(filters []placement.Filter) string {
 			}
 			return PodKeptApart
 		}
+	}
+	if slices.Contains(filters, placement.VolumeBinding) || slices.Contains(filters, placement.VolumeZone) {
+		return PodVolumeBound
 	}
 	return PodNoNode
 }
