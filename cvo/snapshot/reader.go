@@ -60,6 +60,11 @@ func (r *Reader) StreamOf(kind string, src io.Reader, name string) error {
 	return r.open(src, name, hint{kind: byName[kind], alerts: kind == "Alert"}, 0)
 }
 
+// StreamIn reads documents like Stream, of a request for the objects of one namespace; empty for all.
+func (r *Reader) StreamIn(namespace string, src io.Reader, name string) error {
+	return r.open(src, name, hint{namespace: namespace}, 0)
+}
+
 // open reads a text, or what is packed; depth is in how many others.
 func (r *Reader) open(src io.Reader, name string, h hint, depth int) error {
 	r.start()
@@ -392,11 +397,12 @@ func (r *Reader) Object(text []byte, kind, where string) error {
 	return nil
 }
 
-// Listed records that all objects of a kind of a running cluster were read.
-func (r *Reader) Listed(kind string) {
+// Listed records that all objects of a kind of a running cluster were read, or those of namespaces.
+func (r *Reader) Listed(kind string, namespaces ...string) {
 	if k := byName[kind]; k != nil {
 		s := k.list(&r.s).scope()
-		s.All, s.Assumed = true, false
+		s.All, s.Assumed = s.All && !s.Assumed || len(namespaces) == 0, false
+		s.Namespaces = append(s.Namespaces, namespaces...)
 	}
 }
 

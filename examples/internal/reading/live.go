@@ -3,9 +3,13 @@ package reading
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,91 +24,228 @@ type running struct {
 	flags   []string // of each call
 }
 
-// requests are the kinds that are asked for, in one call each: what is missing in the cluster or
-// refused does not hide the others. Kinds that only OpenShift has are asked for by oc and
-// kubectl alike.
-var requests = []struct {
+// request is a kind that a running cluster is asked for. Kinds that only OpenShift has are asked for by oc
+// and kubectl alike.
+type request struct {
 	resource, kind string
 	cluster        bool // it has no namespace
-}{
-	{"nodes", "Node", true}, {"namespaces", "Namespace", true}, {"pods", "Pod", false}, {"poddisruptionbudgets.policy", "PodDisruptionBudget", false},
+}
+
+// requests are the kinds that a cluster is asked for, if it has them.
+var requests = []request{
+	{"nodes", "Node", true}, {"namespaces", "Namespace", true}, {"volumeattachments.storage.k8s.io", "VolumeAttachment", true},
+	{"persistentvolumes", "PersistentVolume", true}, {"storageclasses.storage.k8s.io", "StorageClass", true}, {"csinodes.storage.k8s.io", "CSINode", true},
+	{"csidrivers.storage.k8s.io", "CSIDriver", true}, {"apiservices.apiregistration.k8s.io", "APIService", true},
+	{"validatingwebhookconfigurations.admissionregistration.k8s.io", "ValidatingWebhookConfiguration", true},
+	{"mutatingwebhookconfigurations.admissionregistration.k8s.io", "MutatingWebhookConfiguration", true},
+	{"certificatesigningrequests.certificates.k8s.io", "CertificateSigningRequest", true},
+	{"clusterversions.config.openshift.io", "ClusterVersion", true}, {"clusteroperators.config.openshift.io", "ClusterOperator", true},
+	{"infrastructures.config.openshift.io", "Infrastructure", true}, {"operatorhubs.config.openshift.io", "OperatorHub", true},
+	{"machineconfigpools.machineconfiguration.openshift.io", "MachineConfigPool", true},
+	{"machineconfigs.machineconfiguration.openshift.io", "MachineConfig", true}, {"apirequestcounts.apiserver.openshift.io", "APIRequestCount", true},
+	{"clusterextensions.olm.operatorframework.io", "ClusterExtension", true}, {"clustercatalogs.olm.operatorframework.io", "ClusterCatalog", true},
+	{"olmconfigs.operators.coreos.com", "OLMConfig", true}, {definitions, "CustomResourceDefinition", true},
+
+	{"pods", "Pod", false}, {"poddisruptionbudgets.policy", "PodDisruptionBudget", false}, {"persistentvolumeclaims", "PersistentVolumeClaim", false},
 	{"deployments.apps", "Deployment", false}, {"replicasets.apps", "ReplicaSet", false}, {"statefulsets.apps", "StatefulSet", false},
-	{"daemonsets.apps", "DaemonSet", false}, {"replicationcontrollers", "ReplicationController", false},
-	{"volumeattachments.storage.k8s.io", "VolumeAttachment", true}, {"persistentvolumes", "PersistentVolume", true},
-	{"persistentvolumeclaims", "PersistentVolumeClaim", false},
+	{"daemonsets.apps", "DaemonSet", false}, {"replicationcontrollers", "ReplicationController", false}, {"jobs.batch", "Job", false}, {"events", "Event", false},
 	{"machines.machine.openshift.io", "Machine", false}, {"machines.cluster.x-k8s.io", "Machine", false},
 	{"machinesets.machine.openshift.io", "MachineSet", false}, {"machinesets.cluster.x-k8s.io", "MachineSet", false},
 	{"machinehealthchecks.machine.openshift.io", "MachineHealthCheck", false}, {"machinehealthchecks.cluster.x-k8s.io", "MachineHealthCheck", false},
-	{"clusterversions.config.openshift.io", "ClusterVersion", true}, {"clusteroperators.config.openshift.io", "ClusterOperator", true},
-	{"machineconfigpools.machineconfiguration.openshift.io", "MachineConfigPool", true},
-	{"machineconfigs.machineconfiguration.openshift.io", "MachineConfig", true},
-	{"infrastructures.config.openshift.io", "Infrastructure", true}, {"apirequestcounts.apiserver.openshift.io", "APIRequestCount", true},
+	{"machinedrainrules.cluster.x-k8s.io", "MachineDrainRule", false}, {"clusters.cluster.x-k8s.io", "Cluster", false},
 	{"subscriptions.operators.coreos.com", "Subscription", false}, {"clusterserviceversions.operators.coreos.com", "ClusterServiceVersion", false},
 	{"installplans.operators.coreos.com", "InstallPlan", false}, {"operatorgroups.operators.coreos.com", "OperatorGroup", false},
 	{"catalogsources.operators.coreos.com", "CatalogSource", false}, {"operatorconditions.operators.coreos.com", "OperatorCondition", false},
-	{"clusterextensions.olm.operatorframework.io", "ClusterExtension", true}, {"clustercatalogs.olm.operatorframework.io", "ClusterCatalog", true},
 }
 
-// live reads the running cluster.
+// definitions are large, and few verbs need them.
+const definitions = "customresourcedefinitions.apiextensions.k8s.io"
+
+// needs returns what a call asks for of what a cluster serves.
+func (s *Source) needs(served string) (cluster, spaced []request) {
+	there := map[string]bool{}
+	for _, name := range strings.Fields(served) {
+		there[name] = true
+	}
+	for _, q := range requests {
+		switch {
+		case !there[q.resource], s.Kinds != nil && !slices.Contains(s.Kinds, q.kind), q.resource == definitions && !s.Definitions:
+		case q.cluster:
+			cluster = append(cluster, q)
+		default:
+			spaced = append(spaced, q)
+		}
+	}
+	return cluster, spaced
+}
+
+// live reads the running cluster, in a call for what has no namespace, and one for the rest: of all
+// namespaces, or, of kinds for which that is refused, of the context's own.
 func (s *Source) live(r *snapshot.Reader) error {
 	run, err := s.program()
 	if err != nil {
 		return err
 	}
-	where, err := run.call(s, "config", "current-context")
-	if s.context != "" {
-		where, err = []byte(s.context), nil
-	}
-	if err != nil {
-		where = []byte("the current context")
-	}
-	words.Fprintf(s.call.Stderr, "note: %s reads the cluster of %s\n", run.program, cmp.Or(strings.TrimSpace(string(where)), "the current context"))
+	own := run.context(s)
 	served, err := run.call(s, "api-resources", "--verbs=list", "-o", "name", "--no-headers")
 	if err != nil {
 		return fmt.Errorf("%s: the cluster does not answer: %w", run.program, err)
 	}
-	there := map[string]bool{}
-	for _, name := range strings.Fields(string(served)) {
-		there[name] = true
-	}
-	for _, q := range requests {
-		if !there[q.resource] { // the cluster does not have the kind
-			continue
+	cluster, spaced := s.needs(string(served))
+	openshift := slices.ContainsFunc(cluster, func(q request) bool { return q.kind == "ClusterVersion" })
+	failed := run.list(s, r, cluster, "")
+	maps.Copy(failed, run.list(s, r, spaced, "-A"))
+	without := func(q request) bool { return failed[q] == "" }
+	again := slices.DeleteFunc(spaced, without)
+	inside := run.list(s, r, again, "--namespace="+own)
+	none := slices.DeleteFunc(cluster, without)
+	var some []request
+	for _, q := range again {
+		if inside[q] != "" {
+			none = append(none, q)
+		} else {
+			some = append(some, q)
 		}
-		run.list(s, r, q.resource, q.kind, q.cluster)
 	}
-	for _, m := range [][2]string{{"openshift-config-managed", "admin-gates"}, {"openshift-config", "admin-acks"}} {
-		if there["clusterversions.config.openshift.io"] {
-			text, err := run.call(s, "get", "configmap", m[1], "-n", m[0], "-o", "json", "--ignore-not-found")
-			if err == nil && len(text) > 0 {
-				err = r.Stream(bytes.NewReader(text), run.program+" get configmap "+m[1])
-			}
-			if err != nil {
-				r.Missed("ConfigMap", snapshot.Gap{Namespace: m[0], Why: err.Error(), Permission: "get configmaps in " + m[0]})
-			}
-		}
+	s.refused(r, none, failed, "")
+	s.refused(r, some, failed, own)
+	if openshift {
+		run.gates(s, r)
 	}
 	return nil
 }
 
-// list reads all objects of a kind. What may not be read is a gap with the permission that
-// would help.
-func (p *running) list(s *Source, r *snapshot.Reader, resource, kind string, cluster bool) {
-	s.call.Doing("reading " + resource)
-	words := []string{"get", resource, "-o", "json", "--chunk-size=500"}
-	if !cluster {
-		words = append(words, "-A")
+// gates reads what administrators have to acknowledge before an update, and what they have.
+func (p *running) gates(s *Source, r *snapshot.Reader) {
+	for _, m := range [][2]string{{"openshift-config-managed", "admin-gates"}, {"openshift-config", "admin-acks"}} {
+		text, problem := p.call(s, "get", "configmap", m[1], "-n", m[0], "-o", "json", "--ignore-not-found")
+		if problem == nil && len(text) > 0 {
+			problem = r.Stream(bytes.NewReader(text), p.program+" get configmap "+m[1])
+		}
+		if problem != nil {
+			r.Missed("ConfigMap", snapshot.Gap{Namespace: m[0], Why: problem.Error(), Permission: "get configmaps in " + m[0]})
+		}
 	}
-	text, err := p.call(s, words...)
-	if err == nil {
-		err = r.StreamOf(kind, bytes.NewReader(text), p.program+" "+strings.Join(words, " "))
+}
+
+// context says which cluster and account answer, and returns the namespace of the context.
+func (p *running) context(s *Source) (namespace string) {
+	var v struct {
+		Context  string `json:"current-context"`
+		Contexts []struct {
+			Context struct{ Cluster, User, Namespace string }
+		}
 	}
-	if err != nil {
-		r.Missed(kind, snapshot.Gap{Why: err.Error(), Permission: "list " + resource})
-		s.found(fmt.Sprintf("%s are unknown: %v; it needs permission to list %s, which cluster-reader has", resource, err, resource))
-		return
+	text, err := p.call(s, "config", "view", "--minify", "-o", "json")
+	if err != nil || json.Unmarshal(text, &v) != nil || len(v.Contexts) == 0 {
+		words.Fprintf(s.call.Stderr, "note: %s reads the cluster of the current context\n", p.program)
+		return "default"
 	}
-	r.Listed(kind)
+	c := v.Contexts[0].Context
+	words.Fprintf(s.call.Stderr, "note: %s reads the cluster %s (context %s) as %s\n", p.program, c.Cluster, v.Context, c.User)
+	return cmp.Or(c.Namespace, "default")
+}
+
+// denied finds which kind a server refused to list.
+var denied = regexp.MustCompile(`cannot list resource "([^"]+)" in API group "([^"]*)"`)
+
+// unexplained reports whether kubectl tells a problem that is not a refusal.
+func unexplained(problems string) bool {
+	for line := range strings.Lines(problems) {
+		if line = strings.TrimSpace(line); line != "" && !denied.MatchString(line) && !logged.MatchString(line) && !strings.HasPrefix(line, "Warning:") {
+			return true
+		}
+	}
+	return false
+}
+
+// logged finds what kubectl logs of parts of the API that do not answer.
+var logged = regexp.MustCompile(`^[EIW]\d{4} `)
+
+// list reads all objects of kinds, in one call, and returns why some could not be read. What could be is
+// recorded as known, in all namespaces or one.
+func (p *running) list(s *Source, r *snapshot.Reader, of []request, scope string) (failed map[request]string) {
+	failed = map[request]string{}
+	if len(of) == 0 {
+		return failed
+	}
+	resources := make([]string, len(of))
+	for i, q := range of {
+		resources[i] = q.resource
+	}
+	s.call.Doing("reading " + words.First(resources, 3))
+	line := []string{"get", strings.Join(resources, ","), "-o", "json", "--chunk-size=500"}
+	if scope != "" {
+		line = append(line, scope)
+	}
+	text, problems, err := p.run(s, line...)
+	if err != nil && len(of) > 1 && unexplained(problems) { // whose fault it is shows in calls of their own
+		for i, q := range of {
+			if why := p.list(s, r, of[i:i+1], scope)[q]; why != "" {
+				failed[q] = why
+			}
+		}
+		return failed
+	}
+	namespace, inside := strings.CutPrefix(scope, "--namespace=")
+	if !inside {
+		namespace = ""
+	}
+	for _, m := range denied.FindAllStringSubmatch(problems, -1) {
+		for _, q := range of {
+			if q.resource == strings.TrimSuffix(m[1]+"."+m[2], ".") {
+				failed[q] = "the server refuses it to this account"
+			}
+		}
+	}
+	if len(text) > 0 {
+		if failure := r.StreamIn(namespace, bytes.NewReader(text), p.program+" get "+words.First(resources, 3)); failure != nil {
+			err = failure
+		}
+	}
+	broken := err != nil && len(failed) == 0
+	for _, q := range of {
+		switch {
+		case failed[q] != "":
+		case broken:
+			failed[q] = err.Error()
+		case namespace != "":
+			r.Listed(q.kind, namespace)
+		default:
+			r.Listed(q.kind)
+		}
+	}
+	return failed
+}
+
+// refused records that kinds could not be read, but for one namespace if that is named, and says which
+// permission would help. Kinds that failed for the same reason are told together.
+func (s *Source) refused(r *snapshot.Reader, of []request, failed map[request]string, but string) {
+	outside := ""
+	if but != "" {
+		outside = " outside of namespace " + but
+	}
+	for len(of) > 0 {
+		why := failed[of[0]]
+		var names []string
+		var rest []request
+		for _, q := range of {
+			if failed[q] != why {
+				rest = append(rest, q)
+				continue
+			}
+			names = append(names, q.resource)
+			if but == "" {
+				r.Missed(q.kind, snapshot.Gap{Where: snapshot.Position{File: "get " + q.resource}, Why: why, Permission: "list " + q.resource})
+			}
+		}
+		most := 4
+		if s.call.Flags.Lookup("v").Value.String() == "true" {
+			most = len(names)
+		}
+		s.found(fmt.Sprintf("%s%s are unknown: %s; it takes the permission to list them in the whole cluster", words.List(names, "and", most), outside, why))
+		of = rest
+	}
 }
 
 // program returns oc or kubectl.
@@ -129,16 +270,22 @@ func (s *Source) program() (*running, error) {
 
 // call runs the program. The error is the first line that it says.
 func (p *running) call(s *Source, words ...string) ([]byte, error) {
+	out, _, err := p.run(s, words...)
+	return out, err
+}
+
+// run runs the program, and also returns all that it says on standard error.
+func (p *running) run(s *Source, words ...string) (out []byte, problems string, err error) {
 	cmd := exec.CommandContext(s.call.Context, p.program, append(words, p.flags...)...)
 	cmd.WaitDelay = 5 * time.Second
-	var out, problems bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problems
-	err := cmd.Run()
+	var to, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &to, &errs
+	err = cmd.Run()
 	if s.call.Context.Err() != nil {
-		return nil, s.call.Context.Err()
+		return nil, "", s.call.Context.Err()
 	}
-	if first, _, _ := strings.Cut(strings.TrimSpace(problems.String()), "\n"); err != nil && first != "" {
+	if first, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); err != nil && first != "" {
 		err = errors.New(first)
 	}
-	return out.Bytes(), err
+	return to.Bytes(), errs.String(), err
 }

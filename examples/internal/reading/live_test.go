@@ -13,16 +13,24 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/reading"
 )
 
-// fake is a kubectl of a cluster in which this account may not list budgets, and which has
-// neither machines nor an update.
+// fake is a kubectl of a cluster in which this account may not list budgets, and jobs of one namespace
+// only, and which has neither machines nor an update.
 const fake = `#!/bin/sh
-echo "$@" >> "$CALLS"
+printf '%s\n' "$*" >> "$CALLS"
 case "$1 $2" in
-"config current-context") echo lab ;;
-"api-resources --verbs=list") printf 'nodes\npods\npoddisruptionbudgets.policy\nsecrets\n' ;;
-"get nodes") echo '{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}]}' ;;
-"get pods") echo '{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"shop"}}]}' ;;
-*) echo 'Error from server (Forbidden): poddisruptionbudgets.policy is forbidden' >&2; exit 1 ;;
+"config view") printf '{"current-context":"lab","contexts":[{"name":"lab","context":{"cluster":"farm","user":"ann","namespace":"shop"}}]}' ;;
+"api-resources --verbs=list") printf 'nodes\npods\npoddisruptionbudgets.policy\njobs.batch\nsecrets\n' ;;
+"get nodes") printf '{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}]}' ;;
+"get pods,poddisruptionbudgets.policy,jobs.batch")
+  printf '{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"shop"}}]}'
+  printf 'Error from server (Forbidden): poddisruptionbudgets.policy is forbidden: User "ann" cannot list resource "poddisruptionbudgets" in API group "policy" at the cluster scope\n' >&2
+  printf 'Error from server (Forbidden): jobs.batch is forbidden: User "ann" cannot list resource "jobs" in API group "batch" at the cluster scope\n' >&2
+  exit 1 ;;
+"get poddisruptionbudgets.policy,jobs.batch")
+  printf '{"kind":"List","apiVersion":"v1","items":[]}'
+  printf 'Error from server (Forbidden): poddisruptionbudgets.policy is forbidden: User "ann" cannot list resource "poddisruptionbudgets" in API group "policy" in the namespace "shop"\n' >&2
+  exit 1 ;;
+*) printf 'Error: unexpected call\n' >&2; exit 1 ;;
 esac
 `
 
@@ -62,7 +70,14 @@ func TestRunning(t *testing.T) {
 	if s.Machines.Known() != nil || s.Clock.Source != "the clock of this machine" {
 		t.Errorf("%+v %+v", s.Machines.Scope, s.Clock)
 	}
-	for _, want := range []string{"cluster of lab", "permission to list poddisruptionbudgets.policy"} {
+	_, in := s.Jobs.Get("shop", "a")
+	if _, out := s.Jobs.Get("bank", "a"); in != snapshot.Absent || out != snapshot.Unknown {
+		t.Errorf("a job in the namespace: %v, outside of it: %v", in, out)
+	}
+	for _, want := range []string{
+		"the cluster farm (context lab) as ann", "poddisruptionbudgets.policy are unknown: the server refuses it to this account; it takes the permission to list them in the whole cluster",
+		"jobs.batch outside of namespace shop are unknown",
+	} {
 		if !strings.Contains(problems, want) {
 			t.Errorf("%q lacks %q", problems, want)
 		}
@@ -71,9 +86,12 @@ func TestRunning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := strings.Count(string(text), "\n"); n != 5 {
+		t.Errorf("%d calls:\n%s", n, text)
+	}
 	for line := range strings.Lines(string(text)) {
 		verb, _, _ := strings.Cut(line, " ")
-		if verb != "get" && verb != "api-resources" && verb != "config" || strings.Contains(line, "secrets") || verb != "config" && !strings.Contains(line, "--context=lab") {
+		if verb != "get" && verb != "api-resources" && verb != "config" || strings.Contains(line, "secrets") || !strings.Contains(line, "--context=lab") {
 			t.Errorf("it calls kubectl %s", line)
 		}
 	}

@@ -28,6 +28,10 @@ type Source struct {
 	// Informative says that the call reports what there is, so that something unread is
 	// not a finding.
 	Informative bool
+	// Kinds are those that a running cluster is asked for; nil for all that any verb needs.
+	Kinds []string
+	// Definitions asks a running cluster for its CustomResourceDefinitions too.
+	Definitions bool
 	all         bool // the lists are of all namespaces
 }
 
