@@ -95,7 +95,7 @@ func Explain(others ...Kind) *args.Command {
 	}
 	return &args.Command{
 		Name:  "explain",
-		Usage: "DUMP KIND/NAME [-n NAMESPACE] [-at TIME] [-o text|json|yaml]",
+		Usage: "[DUMP] KIND/NAME [-n NAMESPACE] [-at TIME] [-o text|json|yaml]",
 		About: "say what one object waits for, up to the cause, and what waits for it",
 		Help: `KIND is one of ` + strings.Join(names, ", ") + `
   -n NAMESPACE       where it is; not needed if only one namespace has the name
@@ -113,12 +113,12 @@ func explained(c *args.Call, others []Kind) error {
 	form := c.Choice("o", "text", "json")
 	namespace := c.Flags.String("n", "", "")
 	from := reading.Declare(c)
-	from.Informative = true
-	if err := c.Parse(2, 2); err != nil {
+	from.Informative, from.Definitions = true, true
+	if err := c.Parse(1, 2); err != nil {
 		return err
 	}
-	dump, object := c.Args[0], c.Args[1]
-	if names(dump, others) && !names(object, others) { // the other way round, as kubectl has it
+	dump, object := c.Arg(0), c.Arg(1)
+	if object == "" || names(dump, others) && !names(object, others) { // the other way round, as kubectl has it
 		dump, object = object, dump
 	}
 	what, name, ok := strings.Cut(object, "/")

@@ -13,7 +13,7 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "diagnose",
-		Usage: "DUMP [-to VERSION] [-at TIME] [-v] [-o text|json|yaml|dot|mermaid|svg]",
+		Usage: "[DUMP] [-to VERSION] [-at TIME] [-v] [-o text|json|yaml|dot|mermaid|svg]",
 		About: "say what a cluster waits for, the causes, and what to do next, with commands that were tried on a copy",
 		Help: `DUMP is a file, a directory or an archive, such as a must-gather, or - for standard input
   -at TIME           when the cluster was looked at (default: the latest time that a server wrote into the dump)
@@ -34,13 +34,13 @@ func run(c *args.Call) error {
 	to := c.Flags.String("to", "", "")
 	from := reading.Declare(c)
 	from.Informative = true
-	if err := c.Parse(1, 1); err != nil {
+	if err := c.Parse(0, 1); err != nil {
 		return err
 	}
 	if *to != "" && *form != "text" && *form != "json" {
 		return &args.UsageError{Text: "-to has no picture: leave out -o " + *form}
 	}
-	s, err := from.Read(c.Args[0])
+	s, err := from.Read(c.Arg(0))
 	if err != nil {
 		return err
 	}

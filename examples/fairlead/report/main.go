@@ -3,6 +3,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,11 +78,11 @@ func run(c *args.Call) error {
 		return err
 	}
 	if s.Cluster == nil && s.Nodes == nil {
-		return fmt.Errorf("%s: it contains neither a ClusterVersion nor nodes; print them with: %s", c.Arg(0), situation.DumpCommand)
+		return fmt.Errorf("%s: it contains neither a ClusterVersion nor nodes; print them with: %s", cmp.Or(c.Arg(0), "the input"), situation.DumpCommand)
 	}
 	c.Doing("making the report")
 	in := &report.Input{
-		Source: filepath.Base(c.Arg(0)), Name: s.Snapshot.Identity.Name, Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
+		Source: filepath.Base(cmp.Or(c.Arg(0), "running cluster")), Name: s.Snapshot.Identity.Name, Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed, Around: s.Around,
 		Diagnosis: diagnosing.Of(s.Snapshot),
 	}
 	r, err := report.Make(c.Context, in)

@@ -15,6 +15,7 @@ func lint(c *args.Call) error {
 	if err := in.parse(); err != nil {
 		return err
 	}
+	in.source.Kinds = []string{"Node", "Pod", "PodDisruptionBudget"}
 	cluster, err := in.cluster()
 	if err != nil {
 		return err

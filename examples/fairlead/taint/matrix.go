@@ -60,6 +60,7 @@ func placements(c *args.Call) error {
 	if err := in.parse(); err != nil {
 		return err
 	}
+	in.source.Kinds = []string{"Node", "Pod", "PodDisruptionBudget"}
 	cluster, err := in.cluster()
 	if err != nil {
 		return err

@@ -57,6 +57,7 @@ func parse(c *args.Call) error {
 
 // edit shows the resulting taints of a node.
 func edit(in *input, node string, changes []taints.Change, how *taints.EditOptions, format string) error {
+	in.source.Kinds = []string{"Node"}
 	cluster, err := in.cluster()
 	if err != nil {
 		return err

@@ -69,6 +69,7 @@ func whatIf(c *args.Call) error {
 	if err := in.parse(); err != nil {
 		return err
 	}
+	in.source.Kinds = []string{"Node", "Pod", "PodDisruptionBudget"}
 	cluster, err := in.cluster()
 	if err != nil {
 		return err

@@ -39,6 +39,7 @@ func recommend(c *args.Call) error {
 	file := c.Flags.String("graph", "", "")
 	accept := c.Words("accept")
 	from := reading.Declare(c)
+	from.Kinds = []string{"ClusterVersion"}
 	if err := c.Parse(0, 1); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func recommend(c *args.Call) error {
 	}
 	dump := known.UpdateDump()
 	if dump.Version == nil {
-		return fmt.Errorf("%s: it contains no ClusterVersion; add the output of kubectl get clusterversion version -o yaml", c.Args[0])
+		return fmt.Errorf("%s: it contains no ClusterVersion; add the output of kubectl get clusterversion version -o yaml", cmp.Or(c.Arg(0), "the input"))
 	}
 	if *file != "" {
 		if err := useGraph(dump.Version, *file, dump.At); err != nil {
