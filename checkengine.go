@@ -22,8 +22,9 @@ type Trial[W any, A Action] interface {
 	Check() error
 
 	// Settled returns nil if nothing is left to do for the named object,
-	// otherwise an error that says what is missing. It is called at the end,
-	// when there are no more faults.
+	// otherwise an error that says what is missing. It is called before and after
+	// each pass at the end, when there are no more faults, and may first end what
+	// only others can end, such as an outage.
 	Settled(name string) error
 }
 

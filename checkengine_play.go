@@ -328,6 +328,7 @@ func (p *play[S, W, A]) pause(ctx context.Context, one *process[S, W, A]) {
 func (p *play[S, W, A]) settle(ctx context.Context, name string) {
 	const most = 1000
 	var d Decision[S, A]
+	_ = p.trial.Settled(name) // which may end an outage
 	for range most {
 		if d = p.pass(ctx, p.two[0], name); p.broken != nil {
 			return
