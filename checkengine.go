@@ -48,8 +48,9 @@ type TrialOptions struct {
 	// Names are the objects of the world. Nil means one, "a".
 	Names []string
 
-	// Late is how long after its request an action may take effect, and how old an
-	// observed world may be. Zero means a minute.
+	// Late is how long after its request an action may take effect, without a wait of
+	// more than an hour in which nothing was left to do, and how old an observed world
+	// may be. Zero means a minute.
 	Late time.Duration
 
 	// MaxState is the size that a State may have in the Store, in bytes. Zero means a
@@ -68,7 +69,8 @@ type TrialOptions struct {
 // process on the same store, and passes over other objects, between any two calls of a
 // pass; worlds that are observed as they were before, and that change after they were
 // observed; clocks that jump forward and back. In every other run with random faults some
-// kinds of them are frequent, and some absent. What must hold:
+// kinds of them are frequent, and some absent. What was requested before a long wait for a
+// deadline may arrive when things go on after it. What must hold:
 //
 //  1. Step is pure: equal arguments give equal decisions, and it leaves them as
 //     they are.
@@ -76,8 +78,10 @@ type TrialOptions struct {
 //     and does not grow with each pass, or each change of the world.
 //  3. Trial.Check, at any time.
 //  4. When there are no more faults, every object is settled after some passes,
-//     or a Block says why not. One that waits for longer than Late has a Block meanwhile. An engine that sleeps until an event (Decision.Wake is
-//     zero) would not act if it was woken later.
+//     or a Block says why not. One that waits for longer than Late has a Block
+//     meanwhile, unless it waits for a time that the clock has shown before. An
+//     engine that sleeps until an event (Decision.Wake is zero) would not act if it
+//     was woken later.
 func CheckEngine[S, W any, A Action](ctx context.Context, engine Engine[S, W, A], open func(r *rand.Rand, clock *ManualClock) Trial[W, A], options *TrialOptions) error {
 	var o TrialOptions
 	if options != nil {

@@ -88,7 +88,7 @@ func (b *playBackend[S, W, A]) Apply(ctx context.Context, name string, action A)
 	what := goesWell
 	const twice, late, pauses = interleaves + 1, interleaves + 2, interleaves + 3
 	if !b.healed {
-		what = b.choose(inApply, 20, 1, 1, 1, 1, 1, 2, 1, 2)
+		what = b.choose(inApply, 20, 1, 1, 1, 1, 1, 2, 1, 3)
 	}
 	call := fmt.Sprintf("%s: %s", name, action)
 	switch what {

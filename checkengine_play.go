@@ -23,6 +23,8 @@ type play[S, W any, A Action] struct {
 	worlds  map[string][]seen[W] // as they were observed
 	sent    []request[A]         // actions that took effect
 	late    []request[A]         // actions that will
+	leap    leap                 // the last one
+	latest  time.Time            // that the clock has shown
 	healed  bool
 	nested  bool  // a pass is made within another
 	broken  error // the first rule that was broken
@@ -51,6 +53,10 @@ type request[A Action] struct {
 	at     time.Time // when it was requested
 }
 
+// leap is a long wait for a deadline while nothing was left to do; the one before ended
+// when it began.
+type leap struct{ began, from, to time.Time }
+
 // step is a decision that can be made again.
 type step[S, W any] struct {
 	state S
@@ -59,7 +65,8 @@ type step[S, W any] struct {
 
 func newPlay[S, W any, A Action](engine Engine[S, W, A], open func(*rand.Rand, *ManualClock) Trial[W, A], o *TrialOptions, t tape) *play[S, W, A] {
 	p := &play[S, W, A]{chooser: newChooser(t), engine: engine, options: o, due: map[string]time.Time{}, worlds: map[string][]seen[W]{}}
-	p.clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	p.latest = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	p.clock.Set(p.latest)
 	p.trial = open(rand.New(rand.NewPCG(t.seed, 2)), &p.clock)
 	decide := engine.Step
 	p.engine.Step = func(state S, world W, now time.Time) Decision[S, A] { return p.judge(decide, state, world, now) }
@@ -177,7 +184,11 @@ func (p *play[S, W, A]) any() string {
 
 // move makes the next pass that is due, or something else.
 func (p *play[S, W, A]) move(ctx context.Context) {
-	switch p.choose(inMove, 8, 9, 3, 4, 4, 1, 1, 3) {
+	weights := []int{8, 9, 3, 4, 4, 1, 1, 3}
+	if p.tape.seed%4 == 3 { // in some runs most of what goes wrong goes wrong within a pass
+		weights = []int{30, 2, 1, 1, 2, 0, 0, 1}
+	}
+	switch p.choose(inMove, weights...) {
 	case 1:
 		p.change()
 	case 2:
@@ -214,6 +225,7 @@ func (p *play[S, W, A]) turn(ctx context.Context) {
 					return
 				}
 			}
+			p.leap = leap{p.leap.to, p.clock.Now(), at}
 		}
 		p.sleep(ctx, at)
 	}
@@ -226,6 +238,19 @@ func (p *play[S, W, A]) sleep(ctx context.Context, until time.Time) {
 		p.deliver(ctx)
 	}
 	p.clock.Set(until)
+	if until.After(p.latest) {
+		p.latest = until
+	}
+}
+
+// tooLate reports whether an action can no longer take effect. What was requested before
+// the last leap, and after the one before, may arrive while things go on after it.
+func (p *play[S, W, A]) tooLate(r request[A]) bool {
+	late := p.clock.Now().Sub(r.at)
+	if late.Abs() > p.options.Late && !r.at.Before(p.leap.began) && !r.at.After(p.leap.from) && p.trial.Settled(r.name) != nil {
+		late = p.clock.Now().Sub(p.leap.to)
+	}
+	return late.Abs() > p.options.Late
 }
 
 // change lets the world change.
@@ -244,7 +269,8 @@ func (p *play[S, W, A]) deliver(ctx context.Context) {
 		r, p.late = p.late[i], slices.Delete(slices.Clone(p.late), i, i+1)
 		p.note("%s: takes effect late: %s", r.name, r.action)
 	case n > 0:
-		if r = p.sent[max(0, n-1-p.amount(3))]; p.clock.Now().Sub(r.at).Abs() > p.options.Late {
+		const last = 5
+		if r = p.sent[max(0, n-1-p.amount(last))]; p.tooLate(r) {
 			return
 		}
 		p.note("%s: takes effect again: %s", r.name, r.action)
@@ -313,7 +339,7 @@ func (p *play[S, W, A]) within(ctx context.Context, one *process[S, W, A], name 
 // pause stops a process for a while between two calls, and the world goes on.
 func (p *play[S, W, A]) pause(ctx context.Context, one *process[S, W, A]) {
 	p.note("%s is suspended", one.name)
-	for range 8 {
+	for range 24 {
 		switch p.choose(inPause, 1, 2, 2) {
 		case 1:
 			p.change()
@@ -338,12 +364,13 @@ func (p *play[S, W, A]) settle(ctx context.Context, name string) {
 		if missing == nil || d.Wake.IsZero() {
 			break
 		}
-		if wait := d.Wake.Sub(p.clock.Now()); wait > p.options.Late && len(d.Actions) == 0 && len(d.Blocked) == 0 {
+		wait := d.Wake.Sub(p.clock.Now())
+		if again := !d.Wake.After(p.latest); wait > p.options.Late && !again && len(d.Actions) == 0 && len(d.Blocked) == 0 {
 			p.breaks("%s waits silently for %v, without a Block: %w", name, wait, missing)
 			return
 		}
-		if d.Wake.After(p.clock.Now()) {
-			p.clock.Set(d.Wake)
+		if wait > 0 {
+			p.sleep(ctx, d.Wake)
 		}
 	}
 	p.asleep(&d)

@@ -17,8 +17,11 @@ import (
 
 // The sizes at which states are bounded, see docs/design.md.
 const (
-	podsOfNode  = 2500
-	nodesOfPool = 5000
+	podsOfNode       = 2500
+	nodesOfPool      = 5000
+	operatorsAtATime = 1000 // of a release, or of a namespace
+	objectsOfBundle  = 1000
+	voters           = 9
 )
 
 // TestStateBounds: at the documented sizes, and while every action is refused, no engine
@@ -27,13 +30,16 @@ func TestStateBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		open   func(*testing.T, *clockWorld)
 		passes int // until everything was tried
-	}{"lifecycle": {fullMachine, 28}, "drain": {fullNode, 28}, "eviction": {fullOfTainted, 4}, "zones": {manyNotReady, 10}, "rollout": {largePool, 4}} {
+	}{
+		"lifecycle": {fullMachine, 28}, "drain": {fullNode, 28}, "eviction": {fullOfTainted, 4}, "zones": {manyNotReady, 10}, "rollout": {largePool, 4},
+		"cvo": {largeRelease, 6}, "quorum": {manyVoters, 6}, "install": {manySubscriptions, 6}, "extension": {largeBundle, 6},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := new(clockWorld)
 			w.clock.Set(noon)
 			c.open(t, w)
-			w.refuse, w.spare = true, []string{"Cordon", "UpdateStatus", "Report"}
+			w.refuse, w.spare = true, []string{"Cordon", "UpdateStatus", "Report", "Retrieve", "WriteStatus", "CreatePlan", "SetFinalizer", "Unpack", "CreateRevision"}
 			largest := 0
 			for range c.passes {
 				_, _ = w.reconcile() // what is refused is an error
@@ -46,7 +52,7 @@ func TestStateBounds(t *testing.T) {
 				}
 			}
 			t.Logf("%d bytes, of %d that a Store takes", largest, fairlead.MaxValueSize)
-			if largest < 1000 || largest > fairlead.MaxValueSize/4 {
+			if largest < 200 || largest > fairlead.MaxValueSize/4 {
 				t.Errorf("the largest state has %d bytes, want at most %d, and not nothing", largest, fairlead.MaxValueSize/4)
 			}
 		})

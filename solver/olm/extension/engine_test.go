@@ -56,8 +56,8 @@ func (t *trial) judge(w *extension.World, action extension.Action) {
 	}
 	switch a := action.(type) {
 	case extension.CreateRevision:
-		if w.Extension == nil {
-			return
+		if x := w.Extension; x == nil || x.DeletionTimestamp != nil || x.UID != a.Revision.OwnerReferences[0].UID {
+			return // it is refused
 		}
 		key := w.Extension.UID + a.Revision.Name
 		for i := range w.Revisions {
