@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -33,6 +34,10 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	replicas KIND/NAMESPACE/NAME N
 //	machine NAMESPACE/NAME [node=NODE] [deleted=AGO] [failed] [created=AGO] [hook=NAME] [finalizer=NAME]
 //	sign KIND NAMESPACE/NAME TYPE REASON [says=TEXT]
+//	cronjob NAMESPACE/NAME suspended
+//	job NAMESPACE/NAME failed
+//	lease NAMESPACE/NAME renewed=AGO
+//	other KIND NAMESPACE/NAME SUBJECT REASON
 //	unknown pods|budgets|nodes|alerts
 //
 // Underscores in texts are spaces.
@@ -115,6 +120,8 @@ func (w *world) line(kind string, fields []string) error {
 			ns, name = "", plain[1]
 		}
 		w.signs = append(w.signs, sign{failure.Sign{Kind: plain[0], Namespace: ns, Name: name, Type: plain[2], Reason: plain[3], Message: x["says"]}, testNow.Add(-time.Hour)})
+	case "cronjob", "job", "lease", "other":
+		w.testApp(kind, plain, x)
 	case "unknown":
 		switch plain[0] {
 		case "pods":
@@ -337,4 +344,29 @@ func (w *world) testMachine(full string, x words_) {
 		m.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: x["hook"], Owner: "tests"}}
 	}
 	w.machines = append(w.machines, m)
+}
+
+// testApp adds what makes pods, leads, or is explained by other engines.
+func (w *world) testApp(kind string, plain []string, x words_) {
+	ns, name, _ := strings.Cut(plain[0], "/")
+	switch kind {
+	case "cronjob":
+		c := snapshot.CronJob{ObjectMeta: fairlead.ObjectMeta{Namespace: ns, Name: name, CreationTimestamp: testNow.Add(-72 * time.Hour)}}
+		c.Spec.Schedule, c.Spec.Suspend = "0 * * * *", x.has("suspended")
+		c.Status.LastScheduleTime = x.ago("ran")
+		w.apps.cronJobs = append(w.apps.cronJobs, c)
+	case "job":
+		j := snapshot.Job{ObjectMeta: fairlead.ObjectMeta{Namespace: ns, Name: name}}
+		if x.has("failed") {
+			j.Status.Conditions = []fairlead.Condition{{Type: "Failed", Status: fairlead.ConditionTrue, Reason: "BackoffLimitExceeded", LastTransitionTime: testNow.Add(-time.Hour)}}
+		}
+		w.apps.jobs = append(w.apps.jobs, j)
+	case "lease":
+		l := snapshot.Lease{ObjectMeta: fairlead.ObjectMeta{Namespace: ns, Name: name}}
+		l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = 15, x.ago("renewed")
+		w.leases = append(w.leases, l)
+	case "other":
+		ns, name, _ := strings.Cut(plain[1], "/")
+		w.more = append(w.more, Other{Kind: plain[0], Namespace: ns, Name: name, Waits: []OtherWait{{Block: fairlead.Block{Subject: plain[2], Reason: plain[3], Message: ns + "/" + name + " waits"}}}})
+	}
 }

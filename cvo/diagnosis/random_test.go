@@ -21,6 +21,7 @@ type trouble struct {
 	failed []string // what operators report
 	refuse bool
 	paused bool
+	short  bool // a node of the control plane is down
 }
 
 // randomTrouble makes a cluster of up to eight workers and two applications on them, in the middle
@@ -29,7 +30,7 @@ func randomTrouble(seed uint64) *trouble {
 	t := &trouble{r: rand.New(rand.NewPCG(seed, 1)), want: map[string]bool{}}
 	t.update = t.r.IntN(2) == 0
 	t.nodes = 4 + t.r.IntN(5)
-	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image}
+	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image, t.suspended, t.job, t.catalog, t.groups, t.lease, t.quorum}
 	var causes strings.Builder
 	for _, k := range t.r.Perm(len(kinds))[:1+t.r.IntN(5)] {
 		kinds[k]()
@@ -58,7 +59,11 @@ func (t *trouble) frame() {
 	}
 	fmt.Fprintf(&t.b, "pool master\npool worker max=2%s\n", paused)
 	for i := range 3 {
-		fmt.Fprintf(&t.b, "node m-%d pool=master\n", i)
+		silent := ""
+		if i == 2 && t.short {
+			silent = " silent=40m"
+		}
+		fmt.Fprintf(&t.b, "node m-%d pool=master%s\n", i, silent)
 	}
 	for i := range t.nodes {
 		old := ""
@@ -137,6 +142,36 @@ func (t *trouble) image() {
 	p := t.pod()
 	fmt.Fprintf(&t.b, "pod shop/%s node=w-1 of=ReplicaSet/%s app=%s waiting=ErrImagePull says=pulling_image_\"r.example/%s:1\":_manifest_unknown\n", p, p, p, p)
 	t.want["pod/shop/"+p] = true
+}
+
+func (t *trouble) suspended() {
+	t.b.WriteString("cronjob shop/report suspended\n")
+	t.want["cronjob/shop/report"] = true
+}
+
+func (t *trouble) job() {
+	t.b.WriteString("job shop/migrate failed\n")
+	t.want["job/shop/migrate"] = true
+}
+
+func (t *trouble) catalog() {
+	t.b.WriteString("other Subscription ops/a catalog/index CatalogDown\nother Subscription ops/b catalog/index CatalogDown\n")
+	t.want["catalog/index#CatalogDown"] = true
+}
+
+func (t *trouble) groups() {
+	t.b.WriteString("other Subscription own/c group/own TwoGroups\n")
+	t.want["group/own#TwoGroups"] = true
+}
+
+func (t *trouble) lease() {
+	t.b.WriteString("lease kube-system/kube-controller-manager renewed=2h\nlease kube-node-lease/w-0 renewed=10s\n")
+	t.want["lease/kube-system/kube-controller-manager"] = true
+}
+
+func (t *trouble) quorum() {
+	t.short = true
+	t.want["node/m-2"] = true
 }
 
 // TestRandomTroubles: in at least 98 of 100 clusters in trouble each cause that was put in is

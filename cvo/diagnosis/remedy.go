@@ -43,6 +43,8 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 		return []remedy{{Step{
 			Do: "Let CronJob " + n.full() + " go on, unless it is meant to be suspended", Command: w.program(shell.Command("kubectl -n %s patch cronjob %s --type merge -p %s", n.Namespace, n.Name, `{"spec":{"suspend":false}}`)), Tried: true,
 		}, func(c *world) bool { return c.resume(n.Namespace, n.Name) }}}
+	case ScaledToNone:
+		return w.scaleRemedies(n)
 	case PoolPaused:
 		return []remedy{{Step{Do: "Let pool " + n.Name + " go on", Command: w.program(shell.Command("kubectl patch machineconfigpool %s --type merge -p %s", n.Name, `{"spec":{"paused":false}}`)), Tried: true}, func(c *world) bool {
 			return c.editPool(n.Name, func(p *cvo.Pool) { p.Spec.Paused = false })

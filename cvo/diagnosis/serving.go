@@ -321,7 +321,7 @@ func (b *builder) selectsNone(s *snapshot.Service, x *Node) {
 				return
 			}
 			if n := d.Spec.Replicas; n != nil && *n == 0 {
-				x.Reason, x.Alike = ScaledToNone, strings.ToLower(kind)+"/"+d.Name
+				x.Reason, x.Alike = ScaledToNone, kind+"/"+d.Name
 				x.Says += ": " + strings.ToLower(kind) + " " + d.ObjectMeta.String() + " is scaled to none"
 				x.do, x.command = "run at least one pod of it", shell.Command("kubectl -n %s scale %s %s --replicas=1", d.Namespace, strings.ToLower(kind), d.Name)
 				return

@@ -63,7 +63,7 @@ func (w *world) steps(g *Graph) (steps []Step, rest bool) {
 			}
 			frees := freed(graph, causes, afterwards)
 			lasts := slices.ContainsFunc(afterwards.Causes(), func(c Cause) bool { return slices.Contains(c.Nodes, id) })
-			if lasts && len(frees) == 0 {
+			if len(frees) == 0 && (lasts || graph.Node(id).Reason == ScaledToNone) {
 				continue
 			}
 			if lasts { // it frees others; what ends the cause itself may come later
