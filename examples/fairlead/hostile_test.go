@@ -224,6 +224,8 @@ catalog list packages old
 catalog list channels old
 catalog list bundles old
 catalog list sizes old
+catalog list packages old -o json
+catalog list bundles old -o json
 catalog graph old shop -o mermaid
 catalog graph old shop -o dot
 catalog graph old shop -o svg
@@ -332,7 +334,7 @@ var withoutHostile = []string{"config", "version", "completion", "update serve",
 
 // withoutHostileFlags are the flags that are not called with hostile input: they name a server, or
 // take a number, a time, a version, or one of a few words that others do not choose.
-var withoutHostileFlags = strings.Fields("-context -kubeconfig -cluster -git -root -timeout")
+var withoutHostileFlags = strings.Fields("-context -kubeconfig -cluster -git -root -timeout -A")
 
 // TestHostileVerbs checks that every verb is called with hostile input, with each of its flags and
 // forms of output.

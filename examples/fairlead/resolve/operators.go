@@ -184,6 +184,9 @@ func (c *command) printViews(w io.Writer, views []*explain.View, unknown bool) e
 		}
 	}
 	if c.format == "json" {
+		if views == nil {
+			views = []*explain.View{} // none is a list, too
+		}
 		if err := printJSON(w, views); err != nil {
 			return err
 		}
