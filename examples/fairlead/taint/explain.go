@@ -26,15 +26,20 @@ type answer struct {
 	pod  *fairlead.Pod
 }
 
+// declare declares the flags of a question.
+func (q *question) declare(c *args.Call) {
+	c.Flags.StringVar(&q.pod, "pod", "", "")
+	c.Flags.StringVar(&q.node, "node", "", "")
+	c.Offer("pod", reading.Names("Pod"))
+	c.Offer("node", reading.Names("Node"))
+}
+
 // explain explains what nodes' taints mean for pods.
 func explain(c *args.Call, now time.Time) error {
 	in := newInput(c)
 	format := c.Choice("o", "text", "json")
 	var asked question
-	c.Flags.StringVar(&asked.pod, "pod", "", "")
-	c.Flags.StringVar(&asked.node, "node", "", "")
-	c.Offer("pod", reading.Names("Pod"))
-	c.Offer("node", reading.Names("Node"))
+	asked.declare(c)
 	all := c.Flags.Bool("v", false, "")
 	redact := c.Flags.Bool("redact", false, "")
 	if err := in.parse(); err != nil {
