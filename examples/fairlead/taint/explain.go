@@ -27,9 +27,9 @@ type answer struct {
 }
 
 // declare declares the flags of a question.
-func (q *question) declare(c *args.Call) {
-	c.Flags.StringVar(&q.pod, "pod", "", "")
-	c.Flags.StringVar(&q.node, "node", "", "")
+func (e *question) declare(c *args.Call) {
+	c.Flags.StringVar(&e.pod, "pod", "", "")
+	c.Flags.StringVar(&e.node, "node", "", "")
 	c.Offer("pod", reading.Names("Pod"))
 	c.Offer("node", reading.Names("Node"))
 }
