@@ -136,7 +136,7 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 	}
 
 	out.Status.Phase = fairlead.PodPhase(p.Status.Phase)
-	out.Status.Reason = p.Status.Reason
+	out.Status.Reason, out.Status.Message = p.Status.Reason, p.Status.Message
 	out.Status.QOSClass = string(p.Status.QOSClass)
 	out.Status.NominatedNodeName = p.Status.NominatedNodeName
 	out.Status.ContainerStatuses = statuses(p.Status.ContainerStatuses)
