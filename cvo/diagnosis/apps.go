@@ -99,11 +99,7 @@ func (b *builder) workload(s *short, c **crew) {
 func (b *builder) notCreated(s *short, x *Node) {
 	if all := b.said[ID(s.kind, s.of.Namespace, s.of.Name)]; len(all) > 0 {
 		x.Quote = all[0]
-		if f := failure.Recognise(&failure.Sign{Kind: s.kind, Namespace: s.of.Namespace, Name: s.of.Name, Message: x.Quote}); f != nil {
-			x.is(f, x.Says+": ")
-		} else if text := failure.Telling(x.Quote, 160); text != "" {
-			x.Says += ": " + text
-		}
+		x.because(failure.Sign{Message: x.Quote}, 160)
 		return
 	}
 	if s.made >= s.want {
@@ -175,21 +171,21 @@ func before(name string) string { return name[:max(0, strings.LastIndexByte(name
 
 // jobsFail adds the Jobs that have failed, unless a later one of the same CronJob has not.
 func (b *builder) jobsFail() {
+	last := map[string]time.Time{} // by UID of an owner: when the newest of its Jobs that are complete was made
+	for i := range b.apps.jobs {
+		if j := &b.apps.jobs[i]; holds(j, "Complete") && j.CreationTimestamp.After(last[ownerOf(j)]) {
+			last[ownerOf(j)] = j.CreationTimestamp
+		}
+	}
 	for i := range b.apps.jobs {
 		j := &b.apps.jobs[i]
-		c := fairlead.FindCondition(j.Status.Conditions, "Failed")
-		if c == nil || c.Status != fairlead.ConditionTrue || b.later(j) {
+		if !holds(j, "Failed") || ownerOf(j) != "" && last[ownerOf(j)].After(j.CreationTimestamp) {
 			continue
 		}
+		c := fairlead.FindCondition(j.Status.Conditions, "Failed")
 		x := Node{Kind: "Job", Namespace: j.Namespace, Name: j.Name, State: Faulty, Reason: JobFailed, Since: c.LastTransitionTime, Sure: Seen, Owner: "owner of the Job", Quote: c.Message}
-		full := j.ObjectMeta.String()
-		x.Says = "job " + full + " has failed"
-		f := failure.Recognise(&failure.Sign{Kind: "Job", Namespace: j.Namespace, Name: j.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
-		if f != nil {
-			x.is(f, x.Says+": ")
-		} else if said := failure.Telling(c.Message, 140); said != "" {
-			x.Says += ": " + said
-		}
+		x.Says = "job " + j.ObjectMeta.String() + " has failed"
+		x.because(failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message}, 140)
 		b.jobEnded(j, &x)
 		if o := j.ControllerOf(); o != nil {
 			x.Alike = j.Namespace + "/" + o.Name
@@ -198,21 +194,25 @@ func (b *builder) jobsFail() {
 	}
 }
 
-// later reports whether a Job of the same owner began later, and did not fail.
-func (b *builder) later(j *snapshot.Job) bool {
-	o := j.ControllerOf()
-	return o != nil && slices.ContainsFunc(b.apps.jobs, func(k snapshot.Job) bool {
-		of := k.ControllerOf()
-		c := fairlead.FindCondition(k.Status.Conditions, "Complete")
-		return of != nil && of.UID == o.UID && k.Namespace == j.Namespace && k.CreationTimestamp.After(j.CreationTimestamp) && c != nil && c.Status == fairlead.ConditionTrue
-	})
+// holds reports whether a condition of a Job is true.
+func holds(j *snapshot.Job, kind string) bool {
+	c := fairlead.FindCondition(j.Status.Conditions, kind)
+	return c != nil && c.Status == fairlead.ConditionTrue
+}
+
+// ownerOf returns the UID of what made a Job; empty if nothing did.
+func ownerOf(j *snapshot.Job) string {
+	if o := j.ControllerOf(); o != nil {
+		return o.UID
+	}
+	return ""
 }
 
 // jobEnded says how the last container of a Job ended.
 func (b *builder) jobEnded(j *snapshot.Job, x *Node) {
-	for i := range b.pods {
+	for _, i := range b.podsOfNamespace(j.Namespace) {
 		p := &b.pods[i]
-		if p.Namespace != j.Namespace || workload(p) != j.ObjectMeta.String() && p.Labels["job-name"] != j.Name && p.Labels["batch.kubernetes.io/job-name"] != j.Name {
+		if workload(p) != j.ObjectMeta.String() && p.Labels["job-name"] != j.Name && p.Labels["batch.kubernetes.io/job-name"] != j.Name {
 			continue
 		}
 		for _, list := range [][]fairlead.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {

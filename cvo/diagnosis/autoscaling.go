@@ -30,13 +30,9 @@ func (b *builder) autoscaler(a *snapshot.Autoscaler, c *fairlead.Condition) {
 	x := Node{Kind: "HorizontalPodAutoscaler", Namespace: a.Namespace, Name: a.Name, State: Faulty, Reason: AutoscalerIdle, Since: c.LastTransitionTime, Sure: Seen, Owner: "owner of the workload", Quote: c.Message}
 	x.Says = "autoscaler " + full + " does not scale " + strings.ToLower(a.Spec.ScaleTargetRef.Kind) + " " + a.Spec.ScaleTargetRef.Name
 	x.do, x.command = "correct what its conditions name", shell.Command("kubectl -n %s describe horizontalpodautoscaler %s", a.Namespace, a.Name)
-	f := failure.Recognise(&failure.Sign{Kind: x.Kind, Namespace: a.Namespace, Name: a.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
-	if f != nil {
-		x.is(f, x.Says+": ")
-		x.command = cmp.Or(f.Command, x.command)
-	} else if said := failure.Telling(c.Message, 140); said != "" {
-		x.Says += ": " + said
-	}
+	describe := x.command
+	x.because(failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message}, 140)
+	x.command = cmp.Or(x.command, describe)
 	for k := range b.apis {
 		if api := ID("APIService", "", b.apis[k].Name); b.have[api] && metricsOf(c.Reason) == b.apis[k].Spec.Group {
 			b.wait(ID(x.Kind, x.Namespace, x.Name), api, "Metrics", Derived)

@@ -103,6 +103,19 @@ func (n *Node) is(f *failure.Failure, says string) {
 	n.Danger = n.Danger || f.Danger
 }
 
+// because adds what a sign of a node says to what the node says already: the known failure in it, which
+// is returned, or else the most telling part of its message, of at most most characters.
+func (n *Node) because(s failure.Sign, most int) *failure.Failure {
+	s.Kind, s.Namespace, s.Name = n.Kind, n.Namespace, n.Name
+	f := failure.Recognise(&s)
+	if f != nil {
+		n.is(f, n.Says+": ")
+	} else if said := failure.Telling(s.Message, most); said != "" {
+		n.Says += ": " + said
+	}
+	return f
+}
+
 // age is how long ago something was; zero if that is not known.
 func (b *builder) age(since time.Time) time.Duration {
 	if since.IsZero() {

@@ -90,11 +90,7 @@ func (b *builder) lateBecause(c *snapshot.CronJob, x *Node) {
 		x.do, x.command = "give it a longer startingDeadlineSeconds", shell.Command("kubectl -n %s patch cronjob %s --type merge -p %s", c.Namespace, c.Name, `{"spec":{"startingDeadlineSeconds":200}}`)
 	case len(said) > 0:
 		x.Quote = said[0]
-		if f := failure.Recognise(&failure.Sign{Kind: x.Kind, Namespace: c.Namespace, Name: c.Name, Message: said[0]}); f != nil {
-			x.is(f, x.Says+": ")
-		} else {
-			x.Says += ": " + failure.Telling(said[0], 140)
-		}
+		x.because(failure.Sign{Message: said[0]}, 140)
 	default:
 		b.waitsFor(x, id, controllerManager)
 	}

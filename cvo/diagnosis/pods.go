@@ -214,6 +214,10 @@ func limit(p *fairlead.Pod, container string) string {
 	return ""
 }
 
+// templateHash is the label by which a Deployment tells the pods of its ReplicaSets apart; it
+// ends the names of those.
+const templateHash = "pod-template-hash"
+
 // workload names what a pod belongs to: its controller without the hash of a Deployment, or
 // itself.
 func workload(p *fairlead.Pod) string {
@@ -222,7 +226,7 @@ func workload(p *fairlead.Pod) string {
 	case c == nil:
 		return p.ObjectMeta.String()
 	case c.Kind == "ReplicaSet":
-		if hash := p.Labels["pod-template-hash"]; hash != "" && len(c.Name) > len(hash)+1 && c.Name[len(c.Name)-len(hash)-1:] == "-"+hash {
+		if hash := p.Labels[templateHash]; hash != "" && len(c.Name) > len(hash)+1 && c.Name[len(c.Name)-len(hash)-1:] == "-"+hash {
 			return p.Namespace + "/" + c.Name[:len(c.Name)-len(hash)-1]
 		}
 	}

@@ -2,20 +2,18 @@ package diagnosis
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // mostReplicas is how many more replicas are proposed.
 const mostReplicas = 3
-
-// templateHash is the label by which a Deployment tells the pods of its ReplicaSets apart; it
-// ends the names of those.
-const templateHash = "pod-template-hash"
 
 // scaleRemedy runs more replicas of the Deployment whose pods a budget selects, if more help. One
 // that belongs to the cluster itself, or whose pods are not all of one ReplicaSet, is left alone.
@@ -58,8 +56,8 @@ func (w *world) deploymentOf(b *fairlead.PodDisruptionBudget) (set, deployment s
 		if c == nil || c.Kind != "ReplicaSet" || set != "" && c.Name != set {
 			return "", ""
 		}
-		name, is := strings.CutSuffix(c.Name, "-"+p.Labels[templateHash])
-		if !is || p.Labels[templateHash] == "" {
+		name := strings.TrimPrefix(workload(p), p.Namespace+"/")
+		if name == c.Name { // not made by a Deployment
 			return "", ""
 		}
 		set, deployment = c.Name, name
@@ -110,6 +108,42 @@ func (w *world) addReplicas(namespace, set string, count, more int) bool {
 		return r.Namespace == namespace && r.Kind == "ReplicaSet" && r.Name == set
 	})
 	w.replicas = append(w.replicas, drain.Replicas{Namespace: namespace, Kind: "ReplicaSet", Name: set, Count: count + more})
+	w.replaced()
+	return true
+}
+
+// scaleRemedies: the workload behind a service runs one pod, if a node has room for it.
+func (w *world) scaleRemedies(n *Node) []remedy {
+	kind, name, _ := strings.Cut(n.Alike, "/")
+	step := Step{
+		Do: "Run a pod of " + strings.ToLower(kind) + " " + n.Namespace + "/" + name + " again", Tried: true,
+		Command: w.program(shell.Command("kubectl -n %s scale %s %s --replicas=1", n.Namespace, strings.ToLower(kind), name)),
+	}
+	return []remedy{{step, func(c *world) bool { return c.scaleUp(kind, n.Namespace, name, n.Name) }}, w.knownRemedy(n)}
+}
+
+// scaleUp makes one pod of a workload that has none; what the endpoints of a service say is then of
+// before. The cluster decides whether the pod gets a node.
+func (w *world) scaleUp(kind, namespace, name, service string) bool {
+	list := map[string]*[]snapshot.Workload{"Deployment": &w.apps.deployments, "StatefulSet": &w.apps.statefulSets}[kind]
+	if list == nil || w.pods == nil {
+		return false
+	}
+	k := slices.IndexFunc(*list, func(d snapshot.Workload) bool { return d.Namespace == namespace && d.Name == name })
+	if k < 0 {
+		return false
+	}
+	*list = slices.Clone(*list)
+	d, one, yes := &(*list)[k], 1, true
+	d.Spec.Replicas = &one
+	p := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{
+		Namespace: namespace, Name: name + "-new", UID: namespace + "/" + name + "-new", Labels: maps.Clone(d.Spec.Template.Labels), CreationTimestamp: w.now,
+		OwnerReferences: []fairlead.OwnerReference{{Kind: kind, Name: name, UID: kind + "/" + namespace + "/" + name, Controller: &yes}},
+	}, Spec: d.Spec.Template.Spec}
+	p.Status.Phase = fairlead.PodPending
+	w.pods = append(slices.Clip(w.pods), p)
+	w.net.backed = maps.Clone(w.net.backed)
+	delete(w.net.backed, objectKey{namespace, service})
 	w.replaced()
 	return true
 }

@@ -281,18 +281,23 @@ func (b *builder) emptyService(namespace, name string) bool {
 
 // selected returns the pods of a service that have not ended.
 func (b *builder) selected(s *snapshot.Service) (pods []*fairlead.Pod) {
+	for _, i := range b.podsOfNamespace(s.Namespace) {
+		if p := &b.pods[i]; !p.Finished() && within(s.Spec.Selector, p.Labels) {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
+// podsOfNamespace returns the positions of the pods of a namespace.
+func (b *builder) podsOfNamespace(namespace string) []int {
 	if b.podsIn == nil {
 		b.podsIn = map[string][]int{}
 		for i := range b.pods {
 			b.podsIn[b.pods[i].Namespace] = append(b.podsIn[b.pods[i].Namespace], i)
 		}
 	}
-	for _, i := range b.podsIn[s.Namespace] {
-		if p := &b.pods[i]; !p.Finished() && within(s.Spec.Selector, p.Labels) {
-			pods = append(pods, p)
-		}
-	}
-	return pods
+	return b.podsIn[namespace]
 }
 
 // within reports whether labels have all of a selector.
