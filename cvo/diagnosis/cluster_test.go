@@ -34,7 +34,7 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	replicas KIND/NAMESPACE/NAME N
 //	machine NAMESPACE/NAME [node=NODE] [deleted=AGO] [failed] [created=AGO] [hook=NAME] [finalizer=NAME]
 //	sign KIND NAMESPACE/NAME TYPE REASON [says=TEXT]
-//	cronjob NAMESPACE/NAME suspended
+//	cronjob NAMESPACE/NAME [suspended] [ran=AGO]
 //	job NAMESPACE/NAME failed
 //	lease NAMESPACE/NAME renewed=AGO
 //	other KIND NAMESPACE/NAME SUBJECT REASON

@@ -17,7 +17,8 @@ const (
 	leastDeadline = 10
 )
 
-// cronJobsWait adds the CronJobs that are suspended, or that did not start when they should have.
+// cronJobsWait adds the CronJobs that did not start when they should have. One that is suspended is as
+// somebody wants it: it is added only if it is asked about.
 func (b *builder) cronJobsWait() {
 	for i := range b.apps.cronJobs {
 		c := &b.apps.cronJobs[i]
@@ -28,6 +29,7 @@ func (b *builder) cronJobsWait() {
 		what := "cronjob " + c.ObjectMeta.String()
 		x.command = shell.Command("kubectl -n %s describe cronjob %s", c.Namespace, c.Name)
 		switch due := b.missed(c); {
+		case c.Spec.Suspend && !slices.Contains(b.of, ID(x.Kind, x.Namespace, x.Name)):
 		case c.Spec.Suspend:
 			x.Reason, x.Says, x.do = CronJobSuspended, what+" is suspended"+ran(c, b.now), "let it go on, unless that is meant"
 			b.add(x)

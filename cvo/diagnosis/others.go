@@ -16,7 +16,8 @@ type Options struct {
 	// one): what their drains would wait for is part of the graph.
 	Drain  []string
 	AtOnce int // see Drain
-	// Of limits causes and steps to what these objects wait for; they are IDs, see [ID]. Rest is
+	// Of limits causes and steps to what these objects wait for; they are IDs, see [ID]. A CronJob
+	// that is suspended is wrong only if it is one of them. Rest is
 	// then whether nothing of theirs is stuck after the steps. Empty means everything.
 	Of []string
 }

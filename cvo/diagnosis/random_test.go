@@ -30,14 +30,16 @@ func randomTrouble(seed uint64) *trouble {
 	t := &trouble{r: rand.New(rand.NewPCG(seed, 1)), want: map[string]bool{}}
 	t.update = t.r.IntN(2) == 0
 	t.nodes = 4 + t.r.IntN(5)
-	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image, t.suspended, t.job, t.catalog, t.groups, t.lease, t.quorum}
+	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image, t.late, t.job, t.catalog, t.groups, t.lease, t.quorum}
 	var causes strings.Builder
 	for _, k := range t.r.Perm(len(kinds))[:1+t.r.IntN(5)] {
 		kinds[k]()
 	}
 	causes.WriteString(t.b.String())
 	t.b.Reset()
-	t.frame()
+	if t.frame(); t.want["lease/kube-system/kube-controller-manager"] {
+		delete(t.want, "cronjob/shop/report") // which waits for that
+	}
 	t.b.WriteString(causes.String())
 	return t
 }
@@ -71,6 +73,9 @@ func (t *trouble) frame() {
 			old = " old"
 		}
 		fmt.Fprintf(&t.b, "node w-%d pool=worker%s cpu=8\n", i, old)
+	}
+	if t.r.IntN(2) == 0 { // as somebody wants it
+		t.b.WriteString("cronjob shop/archive suspended\n")
 	}
 	for _, app := range []string{"web", "api"} {
 		for i := range 3 {
@@ -144,8 +149,8 @@ func (t *trouble) image() {
 	t.want["pod/shop/"+p] = true
 }
 
-func (t *trouble) suspended() {
-	t.b.WriteString("cronjob shop/report suspended\n")
+func (t *trouble) late() {
+	t.b.WriteString("cronjob shop/report ran=3h\n")
 	t.want["cronjob/shop/report"] = true
 }
 

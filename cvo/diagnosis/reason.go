@@ -58,7 +58,7 @@ const (
 	WorkloadShort    = "WorkloadShort"    // a workload has fewer ready pods than it should, and no pod says why
 	JobFailed        = "JobFailed"        // the Job has failed, and says nothing that is known
 	AutoscalerIdle   = "AutoscalerIdle"   // the autoscaler cannot scale, and says nothing that is known
-	CronJobSuspended = "CronJobSuspended" // the CronJob is suspended
+	CronJobSuspended = "CronJobSuspended" // the CronJob that is asked about is suspended
 	CronJobLate      = "CronJobLate"      // the CronJob did not start when it should have
 	NoLeader         = "NoLeader"         // no controller renews the lease
 	NoLoadBalancer   = "NoLoadBalancer"   // the service waits for a load balancer

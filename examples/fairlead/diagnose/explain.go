@@ -143,7 +143,18 @@ func explained(c *args.Call, others []Kind) error {
 	if i < 0 {
 		return &args.UsageError{Text: what + ": it is not a kind that can be explained"}
 	}
-	return about(c, diagnosing.Of(s), s, &all[i], *namespace, name, *form)
+	return about(c, diagnosing.About(s, s.Clock.At, diagnosis.Options{Of: asked(s, &all[i], *namespace, name)}), s, &all[i], *namespace, name, *form)
+}
+
+// asked returns the IDs of CronJobs, which may well be suspended: that is wrong only for whoever asks
+// why one does not start. Of other kinds, what they wait for shows in the graph of all.
+func asked(s *snapshot.Snapshot, k *kind, namespace, name string) (ids []string) {
+	for _, r := range s.CronJobs.Refs {
+		if k.kind == r.Kind && r.Name == name && (namespace == "" || r.Namespace == namespace) {
+			ids = append(ids, diagnosis.ID(r.Kind, r.Namespace, r.Name))
+		}
+	}
+	return ids
 }
 
 // inDump returns what can be explained of a dump, for shell completion.
