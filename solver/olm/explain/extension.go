@@ -70,9 +70,8 @@ func (c *Cluster) teardown(v *View, x *Extension) {
 		w.Message += ": " + clause(at.Message)
 		if extAccount.MatchString(at.Message) {
 			space, account := x.Spec.Namespace, x.Spec.ServiceAccount.Name
-			w.Owner, w.Unblock = "whoever deleted service account "+space+"/"+account, "create the service account again, and let it delete what was installed; remove both afterwards"
-			w.Commands = []string{shell.Command("kubectl create serviceaccount -n %s %s", space, account),
-				shell.Command("kubectl create clusterrolebinding %s --clusterrole=cluster-admin --serviceaccount=%s", x.Name+"-removal", space+":"+account)}
+			w.Owner, w.Unblock = "whoever deleted service account "+space+"/"+account, "create the service account again: the bindings that name it give it its rights back, and the removal goes on; delete it afterwards"
+			w.Commands = []string{shell.Command("kubectl create serviceaccount -n %s %s", space, account)}
 		} else if what, ok := c.extensionCause(x, at.Message); ok {
 			w.Owner, w.Unblock, w.Commands = cmp.Or(what.owner, w.Owner), what.unblock, what.commands
 		}

@@ -95,9 +95,11 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	if err != nil {
 		return err
 	}
-	taints := &Taints{Client: opts.Client, Cache: mgr.GetCache(), Kind: backend.kind()}
-	if err := taints.setup(ctx, mgr, opts.Taints); err != nil {
-		return err
+	if opts.Taints {
+		taints := &Taints{Client: opts.Client, Cache: mgr.GetCache(), Kind: backend.kind()}
+		if err := taints.setup(ctx, mgr); err != nil {
+			return err
+		}
 	}
 	machine := kube.Stub(backend.kind(), "", "")
 	if err := mgr.GetFieldIndexer().IndexField(ctx, machine, deletingOn, nodesOfDeleting); err != nil {

@@ -112,12 +112,9 @@ func (t *Taints) edit(n *corev1.Node, machine []taints.MachineTaint) (differs bo
 	return true, nil
 }
 
-// setup adds the controller to a manager, if it is wanted. A machine is looked at when it or
+// setup adds the controller to a manager. A machine is looked at when it or
 // its node changes.
-func (t *Taints) setup(ctx context.Context, mgr ctrl.Manager, wanted bool) error {
-	if !wanted {
-		return nil
-	}
+func (t *Taints) setup(ctx context.Context, mgr ctrl.Manager) error {
 	machine := kube.Stub(t.kind(), "", "")
 	err := mgr.GetFieldIndexer().IndexField(ctx, machine, taintsOn, func(o client.Object) []string {
 		name := ""
