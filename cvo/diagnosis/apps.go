@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/taints/placement"
 )
 
 // apps are the objects that make pods, or decide how many. Nil lists are not known.
@@ -119,15 +120,31 @@ func (b *builder) notCreated(s *short, x *Node) {
 	}
 }
 
-// full returns what is used up of a quota, in order.
+// full returns what is used up of a quota, in order, of what pods count against.
 func full(q *snapshot.Quota) (used []string) {
 	for resource, hard := range q.Status.Hard {
-		if u := q.Status.Used[resource]; u != "" && u == hard && hard != "0" {
+		u := q.Status.Used[resource]
+		is, err := placement.ParseAmount(u)
+		most, wrong := placement.ParseAmount(hard)
+		if err == nil && wrong == nil && is.Compare(most) >= 0 && ofPods(resource, most == placement.Amount{}) {
 			used = append(used, resource+" "+u+" of "+hard)
 		}
 	}
 	slices.Sort(used)
 	return used
+}
+
+// ofPods reports whether every pod counts against a resource of a quota; against one of which there is none,
+// such as GPUs, only those that ask for it.
+func ofPods(resource string, none bool) bool {
+	switch resource {
+	case "pods", "count/pods":
+		return true
+	case "cpu", "memory", "ephemeral-storage":
+		return !none
+	}
+	kind, of, _ := strings.Cut(resource, ".")
+	return (kind == "requests" || kind == "limits") && of != "storage" && !none
 }
 
 // crew is what the pods of all workloads say.

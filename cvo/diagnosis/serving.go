@@ -242,7 +242,7 @@ func (b *builder) emptyService(namespace, name string) bool {
 	id := ID("Service", namespace, name)
 	x := Node{Kind: "Service", Namespace: namespace, Name: name, State: Faulty, Reason: ServiceMissing, Sure: Derived, Owner: "owner of the service"}
 	if !is {
-		if len(b.net.services) == 0 || !b.net.covers("Service", namespace) {
+		if b.net.covers == nil || !b.net.covers("Service", namespace) {
 			return false
 		}
 		x.Says = "service " + full + " does not exist"
