@@ -100,12 +100,15 @@ func (s *Source) live(r *snapshot.Reader) error {
 	failed := run.list(s, r, cluster, "")
 	maps.Copy(failed, run.list(s, r, spaced, "-A"))
 	without := func(q request) bool { return failed[q] == "" }
-	again := slices.DeleteFunc(spaced, without)
+	twin := func(q request) bool { // another API has the kind, and of that it may be known as a whole
+		return slices.ContainsFunc(spaced, func(x request) bool { return x.kind == q.kind && x != q })
+	}
+	again := slices.DeleteFunc(slices.Clone(spaced), without)
 	inside := run.list(s, r, again, "--namespace="+own)
 	none := slices.DeleteFunc(cluster, without)
 	var some []request
 	for _, q := range again {
-		if inside[q] != "" {
+		if inside[q] != "" || twin(q) {
 			none = append(none, q)
 		} else {
 			some = append(some, q)
@@ -202,12 +205,16 @@ func (p *running) list(s *Source, r *snapshot.Reader, of []request, scope string
 			}
 		}
 	}
+	broken := err != nil && len(failed) == 0
 	if len(text) > 0 {
-		if failure := r.StreamIn(namespace, bytes.NewReader(text), p.program+" get "+words.First(resources, 3)); failure != nil {
-			err = failure
+		failure := r.StreamIn(namespace, bytes.NewReader(text), p.program+" get "+words.First(resources, 3))
+		if failure == nil && !json.Valid(text) { // what was read is used, and of which kinds there is more is not known
+			failure = errors.New("the answer was cut off")
+		}
+		if failure != nil {
+			broken, err = true, failure
 		}
 	}
-	broken := err != nil && len(failed) == 0
 	for _, q := range of {
 		switch {
 		case failed[q] != "":
