@@ -29,6 +29,59 @@ func headEnd(d []byte, from int) (int, bool) {
 	return end, ok
 }
 
+// flowEnd ends a flow mapping like objectEnd, but not where a line that begins with a brace is inside of
+// the mapping. One that is not closed ends at the first such line, for what follows to be read.
+func flowEnd(d []byte, _ int) (int, bool) {
+	var open flowDepth
+	first, from := -1, 0
+	for {
+		end, ok := objectEnd(d, from)
+		if first < 0 && (ok || end == len(d)) {
+			first = end
+		}
+		open.read(d[from:end])
+		switch {
+		case open.level <= 0:
+			return end, ok
+		case !ok || d[end] != '{': // it is not closed
+			return first, ok
+		}
+		from = end
+	}
+}
+
+// flowDepth counts the brackets and braces that are open in text of YAML in flow style.
+type flowDepth struct {
+	level int
+	quote byte // of the string that the text is in, or 0
+}
+
+// read reads more of the text. It must end with a line.
+func (f *flowDepth) read(text []byte) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		begins := i == 0 || bytes.IndexByte([]byte(" \t\r\n[{,:"), text[i-1]) >= 0
+		switch {
+		case f.quote != 0:
+			if c == '\\' && f.quote == '"' {
+				i++
+			} else if c == f.quote { // two single ones are one, which ends and begins it again
+				f.quote = 0
+			}
+		case (c == '"' || c == '\'') && (begins || i > 0 && text[i-1] == c):
+			f.quote = c
+		case c == '#' && begins:
+			if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+				i += n
+			}
+		case c == '{' || c == '[':
+			f.level++
+		case c == '}' || c == ']':
+			f.level--
+		}
+	}
+}
+
 func lineEnd(d []byte, from int, brace bool) (int, bool) {
 	for {
 		i := bytes.IndexByte(d[from:], '\n')

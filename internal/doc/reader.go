@@ -353,7 +353,7 @@ func (r *Reader) object() (*Document, error) {
 		}
 	}
 	if r.scan.fault.kind == Syntax && !meantJSON(r.scan.data) {
-		return r.block(objectEnd)
+		return r.block(flowEnd)
 	}
 	fault := r.scan.error(r.at, 0, r.limits)
 	if r.salvage && fault.Kind != Limit {
@@ -425,7 +425,7 @@ func (r *Reader) block(end ending) (*Document, error) {
 	for ok := false; ; {
 		d := r.buf[r.lo:r.hi]
 		if n, ok = end(d, from); ok || r.eof {
-			if !ok && len(d) > 3 && isMarker(d[len(d)-3:]) && d[len(d)-4] == '\n' {
+			if !ok && n == len(d) && n > 3 && isMarker(d[len(d)-3:]) && d[len(d)-4] == '\n' {
 				n -= 3 // a marker as the very last thing
 			}
 			break

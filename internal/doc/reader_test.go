@@ -297,3 +297,36 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A mapping in flow style may have lines that begin with a brace, and ends where it is closed, so that
+// further documents follow. One that is never closed does not take what follows with it.
+func TestFlowMapping(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"items at the margin", "{kind: List, items: [\n{name: a},\n{name: b}\n]}\n", `{"kind":"List","items":[{"name":"a"},{"name":"b"}]}`},
+		{"two", "{a: {b: [\n{c: 1}]}}\n{d: 2}\n", `{"a":{"b":[{"c":1}]}} {"d":2}`},
+		{"brackets in strings", "{a: '}]''}', b: \"]}\\\"}\", it's: 5'2\", c: [ # }}]\n{d: 1}]}\n{e: 2}\n", `{"a":"}]'}","b":"]}\"}","it's":"5'2\"","c":[{"d":1}]} {"e":2}`},
+		{"marker", "{a: [\n{b: 1}\n]}\n---\n{c: 2}\n", `{"a":[{"b":1}]} {"c":2}`},
+		{"never closed", "{a: [{b: 1}\n{c: 2}\n{d: 3}\n", `error {"c":2} {"d":3}`},
+		{"never closed before a marker", "{a: [{b: 1}\n---\n{c: 2}\n", `error {"c":2}`},
+		{"closed too often", "{a: 1}}\n{c: 2}\n", `error {"c":2}`},
+	} {
+		for _, long := range []string{"", strings.Repeat("# filler\n", 20_000)} { // longer than the window
+			r := doc.NewReader(strings.NewReader(strings.Replace(test.text, "[\n", "[\n"+long, 1)), "f", doc.Limits{})
+			var got []string
+			for {
+				d, err := r.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					got = append(got, "error")
+					continue
+				}
+				got = append(got, string(d.JSON))
+			}
+			if text := strings.Join(got, " "); text != test.want {
+				t.Errorf("%s, %d more bytes: %s, want %s", test.name, len(long), text, test.want)
+			}
+		}
+	}
+}

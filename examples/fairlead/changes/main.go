@@ -2,6 +2,7 @@
 package changes
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,14 +19,16 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "changes",
-		Usage: "OLD NEW [-v] [-o text|json|yaml]",
+		Usage: "OLD [NEW] [-v] [-o text|json|yaml]",
 		About: "say what changed between two dumps of a cluster: the update, operators, pools, nodes, machines, pods, budgets, subscriptions",
-		Help: `OLD and NEW are files, directories or archives, such as two must-gathers; one of them may be - for standard input
+		Help: `OLD and NEW are files, directories or archives, such as two must-gathers; one of them may be - for standard input.
+Without NEW, OLD is compared with the running cluster.
   -v                 leave nothing out
 What only one of the dumps has looked at is no change.
 exit status: 0 nothing changed, 1 something did, or is not known, 2 bad input`,
-		Examples: `fairlead changes yesterday.yaml today.yaml`,
-		Run:      run,
+		Examples: `fairlead changes yesterday.yaml today.yaml
+			fairlead changes yesterday.yaml -context prod`,
+		Run: run,
 	}
 }
 
@@ -45,19 +48,22 @@ func run(c *args.Call) error {
 	all := c.Flags.Bool("v", false, "")
 	from := reading.Declare(c)
 	from.Informative = true
-	if err := c.Parse(2, 2); err != nil {
+	if err := c.Parse(1, 2); err != nil {
 		return err
 	}
-	before, err := from.Read(c.Args[0])
+	if len(c.Args) == 1 && !from.Running("") {
+		return &args.UsageError{Text: "missing argument NEW: without it, -context says which running cluster is compared with OLD"}
+	}
+	before, err := from.Stored().Read(c.Args[0])
 	if err != nil {
 		return err
 	}
-	after, err := from.Read(c.Args[1])
+	after, err := from.Read(c.Arg(1))
 	if err != nil {
 		return err
 	}
 	if a, b := before.Identity, after.Identity; a.ID != "" && b.ID != "" && a.ID != b.ID {
-		return fmt.Errorf("%s and %s are of two clusters: the clusterIDs are %s and %s", c.Args[0], c.Args[1], a.ID, b.ID)
+		return fmt.Errorf("%s and %s are of two clusters: the clusterIDs are %s and %s", c.Args[0], cmp.Or(c.Arg(1), "the running cluster"), a.ID, b.ID)
 	}
 	r := result{before.Clock, after.Clock, snapshot.Changes(before, after), append(unknown(before, "OLD"), unknown(after, "NEW")...)}
 	if *form == "json" {

@@ -231,6 +231,9 @@ func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, 
 		return fmt.Errorf("%s %s is not in the dump, which has all of its kind: check the name", k.names[0], full)
 	}
 	words.Fprintf(c.Stdout, "%s %s: it is not in the dump, which does not say that it does not exist.\n", k.names[0], full)
+	if len(d.Unknown) > 0 {
+		words.Fprintf(c.Stdout, "Not known: %s\n", words.First(whats(d), 3))
+	}
 	return args.ErrFindings
 }
 

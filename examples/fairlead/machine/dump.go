@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/fairlead/fairlead/cvo/snapshot"
@@ -26,7 +25,7 @@ func readDump(from *reading.Source, file string) (*dumped, error) {
 	d := &dumped{Cluster: machines.Of(s), replicas: s.Replicas(), snapshot: s}
 	d.identify()
 	if len(d.Machines)+len(d.Nodes) == 0 {
-		return nil, fmt.Errorf("%s: there is neither a Machine nor a Node; dump them with: %s", file, dumpCommand)
+		return nil, from.Without(file, "there is neither a Machine nor a Node", "dump them with: "+dumpCommand)
 	}
 	return d, nil
 }

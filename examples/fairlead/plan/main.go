@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/fairlead/fairlead/cvo/plan"
@@ -40,7 +39,7 @@ func run(c *args.Call) error {
 	return Run(c, 1, func(flags *situation.Flags) (*situation.Situation, error) {
 		s, err := flags.Read(c, c.Arg(0))
 		if err == nil && s.Cluster == nil {
-			err = fmt.Errorf("%s: it contains no ClusterVersion; print one with: %s", cmp.Or(c.Arg(0), "the input"), situation.DumpCommand)
+			err = flags.Without(c.Arg(0), "it contains no ClusterVersion", "print one with: "+situation.DumpCommand)
 		}
 		return s, err
 	})

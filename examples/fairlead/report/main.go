@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -78,7 +77,7 @@ func run(c *args.Call) error {
 		return err
 	}
 	if s.Cluster == nil && s.Nodes == nil {
-		return fmt.Errorf("%s: it contains neither a ClusterVersion nor nodes; print them with: %s", cmp.Or(c.Arg(0), "the input"), situation.DumpCommand)
+		return flags.Without(c.Arg(0), "it contains neither a ClusterVersion nor nodes", "print them with: "+situation.DumpCommand)
 	}
 	c.Doing("making the report")
 	in := &report.Input{

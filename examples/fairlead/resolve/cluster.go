@@ -53,7 +53,7 @@ func readCluster(from *reading.Source, name string) (*cluster, error) {
 	}
 	c.place()
 	if len(c.Subscriptions)+len(c.CSVs)+len(c.Extensions)+len(c.Catalogs) == 0 {
-		return nil, fmt.Errorf("%s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
+		return nil, from.Without(name, "there is neither a Subscription nor a ClusterExtension", "dump them with: "+dumpCommand)
 	}
 	return c, nil
 }

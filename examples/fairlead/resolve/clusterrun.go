@@ -20,6 +20,7 @@ import (
 // clusterFlags are the flags of questions about a cluster's objects.
 type clusterFlags struct {
 	file      string // what -cluster names
+	placed    bool   // there is a cluster: that, or a running one
 	namespace string // the only one to report, or ""
 	global    string // the namespace whose catalogs are visible everywhere, or "" to guess
 	adopt     string // a CSV

@@ -116,7 +116,8 @@ func parse(call *args.Call) (*command, error) {
 	if err := call.Parse(0, math.MaxInt); err != nil {
 		return nil, err
 	}
-	if c.file == "" && !call.Given("global") {
+	c.placed = c.file != "" || c.from.Asked()
+	if !c.placed && !call.Given("global") {
 		c.global = "" // the setting is for questions about clusters, and this is not one
 	}
 	c.format = *format
@@ -145,11 +146,11 @@ func (c *command) check() error {
 		return fmt.Errorf("-timeout %v: a time to search is at least 0, which means no limit", c.timeout)
 	case len(c.catalogs) == 0:
 		return errors.New("no -catalog: name at least one NAME=PATH")
-	case c.file == "" && (c.clusterFlags.namespace != "" || c.global != "" || c.adopt != "" || c.impact != nil):
-		return errors.New("-namespace, -global, -adopt and -impact: name the objects with -cluster FILE")
-	case c.file != "" && (single || c.batch != ""):
-		return errors.New("-cluster: the file has the subscriptions and installed CSVs; leave out PACKAGE, -subscribe, -installed and -batch")
-	case c.file != "":
+	case !c.placed && (c.clusterFlags.namespace != "" || c.global != "" || c.adopt != "" || c.impact != nil):
+		return errors.New("-namespace, -global, -adopt and -impact: name the objects with -cluster FILE, or the running cluster with -context")
+	case c.placed && (single || c.batch != ""):
+		return errors.New("-cluster, -context and -kubeconfig: the cluster has the subscriptions and installed CSVs; leave out PACKAGE, -subscribe, -installed and -batch")
+	case c.placed:
 		return c.checkCluster(questions)
 	case c.batch != "" && (single || other):
 		return errors.New("-batch: can be combined only with -catalog; each case in the file has its own settings")

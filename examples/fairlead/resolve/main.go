@@ -51,9 +51,9 @@ func run(call *args.Call) error {
 	if err != nil {
 		return err
 	}
-	if c.file != "" {
+	if c.placed {
 		if c.held, err = readCluster(c.from, c.file); err != nil {
-			return fmt.Errorf("-cluster: %w", err)
+			return fmt.Errorf("reading the cluster: %w", err)
 		}
 		if c.global == "" {
 			c.global = explain.GuessGlobal(c.held.Subscriptions, c.held.Catalogs)

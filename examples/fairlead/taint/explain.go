@@ -84,8 +84,7 @@ func explain(c *args.Call, now time.Time) error {
 		}
 	}
 	if len(answers)+len(odd) == 0 && (len(pending) == 0 || len(nodes.classes) == 0) {
-		return fmt.Errorf("the input has %s and %s, and no pod with a node to look at; dump both: %s",
-			words.Count(len(cluster.Nodes), "node", "nodes"), words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
+		return in.source.Without(in.file, "there is no pod together with a node", "dump both: "+dumpCommand)
 	}
 	if len(missing) > 0 {
 		words.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; also dump them: %s\n", c.Name, some(missing, "pod"), dumpCommand)

@@ -35,8 +35,5 @@ func readDump(from *reading.Source, name string) (*snapshot.Snapshot, error) {
 		return nil, fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name an unpacked must-gather, "+
 			"or a directory with the output of kubectl get -o yaml: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", name, s.Files)
 	}
-	if name == "-" {
-		name = "standard input"
-	}
-	return nil, fmt.Errorf("%s: it contains no "+wanted+"; save the output of: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
+	return nil, from.Without(name, "it contains no "+wanted, "save the output of: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml")
 }

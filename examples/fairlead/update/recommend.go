@@ -49,7 +49,7 @@ func recommend(c *args.Call) error {
 	}
 	dump := known.UpdateDump()
 	if dump.Version == nil {
-		return fmt.Errorf("%s: it contains no ClusterVersion; add the output of kubectl get clusterversion version -o yaml", cmp.Or(c.Arg(0), "the input"))
+		return from.Without(c.Arg(0), "it contains no ClusterVersion", "add the output of kubectl get clusterversion version -o yaml")
 	}
 	if *file != "" {
 		if err := useGraph(dump.Version, *file, dump.At); err != nil {

@@ -116,6 +116,10 @@ func (s *Source) live(r *snapshot.Reader) error {
 	}
 	s.refused(r, none, failed, "")
 	s.refused(r, some, failed, own)
+	s.withheld = len(none)+len(some) > 0
+	if n := len(none); n > 0 && n == len(cluster)+len(spaced) {
+		return fmt.Errorf("%s: this account may list nothing that is asked for, neither in the whole cluster nor in namespace %s; another one is read if it is the context's: kubectl config set-context has --namespace", s.running, own)
+	}
 	if openshift {
 		run.gates(s, r)
 	}
@@ -146,9 +150,11 @@ func (p *running) context(s *Source) (namespace string) {
 	text, err := p.call(s, "config", "view", "--minify", "-o", "json")
 	if err != nil || json.Unmarshal(text, &v) != nil || len(v.Contexts) == 0 {
 		words.Fprintf(s.call.Stderr, "note: %s reads the cluster of the current context\n", p.program)
+		s.running = "the running cluster"
 		return "default"
 	}
 	c := v.Contexts[0].Context
+	s.running = "cluster " + c.Cluster
 	words.Fprintf(s.call.Stderr, "note: %s reads the cluster %s (context %s) as %s\n", p.program, c.Cluster, v.Context, c.User)
 	return cmp.Or(c.Namespace, "default")
 }

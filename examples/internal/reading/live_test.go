@@ -106,3 +106,30 @@ func TestNothing(t *testing.T) {
 		t.Error("a file and a running cluster are read at once")
 	}
 }
+
+// An account that may list nothing is told so, with the namespace that was looked in, instead of that
+// the input is empty; a cluster that lacks what a call is about is named.
+func TestWithheld(t *testing.T) {
+	dir := t.TempDir()
+	refuses := `#!/bin/sh
+case "$1 $2" in
+"config view") printf '{"current-context":"lab","contexts":[{"name":"lab","context":{"cluster":"farm","user":"ann"}}]}' ;;
+"api-resources --verbs=list") printf 'nodes\njobs.batch\n' ;;
+*) printf '{"kind":"List","apiVersion":"v1","items":[]}'
+  printf 'Error from server (Forbidden): nodes is forbidden: User "ann" cannot list resource "nodes" in API group "" at the cluster scope\n' >&2
+  printf 'Error from server (Forbidden): jobs.batch is forbidden: User "ann" cannot list resource "jobs" in API group "batch" in the namespace "default"\n' >&2
+  exit 1 ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(refuses), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":/bin:/usr/bin")
+	_, problems, err := call(t, "-context", "lab")
+	if err == nil || !strings.Contains(err.Error(), "cluster farm: this account may list nothing") || !strings.Contains(err.Error(), "namespace default") || strings.Contains(err.Error(), "standard input") {
+		t.Error(err)
+	}
+	if !strings.Contains(problems, "nodes and jobs.batch are unknown") {
+		t.Error(problems)
+	}
+}

@@ -32,7 +32,9 @@ type Source struct {
 	Kinds []string
 	// Definitions asks a running cluster for its CustomResourceDefinitions too.
 	Definitions bool
-	all         bool // the lists are of all namespaces
+	all         bool   // the lists are of all namespaces
+	running     string // the running cluster that was read
+	withheld    bool   // it refused something
 }
 
 // Declare declares the flags that every verb has which reads a cluster: -at, unless the verb
@@ -97,14 +99,11 @@ func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
 	if live {
 		out.Clock = snapshot.Clock{At: time.Now().UTC().Truncate(time.Second), Source: "the clock of this machine"}
 	}
-	if out.Empty() {
+	if out.Empty() && !live {
 		if w := first(out); w != nil {
 			return nil, errors.New(w.String())
 		}
-		if name == "" || name == "-" {
-			name = "standard input"
-		}
-		return nil, fmt.Errorf("%s: it has no object of Kubernetes; give it the output of kubectl get -o yaml or -o json, or an unpacked must-gather", name)
+		return nil, s.Without(name, "it has no object of Kubernetes", "give it the output of kubectl get -o yaml or -o json, or an unpacked must-gather")
 	}
 	if !s.at.IsZero() {
 		out.Clock = snapshot.Clock{At: s.at, Source: "-at"}
@@ -113,18 +112,46 @@ func (s *Source) Read(name string) (*snapshot.Snapshot, error) {
 	return out, nil
 }
 
+// Without returns the error that a cluster, which was read from name, lacks what a call is about, and
+// what to do then: for a running cluster, that the account may not see it.
+func (s *Source) Without(name, lack, advice string) error {
+	switch {
+	case s.withheld:
+		return fmt.Errorf("%s: %s that this account may list", s.running, lack)
+	case s.running != "":
+		return fmt.Errorf("%s: %s", s.running, lack)
+	case name == "" || name == "-":
+		name = "standard input"
+	}
+	return fmt.Errorf("%s: %s; %s", name, lack, advice)
+}
+
 // ReadInto reads a cluster like Read, into a reader of the caller; live says that it is a running one.
 func (s *Source) ReadInto(r *snapshot.Reader, name string) (live bool, err error) {
-	asked := s.context+s.kubeconfig+s.cluster != ""
-	if asked && name != "" {
+	if name != "" && s.Asked() {
 		return false, &args.UsageError{Text: name + ": -context, -kubeconfig and -cluster read the running cluster: leave one out"}
 	}
-	if asked || name == "" && onTerminal(s.call.Stdin) {
+	if s.Running(name) {
 		return true, s.live(r)
 	}
 	name = cmp.Or(name, "-")
 	s.call.Doing("reading " + name)
 	return false, s.read(r, name)
+}
+
+// Asked reports whether a flag names the running cluster.
+func (s *Source) Asked() bool { return s.context+s.kubeconfig+s.cluster != "" }
+
+// Running reports whether a running cluster is read for a name.
+func (s *Source) Running(name string) bool {
+	return name == "" && (s.Asked() || onTerminal(s.call.Stdin))
+}
+
+// Stored returns the source for a call's other cluster, which is none that runs.
+func (s *Source) Stored() *Source {
+	stored := *s
+	stored.context, stored.kubeconfig, stored.cluster = "", "", ""
+	return &stored
 }
 
 // onTerminal reports whether somebody can type what a call reads.

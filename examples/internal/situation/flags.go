@@ -151,6 +151,9 @@ func (f *Flags) With(c *args.Call, from *snapshot.Snapshot, catalogs map[string]
 // Snapshot reads a cluster as Read does, without what the flags say about it.
 func (f *Flags) Snapshot(name string) (*snapshot.Snapshot, error) { return f.source.Read(name) }
 
+// Without is that of [reading.Source].
+func (f *Flags) Without(name, lack, advice string) error { return f.source.Without(name, lack, advice) }
+
 // Catalogs are the values of -catalog.
 func (f *Flags) Catalogs() []string { return *f.catalogs }
 
