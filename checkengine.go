@@ -79,9 +79,9 @@ type TrialOptions struct {
 //  3. Trial.Check, at any time.
 //  4. When there are no more faults, every object is settled after some passes,
 //     or a Block says why not. One that waits for longer than Late has a Block
-//     meanwhile, unless it waits for a time that the clock has shown before. An
-//     engine that sleeps until an event (Decision.Wake is zero) would not act if it
-//     was woken later.
+//     meanwhile, unless it waits for a time that the clock has shown before, as it
+//     would without a State. An engine that sleeps until an event (Decision.Wake is
+//     zero) would not act if it was woken later.
 func CheckEngine[S, W any, A Action](ctx context.Context, engine Engine[S, W, A], open func(r *rand.Rand, clock *ManualClock) Trial[W, A], options *TrialOptions) error {
 	var o TrialOptions
 	if options != nil {

@@ -166,6 +166,17 @@ func TestCheckEngineKinds(t *testing.T) {
 				}
 			}
 		}},
+		{"a wait until the clock is where it was before it was set back", "waits silently", farm{}, func(s *farmState, _ farmWorld, d *farmDecision) {
+			if len(d.Actions) == 0 {
+				d.State.Seen = s.Seen
+				return
+			}
+			now := d.Wake.Add(-5 * time.Second).Format(time.RFC3339)
+			if d.State.Seen = []string{now}; len(s.Seen) > 0 && s.Seen[0] > now {
+				until, _ := time.Parse(time.RFC3339, s.Seen[0])
+				*d = farmDecision{State: *s, Wake: until}
+			}
+		}},
 		{"nothing is done", "does not settle", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) { *d = farmDecision{} }},
 		{"a Wake that is forgotten", "Wake is forgotten", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) {
 			if len(d.Actions) == 0 {

@@ -365,7 +365,7 @@ func (p *play[S, W, A]) settle(ctx context.Context, name string) {
 			break
 		}
 		wait := d.Wake.Sub(p.clock.Now())
-		if again := !d.Wake.After(p.latest); wait > p.options.Late && !again && len(d.Actions) == 0 && len(d.Blocked) == 0 {
+		if wait > p.options.Late && len(d.Actions) == 0 && len(d.Blocked) == 0 && !p.again(&d) {
 			p.breaks("%s waits silently for %v, without a Block: %w", name, wait, missing)
 			return
 		}
@@ -380,6 +380,19 @@ func (p *play[S, W, A]) settle(ctx context.Context, name string) {
 	case len(d.Blocked) == 0 || len(d.Actions) > 0: // else a Block says why not
 		p.breaks("%s does not settle: %w; the last decision has %d actions, %d blocks, and wakes at %s", name, err, len(d.Actions), len(d.Blocked), d.Wake.Format(time.RFC3339))
 	}
+}
+
+// again reports whether a decision waits for a time that the clock has shown before, and that the
+// world names: without a state, the engine would wait for it as well.
+func (p *play[S, W, A]) again(d *Decision[S, A]) bool {
+	if d.Wake.After(p.latest) {
+		return false
+	}
+	last := p.last
+	defer func() { p.last = last }()
+	var none S
+	fresh := p.engine.Step(none, last.world, p.clock.Now())
+	return fresh.Wake.Equal(d.Wake) && len(fresh.Actions) == 0 && len(fresh.Blocked) == 0
 }
 
 // asleep checks that an engine that sleeps until an event would not act before.

@@ -36,10 +36,14 @@ func (t *trial) Observe(ctx context.Context, name string) (*extension.World, err
 
 // Apply implements fairlead.Backend.
 func (t *trial) Apply(ctx context.Context, name string, a extension.Action) error {
-	t.judge(t.World(name), a)
+	before := t.World(name)
+	t.judge(before, a)
 	err := t.MemBackend.Apply(ctx, name, a)
 	if err == nil {
 		t.seen[a.Key().Kind]++
+	}
+	if x := before.Extension; (x == nil || x.DeletionTimestamp != nil) && len(t.World(name).Revisions) > len(before.Revisions) {
+		t.wrong = fmt.Errorf("%s although the extension goes", a)
 	}
 	return err
 }
@@ -161,6 +165,8 @@ func (t *trial) Settled(string) error {
 	switch {
 	case x == nil && len(w.Objects) > 0 && !t.foul:
 		return fmt.Errorf("the extension is gone, and %s is there", w.Objects[0].Ref)
+	case x == nil && len(w.Revisions) > 0:
+		return fmt.Errorf("the extension is gone, and %s is there", w.Revisions[0].Name)
 	case x == nil:
 		return nil
 	case x.DeletionTimestamp != nil:
