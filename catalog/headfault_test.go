@@ -112,3 +112,40 @@ func TestHeadFaultHelps(t *testing.T) {
 		t.Errorf("only %d could be helped", helped)
 	}
 }
+
+// TestHeadFaultRules: what counts as an entry, and which of its skips is meant.
+func TestHeadFaultRules(t *testing.T) {
+	fault := func(rules catalog.Rules, text string) *catalog.HeadFault {
+		p, _ := openText(t, text).Package("p")
+		ch, _ := p.Channel("c0")
+		return ch.HeadFault(rules)
+	}
+	// An entry without a bundle is a head as it is written, and OLM does not see it: it has no version either,
+	// so that none of the two is the newer one.
+	lines := strings.Split(strings.TrimSpace(hardText(append(chained(2), catalog.Entry{Name: "p.v0.0.9"}))), "\n")
+	bare := strings.Join(slices.DeleteFunc(lines, func(l string) bool {
+		return strings.Contains(l, "olm.bundle") && strings.Contains(l, "p.v0.0.9")
+	}), "\n")
+	if f := fault(catalog.OLMv0, bare); f != nil {
+		t.Errorf("OLM: %+v", f)
+	}
+	if f := fault(catalog.AsWritten, bare); f == nil || len(f.Heads) != 2 || f.Entry != "" || !strings.Contains(f.Hint, "the newest of them") {
+		t.Errorf("as written: %+v", f)
+	}
+	// An entry that is listed twice is one head.
+	e := chained(3)
+	if f := fault(catalog.AsWritten, hardText(append(e, e[2]))); f != nil {
+		t.Errorf("twice: %+v", f)
+	}
+	// The second of its skips lacks the prefix; a name that means the entry itself is not the cause.
+	e = chained(4)
+	e[2].Replaces, e[3].Skips = "", []string{"p.v0.0.0", "v0.0.1"}
+	if f := fault(catalog.OLMv0, hardText(e)); f == nil || f.Entry != "p.v0.0.3" || f.Field != "skips" || f.Index != 1 || f.Meant != "p.v0.0.1" {
+		t.Errorf("skips: %+v", f)
+	}
+	e = chained(4)
+	e[2].Replaces = "v0.0.2"
+	if f := fault(catalog.OLMv0, hardText(e)); f == nil || f.Meant != "" {
+		t.Errorf("itself: %+v", f)
+	}
+}

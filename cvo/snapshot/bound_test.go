@@ -64,3 +64,39 @@ func TestUnpackedBound(t *testing.T) {
 		}
 	}
 }
+
+// What is as long as may be is read to its end; one byte more is an error.
+func TestBoundTie(t *testing.T) {
+	for most, fails := range map[int64]bool{2: true, 3: false, 4: false} {
+		text, err := io.ReadAll(bounded{strings.NewReader("abc"), &most})
+		if (err != nil) != fails || !fails && string(text) != "abc" {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+}
+
+// An archive of which nothing but a directory can be read is an error; a file of an archive that is beyond
+// a limit of its own does not end the archive.
+func TestArchiveGoesOn(t *testing.T) {
+	var b bytes.Buffer
+	files := tar.NewWriter(&b)
+	_ = files.WriteHeader(&tar.Header{Name: "all/", Mode: 0o755, Typeflag: tar.TypeDir})
+	_ = files.Flush()
+	var r Reader
+	if err := r.Stream(strings.NewReader(b.String()+strings.Repeat("x", 1024)), "x.tar"); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("a directory alone: %v", err)
+	}
+	b.Reset()
+	z := zip.NewWriter(&b)
+	for _, text := range []string{"a: " + strings.Repeat("[", 100_000), "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n"} {
+		f, _ := z.Create(fmt.Sprint(len(text), ".yaml"))
+		_, _ = io.WriteString(f, text)
+	}
+	_ = z.Close()
+	r = Reader{}
+	err := r.Stream(&b, "x.zip")
+	s, failed := r.Snapshot()
+	if err != nil || failed != nil || len(s.Nodes.Items) != 1 {
+		t.Errorf("%v, %v, %d nodes", err, failed, len(s.Nodes.Items))
+	}
+}

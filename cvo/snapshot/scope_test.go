@@ -96,3 +96,44 @@ func TestNamespaceOfList(t *testing.T) {
 		}
 	}
 }
+
+// What is known for sure is not taken back because the pods are of one namespace, and neither is what was
+// listed everywhere because it was also listed in one; pods without a namespace do not say which it is.
+func TestKnownStays(t *testing.T) {
+	read := func(text string, listed func(r *snapshot.Reader)) *snapshot.Snapshot {
+		var r snapshot.Reader
+		if err := r.Stream(strings.NewReader(text), "-"); err != nil {
+			t.Fatal(err)
+		}
+		listed(&r)
+		s, err := r.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	const pods = `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"p","namespace":"a"}}]}`
+	const budgets = `{"kind":"PodDisruptionBudgetList","apiVersion":"policy/v1","items":[{"metadata":{"name":"b","namespace":"a"}}]}`
+	s := read(pods+"\n"+budgets, func(r *snapshot.Reader) { r.Listed("PodDisruptionBudget") })
+	if got := s.Budgets.Scope.String(); got != "all" {
+		t.Errorf("budgets: %s", got)
+	}
+	if got := s.Assumed(); got != "" {
+		t.Errorf("assumed: %s", got)
+	}
+	s = read(pods+"\n"+budgets, func(r *snapshot.Reader) { r.Listed("Pod"); r.Listed("Pod", "a") })
+	if got := s.Pods.Scope.String(); got != "all" {
+		t.Errorf("pods: %s", got)
+	}
+	if got := s.Assumed(); !strings.Contains(got, "all of namespace a, are all of the cluster") {
+		t.Errorf("assumed beside all pods: %q", got)
+	}
+	s = read(pods+"\n"+strings.ReplaceAll(budgets, `"a"`, `"b"`), func(*snapshot.Reader) {})
+	if got := s.Assumed(); got != "" { // the pods are not all, which is told instead
+		t.Errorf("assumed beside some pods: %q", got)
+	}
+	s = read(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"}}`+"\n"+`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"q"}}`, func(*snapshot.Reader) {})
+	if got := s.Pods.Scope.String(); got != "all, as assumed" {
+		t.Errorf("pods without a namespace: %s", got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
@@ -103,4 +104,27 @@ func ExampleMatcher_Rejections() {
 	// gpu:NoSchedule 2 gpu-1
 	// node.kubernetes.io/unschedulable:NoSchedule 1 gpu-2
 	// {key: gpu, operator: Equal, effect: NoSchedule}
+}
+
+// When a taint was added does not make another one of it; of several nodes the first by name is told, whatever
+// class it is in; a node that is gone keeps nobody off.
+func TestRejectionsCount(t *testing.T) {
+	m := fleet.NewMatcher(nil)
+	gone := func(at time.Time) fairlead.Taint {
+		return fairlead.Taint{Key: "gone", Effect: fairlead.NoExecute, TimeAdded: &at}
+	}
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	m.SetNode("c", []fairlead.Taint{gone(day)}, false)
+	m.SetNode("b", []fairlead.Taint{gone(day.Add(time.Hour)), {Key: "gpu", Effect: fairlead.NoSchedule}}, false)
+	m.SetNode("a", []fairlead.Taint{{Key: "old", Effect: fairlead.NoSchedule}}, false)
+	m.DeleteNode("a")
+	m.SetPod("p", nil)
+	got := m.Rejections("p")
+	want := []fleet.Rejection{
+		{Taint: fairlead.Taint{Key: "gone", Effect: fairlead.NoExecute}, Nodes: 2, Node: "b"},
+		{Taint: fairlead.Taint{Key: "gpu", Effect: fairlead.NoSchedule}, Nodes: 1, Node: "b"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,20 @@ func TestFold(t *testing.T) {
 		var out strings.Builder
 		if page.Fold(&out, c.margin, c.text); out.String() != c.want {
 			t.Errorf("%q behind %q:\n%swant\n%s", c.text, c.margin, out.String(), c.want)
+		}
+	}
+}
+
+// A command is one piece, whatever stands in its quotation marks, and ends where the sentence goes on.
+func TestWrap(t *testing.T) {
+	const command = `kubectl -n shop patch pdb db -p '{"spec": {"minAvailable": 1, "selector": null}, "x": 2}',`
+	for text, want := range map[string][]string{
+		"first " + command + " and then look again":             {"first", "  " + command, "  and then look again"},
+		"waits as oc does, in a way that nobody would expect":   {"waits as oc does, in a way that nobody", "  would expect"},
+		strings.Repeat("x", 19) + " " + strings.Repeat("y", 20): {strings.Repeat("x", 19) + " " + strings.Repeat("y", 20)},
+	} {
+		if got := page.Wrap("", "  ", text, 40); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
