@@ -13,6 +13,23 @@ type kind struct {
 	list         func(*Snapshot) table
 }
 
+// Kind is a kind of objects with a list of its own in a Snapshot.
+type Kind struct {
+	Name       string   // as in Node
+	Plural     string   // as in nodes
+	Groups     []string // its API groups, empty for the core group; other groups may use the name for something else
+	Namespaced bool     // its objects have namespaces
+}
+
+// Kinds returns the kinds with lists of their own, in a fixed order. The caller owns them.
+func Kinds() []Kind {
+	all := make([]Kind, len(kinds))
+	for i, k := range kinds {
+		all[i] = Kind{k.name, k.plural, slices.Clone(k.groups), k.namespaced}
+	}
+	return all
+}
+
 // kinds are those with a list of their own.
 var kinds = []kind{
 	{"Node", "nodes", core, false, func(s *Snapshot) table { return &s.Nodes }},

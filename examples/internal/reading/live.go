@@ -31,35 +31,27 @@ type request struct {
 	cluster        bool // it has no namespace
 }
 
-// requests are the kinds that a cluster is asked for, if it has them.
-var requests = []request{
-	{"nodes", "Node", true}, {"namespaces", "Namespace", true}, {"volumeattachments.storage.k8s.io", "VolumeAttachment", true},
-	{"persistentvolumes", "PersistentVolume", true}, {"storageclasses.storage.k8s.io", "StorageClass", true}, {"csinodes.storage.k8s.io", "CSINode", true},
-	{"csidrivers.storage.k8s.io", "CSIDriver", true}, {"apiservices.apiregistration.k8s.io", "APIService", true},
-	{"validatingwebhookconfigurations.admissionregistration.k8s.io", "ValidatingWebhookConfiguration", true},
-	{"mutatingwebhookconfigurations.admissionregistration.k8s.io", "MutatingWebhookConfiguration", true},
-	{"certificatesigningrequests.certificates.k8s.io", "CertificateSigningRequest", true},
-	{"clusterversions.config.openshift.io", "ClusterVersion", true}, {"clusteroperators.config.openshift.io", "ClusterOperator", true},
-	{"infrastructures.config.openshift.io", "Infrastructure", true}, {"operatorhubs.config.openshift.io", "OperatorHub", true},
-	{"machineconfigpools.machineconfiguration.openshift.io", "MachineConfigPool", true},
-	{"machineconfigs.machineconfiguration.openshift.io", "MachineConfig", true}, {"apirequestcounts.apiserver.openshift.io", "APIRequestCount", true},
-	{"clusterextensions.olm.operatorframework.io", "ClusterExtension", true}, {"clustercatalogs.olm.operatorframework.io", "ClusterCatalog", true},
-	{"olmconfigs.operators.coreos.com", "OLMConfig", true}, {definitions, "CustomResourceDefinition", true},
+// others are kinds that verbs look at and that have no list of their own in a snapshot.
+var others = []request{
+	{"certificatesigningrequests.certificates.k8s.io", "CertificateSigningRequest", true}, {"ingressclasses.networking.k8s.io", "IngressClass", true},
+	{"clusterissuers.cert-manager.io", "ClusterIssuer", true}, {"issuers.cert-manager.io", "Issuer", false}, {"certificates.cert-manager.io", "Certificate", false},
+}
 
-	{"pods", "Pod", false}, {"poddisruptionbudgets.policy", "PodDisruptionBudget", false}, {"persistentvolumeclaims", "PersistentVolumeClaim", false},
-	{"deployments.apps", "Deployment", false}, {"replicasets.apps", "ReplicaSet", false}, {"statefulsets.apps", "StatefulSet", false},
-	{"daemonsets.apps", "DaemonSet", false}, {"replicationcontrollers", "ReplicationController", false}, {"jobs.batch", "Job", false}, {"events", "Event", false},
-	{"cronjobs.batch", "CronJob", false}, {"horizontalpodautoscalers.autoscaling", "HorizontalPodAutoscaler", false}, {"resourcequotas", "ResourceQuota", false},
-	{"services", "Service", false}, {"endpointslices.discovery.k8s.io", "EndpointSlice", false}, {"ingresses.networking.k8s.io", "Ingress", false},
-	{"routes.route.openshift.io", "Route", false}, {"leases.coordination.k8s.io", "Lease", false}, {"certificates.cert-manager.io", "Certificate", false},
-	{"issuers.cert-manager.io", "Issuer", false}, {"clusterissuers.cert-manager.io", "ClusterIssuer", true},
-	{"machines.machine.openshift.io", "Machine", false}, {"machines.cluster.x-k8s.io", "Machine", false},
-	{"machinesets.machine.openshift.io", "MachineSet", false}, {"machinesets.cluster.x-k8s.io", "MachineSet", false},
-	{"machinehealthchecks.machine.openshift.io", "MachineHealthCheck", false}, {"machinehealthchecks.cluster.x-k8s.io", "MachineHealthCheck", false},
-	{"machinedrainrules.cluster.x-k8s.io", "MachineDrainRule", false}, {"clusters.cluster.x-k8s.io", "Cluster", false},
-	{"subscriptions.operators.coreos.com", "Subscription", false}, {"clusterserviceversions.operators.coreos.com", "ClusterServiceVersion", false},
-	{"installplans.operators.coreos.com", "InstallPlan", false}, {"operatorgroups.operators.coreos.com", "OperatorGroup", false},
-	{"catalogsources.operators.coreos.com", "CatalogSource", false}, {"operatorconditions.operators.coreos.com", "OperatorCondition", false},
+// elsewhere are resources that are not asked for: of ConfigMaps few count, and the others say what
+// another resource says too.
+var elsewhere = []string{"configmaps", "endpoints", "events.events.k8s.io"}
+
+// requests returns the kinds that a cluster is asked for, if it has them.
+func requests() []request {
+	all := slices.Clone(others)
+	for _, k := range snapshot.Kinds() {
+		for _, group := range k.Groups {
+			if resource := strings.TrimSuffix(k.Plural+"."+group, "."); !slices.Contains(elsewhere, resource) {
+				all = append(all, request{resource, k.Name, !k.Namespaced})
+			}
+		}
+	}
+	return all
 }
 
 // definitions are large, and few verbs need them.
@@ -71,7 +63,7 @@ func (s *Source) needs(served string) (cluster, spaced []request) {
 	for _, name := range strings.Fields(served) {
 		there[name] = true
 	}
-	for _, q := range requests {
+	for _, q := range requests() {
 		switch {
 		case !there[q.resource], s.Kinds != nil && !slices.Contains(s.Kinds, q.kind), q.resource == definitions && !s.Definitions:
 		case q.cluster:
