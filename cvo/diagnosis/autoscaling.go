@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead"
@@ -33,6 +34,10 @@ func (b *builder) autoscaler(a *snapshot.Autoscaler, c *fairlead.Condition) {
 	describe := x.command
 	x.because(failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message}, 140)
 	x.command = cmp.Or(x.command, describe)
+	if p := b.strange(a, c.Message); p != nil && x.Reason == "RequestMissing" {
+		x.Says += "; the pod is not of the workload, and has its labels"
+		x.do, x.command = "give pod "+p.ObjectMeta.String()+", or what makes it, other labels, or the requests that its containers lack", shell.Command("kubectl -n %s get pod %s --show-labels", p.Namespace, p.Name)
+	}
 	for k := range b.apis {
 		if api := ID("APIService", "", b.apis[k].Name); b.have[api] && metricsOf(c.Reason) == b.apis[k].Spec.Group {
 			b.wait(ID(x.Kind, x.Namespace, x.Name), api, "Metrics", Derived)
@@ -40,6 +45,19 @@ func (b *builder) autoscaler(a *snapshot.Autoscaler, c *fairlead.Condition) {
 		}
 	}
 	b.add(x)
+}
+
+// strange returns the pod without requests of which an autoscaler complains, if a Job made it, or
+// nothing: then it only has the labels of the workload's own.
+func (b *builder) strange(a *snapshot.Autoscaler, message string) *fairlead.Pod {
+	named := strings.FieldsFunc(message, func(r rune) bool { return r == ' ' || r == ',' || r == ')' })
+	for _, i := range b.podsOfNamespace(a.Namespace) {
+		p := &b.pods[i]
+		if o := p.ControllerOf(); (o == nil || o.Kind == "Job") && slices.Contains(named, p.Name) {
+			return p
+		}
+	}
+	return nil
 }
 
 // metricsOf returns the group of the API whose metrics an autoscaler could not get, by the reason that

@@ -44,6 +44,7 @@ func build(w *world, before *Graph) *builder {
 	b.requests()
 	b.podsInTrouble()
 	b.leaders()
+	b.namespacesEnd()
 	b.claimsEnd()
 	b.claimsPend()
 	b.workloads()

@@ -33,9 +33,11 @@ const (
 	PodKeptApart     = "PodKeptApart"     // its affinity, or the spread of its pods, forbids all nodes
 	PodPortTaken     = "PodPortTaken"     // the ports of nodes that it uses are taken
 	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long
+	NamespaceHeld    = "NamespaceHeld"    // the namespace is being deleted, and finalizers of its own keep it
 	ClaimInUse       = "ClaimInUse"       // the claim is being deleted, and pods use it
 	ClaimLost        = "ClaimLost"        // the volume of the claim does not exist any more
 	ClaimPending     = "ClaimPending"     // the claim has no volume, and nothing says why
+	ClaimBypassed    = "ClaimBypassed"    // the claim waits for the scheduler, and its pod was given a node without it
 	ClassMissing     = "ClassMissing"     // the claim's storage class does not exist
 	NoDefaultClass   = "NoDefaultClass"   // the claim names no storage class, and none is the default
 	AttachedToGone   = "AttachedToGone"   // a volume is attached to a node that does not exist

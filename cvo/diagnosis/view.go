@@ -131,7 +131,10 @@ func (w *world) listen(s *snapshot.Snapshot) {
 				say("Namespace", &n.ObjectMeta, c)
 			}
 		}
-		if one.Type != "" {
+		switch {
+		case one.Type == "" && n.DeletionTimestamp != nil && len(n.Finalizers) > 0:
+			w.held = append(w.held, n.ObjectMeta)
+		case one.Type != "":
 			say("Namespace", &n.ObjectMeta, one)
 		}
 	}

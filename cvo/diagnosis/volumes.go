@@ -170,6 +170,7 @@ func (b *builder) pendingClaim(x *Node, c *snapshot.Claim) {
 	}
 	slices.Sort(names)
 	said, f := b.saidOfClaim(c)
+	bypass := b.bypass(c)
 	switch {
 	case b.storage.classes != nil && class != "" && !has:
 		x.Reason, x.Says = ClassMissing, full+" asks for storage class "+class+", which does not exist"
@@ -181,6 +182,11 @@ func (b *builder) pendingClaim(x *Node, c *snapshot.Claim) {
 			x.do = "make storage class " + names[0] + " the default"
 			x.command = shell.Command("kubectl patch storageclass %s -p %s", names[0], `{"metadata":{"annotations":{"`+defaultClass+`":"true"}}}`)
 		}
+	case bypass != nil:
+		x.Reason, x.Sure = ClaimBypassed, Derived
+		x.Says = full + " has no volume: storage class " + class + " waits for the scheduler to choose a node, and pod " + bypass.ObjectMeta.String() + " was given node " + bypass.Spec.NodeName + " without it (spec.nodeName)"
+		x.do = "in what makes the pod, select the node with a nodeSelector instead of nodeName"
+		x.command = shell.Command("kubectl -n %s get pod %s -o yaml", bypass.Namespace, bypass.Name)
 	case f != nil && f.Code != "ProvisioningFailed":
 		x.is(f, full+": ")
 		x.Quote = said
@@ -197,6 +203,27 @@ func (b *builder) pendingClaim(x *Node, c *snapshot.Claim) {
 		}
 		x.do = "see what its provisioner says"
 	}
+}
+
+// selectedNode is the annotation in which the scheduler tells a provisioner which node it chose.
+const selectedNode = "volume.kubernetes.io/selected-node"
+
+// bypass returns a pod that has a node and waits for a claim whose volume is made where the scheduler
+// places a pod: the scheduler gives a pod no node before its claims have volumes.
+func (b *builder) bypass(c *snapshot.Claim) *fairlead.Pod {
+	if c.Spec.StorageClassName == nil || c.Annotations[selectedNode] != "" {
+		return nil
+	}
+	for i := range b.storage.classes {
+		if s := &b.storage.classes[i]; s.Name == *c.Spec.StorageClassName && s.VolumeBindingMode == "WaitForFirstConsumer" {
+			for _, p := range b.users(c.Namespace, c.Name, "") {
+				if p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
+					return p
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func listed(names []string) string {

@@ -50,6 +50,7 @@ type world struct {
 	unseen     []cvo.Gap           // likewise, of everything else
 	// signs are what other objects say about themselves.
 	signs []sign
+	held  []fairlead.ObjectMeta // the namespaces that finalizers of their own keep, and nothing in them
 
 	index  *index  // see indexed
 	ground *ground // where pods are; shared with copies
