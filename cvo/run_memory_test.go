@@ -104,3 +104,36 @@ func operatorRelease(t *testing.T, version string) *payload.Payload {
 	}
 	return p
 }
+
+// TestMemRevision: a status is written for the revision that was looked at: one that changes nothing leaves
+// that revision, and after a change by anybody it is another.
+func TestMemRevision(t *testing.T) {
+	b := cvo.NewMemBackend(new(fairlead.ManualClock))
+	b.SetCluster("version", cvo.Spec{}, cvo.Release{})
+	look := func() *cvo.ClusterVersion {
+		w, err := b.Observe(t.Context(), "version")
+		if err != nil || w.Cluster == nil {
+			t.Fatal(err)
+		}
+		return w.Cluster
+	}
+	first := look()
+	write := cvo.WriteStatus{Status: first.Status, Revision: first.ResourceVersion}
+	for range 2 {
+		if err := b.Apply(t.Context(), "version", write); err != nil {
+			t.Error(err)
+		}
+	}
+	write.Status.ObservedGeneration++
+	if err := b.Apply(t.Context(), "version", write); err != nil {
+		t.Error(err)
+	}
+	if err := b.Apply(t.Context(), "version", write); err == nil {
+		t.Error("a status is written for a revision of before")
+	}
+	write.Revision = look().ResourceVersion
+	b.SetStatus("version", func(s *cvo.Status) { s.ObservedGeneration = 9 })
+	if err := b.Apply(t.Context(), "version", write); err == nil || look().Status.ObservedGeneration != 9 {
+		t.Error("a status of somebody else is written over")
+	}
+}

@@ -101,12 +101,16 @@ func (w *world) budgetRemedies(n *Node) []remedy {
 		return nil
 	}
 	spec := fmt.Sprintf(`{"spec":{"minAvailable":null,"maxUnavailable":%d}}`, 1)
-	if v := b.Spec.MinAvailable; v != nil && !v.Percentage() && b.Status.DesiredHealthy > 1 {
-		spec = fmt.Sprintf(`{"spec":{"minAvailable":%d}}`, b.Status.DesiredHealthy-1)
+	least := 0 // that it may require to let one go: it may require more than there are
+	if v := b.Spec.MinAvailable; v != nil && !v.Percentage() {
+		least = min(b.Status.DesiredHealthy, b.Status.ExpectedPods) - 1
+	}
+	if least > 0 {
+		spec = fmt.Sprintf(`{"spec":{"minAvailable":%d}}`, least)
 	}
 	lower := func(x *fairlead.PodDisruptionBudget) {
-		if v := x.Spec.MinAvailable; v != nil && !v.Percentage() && x.Status.DesiredHealthy > 1 {
-			x.Spec.MinAvailable = &fairlead.IntOrString{Int: x.Status.DesiredHealthy - 1}
+		if least > 0 {
+			x.Spec.MinAvailable = &fairlead.IntOrString{Int: least}
 			return
 		}
 		x.Spec.MinAvailable, x.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}

@@ -63,6 +63,9 @@ func TestRules(t *testing.T) {
 				if !x.Since.IsZero() {
 					out.WriteString(" since " + x.Since.Format("15:04"))
 				}
+				if x.Open {
+					out.WriteString(" (open)")
+				}
 				if out.WriteString("\n"); c.Has("says") {
 					out.WriteString("  " + d.Says[i] + "\n")
 				}

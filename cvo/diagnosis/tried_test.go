@@ -55,6 +55,7 @@ func TestScaledToNone(t *testing.T) {
 			{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"policy"},"spec":{"nodeName":"a"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}},
 			{"apiVersion":"v1","kind":"Service","metadata":{"name":"hook","namespace":"policy"},"spec":{"selector":{"app":"hook"}}},
 			{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"hook","namespace":"policy"}},
+			{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"hook","namespace":"other"},"spec":{"replicas":0,"template":{"metadata":{"labels":{"app":"hook"}},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"64"}}}]}}}},
 			{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"hook","namespace":"policy"},"spec":{"replicas":0,"template":{"metadata":{"labels":{"app":"hook"}},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"`+cpu+`"}}}]}}}},
 			{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"policy"},"webhooks":[{"name":"p.example","clientConfig":{"service":{"namespace":"policy","name":"hook"}},"rules":[{"resources":["pods"]}]}]}]}`), "x.json")
 		if err != nil {
