@@ -94,20 +94,27 @@ func controls(n *fairlead.Node) bool {
 
 // nodeDegraded adds a node whose machine config daemon is stuck.
 func (b *builder) nodeDegraded(n *fairlead.Node) {
-	why := n.Annotations[rollout.AnnotationReason]
-	x := Node{
-		Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeDegraded, Says: "node " + n.Name + " cannot be updated: " + cmp.Or(failure.Telling(why, 120), "its machine config daemon does not say why"),
-		Quote: why, Sure: Seen, Owner: "administrator",
-	}
-	f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Message: why})
-	switch {
-	case f != nil && f.Code == "DrainFailed":
+	x, f := stuckNode(n.Name, n.Annotations[rollout.AnnotationReason])
+	if f != nil && f.Code == "DrainFailed" {
 		b.draining[n.Name] = true
-		x.State, x.Reason, x.Says = Waiting, NodeDraining, "node "+n.Name+" is being drained for the update, so far in vain"
-	case f != nil:
-		x.is(f, "node "+n.Name+" cannot be updated: ")
+		x = Node{
+			Kind: "Node", Name: n.Name, State: Waiting, Reason: NodeDraining, Says: "node " + n.Name + " is being drained for the update, so far in vain",
+			Quote: x.Quote, Sure: Seen, Owner: "administrator",
+		}
 	}
 	b.add(x)
+}
+
+// stuckNode returns a node whose machine config daemon is stuck, for the reason that it gives, and the
+// known failure in that.
+func stuckNode(name, why string) (Node, *failure.Failure) {
+	x := Node{Kind: "Node", Name: name, State: Faulty, Reason: NodeDegraded, Says: "node " + name + " cannot be updated", Quote: why, Sure: Seen, Owner: "administrator"}
+	says := x.Says
+	f := x.because(failure.Sign{Message: why}, 120)
+	if x.Says == says {
+		x.Says += ": its machine config daemon does not say why"
+	}
+	return x, f
 }
 
 // pressure adds what a node that is ready is short of.

@@ -1,14 +1,12 @@
 package diagnosis
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
-	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -61,11 +59,8 @@ func (b *builder) reported(c *fairlead.Condition) (all []Node) {
 			end = parts[i+1][0]
 		}
 		name, why := c.Message[at[2]:at[3]], strings.Trim(c.Message[at[1]:end], "\", ")
-		x := Node{Kind: "Node", Name: name, State: Faulty, Reason: NodeDegraded, Quote: why, Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator"}
-		x.Says = "node " + name + " cannot be updated: " + cmp.Or(failure.Telling(why, 120), "its machine config daemon does not say why")
-		if f := failure.Recognise(&failure.Sign{Kind: "Node", Name: name, Message: why}); f != nil {
-			x.is(f, "node "+name+" cannot be updated: ")
-		}
+		x, _ := stuckNode(name, why)
+		x.Since = c.LastTransitionTime
 		all = append(all, x)
 	}
 	return all
