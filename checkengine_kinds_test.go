@@ -166,17 +166,6 @@ func TestCheckEngineKinds(t *testing.T) {
 				}
 			}
 		}},
-		{"a wait until the clock is where it was before it was set back", "waits silently", farm{}, func(s *farmState, _ farmWorld, d *farmDecision) {
-			if len(d.Actions) == 0 {
-				d.State.Seen = s.Seen
-				return
-			}
-			now := d.Wake.Add(-5 * time.Second).Format(time.RFC3339)
-			if d.State.Seen = []string{now}; len(s.Seen) > 0 && s.Seen[0] > now {
-				until, _ := time.Parse(time.RFC3339, s.Seen[0])
-				*d = farmDecision{State: *s, Wake: until}
-			}
-		}},
 		{"nothing is done", "does not settle", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) { *d = farmDecision{} }},
 		{"a Wake that is forgotten", "Wake is forgotten", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) {
 			if len(d.Actions) == 0 {
@@ -235,5 +224,34 @@ func TestCheckEngineKinds(t *testing.T) {
 	}
 	if err := fairlead.CheckEngine(t.Context(), farmEngine(nil), open, &fairlead.TrialOptions{Runs: 1, Faults: 2, Moves: 8}); err == nil || !strings.Contains(err.Error(), "workers") {
 		t.Errorf("all runs with two faults: %v", err)
+	}
+}
+
+// An engine that, once the clock was set back, waits until it shows again what it showed before, and does not say
+// so, is found: it waits for what it remembers, not for what the world names.
+func TestCheckEngineSetBack(t *testing.T) {
+	engine := farmEngine(nil)
+	step := engine.Step
+	engine.Step = func(s farmState, w farmWorld, now time.Time) farmDecision {
+		d := step(s, w, now)
+		if d.State.Seen = s.Seen; len(d.Actions) == 0 {
+			return d
+		}
+		if len(s.Seen) > 0 {
+			if until, err := time.Parse(time.RFC3339Nano, s.Seen[0]); err == nil && until.After(now) {
+				return farmDecision{State: s, Wake: until}
+			}
+		}
+		d.State.Seen = []string{now.Format(time.RFC3339Nano)}
+		return d
+	}
+	open := func(r *rand.Rand, _ *fairlead.ManualClock) fairlead.Trial[farmWorld, farmAction] {
+		return &farm{Rand: r, wanted: 1}
+	}
+	for _, seed := range []uint64{1, 5001} {
+		err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: 300, Seed: seed})
+		if err == nil || !strings.Contains(err.Error(), "waits silently") {
+			t.Errorf("seed %d: %v", seed, err)
+		}
 	}
 }

@@ -132,6 +132,10 @@ func TestKnownStays(t *testing.T) {
 	if got := s.Assumed(); got != "" { // the pods are not all, which is told instead
 		t.Errorf("assumed beside some pods: %q", got)
 	}
+	s.Pods.Scope, s.Budgets.Scope = snapshot.Scope{Namespaces: []string{"a"}}, snapshot.Scope{Namespaces: []string{"b"}}
+	if got := s.Missing("Pod", "PodDisruptionBudget"); len(got) != 2 {
+		t.Errorf("missing of two namespaces: %v", got)
+	}
 	s = read(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"}}`+"\n"+`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"q"}}`, func(*snapshot.Reader) {})
 	if got := s.Pods.Scope.String(); got != "all, as assumed" {
 		t.Errorf("pods without a namespace: %s", got)

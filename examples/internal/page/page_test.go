@@ -30,7 +30,7 @@ func TestWrap(t *testing.T) {
 	const command = `kubectl -n shop patch pdb db -p '{"spec": {"minAvailable": 1, "selector": null}, "x": 2}',`
 	for text, want := range map[string][]string{
 		"first " + command + " and then look again":             {"first", "  " + command, "  and then look again"},
-		"waits as oc does, in a way that nobody would expect":   {"waits as oc does, in a way that nobody", "  would expect"},
+		"nobody waits for so very long as oc does, I say":       {"nobody waits for so very long as oc", "  does, I say"},
 		strings.Repeat("x", 19) + " " + strings.Repeat("y", 20): {strings.Repeat("x", 19) + " " + strings.Repeat("y", 20)},
 	} {
 		if got := page.Wrap("", "  ", text, 40); !slices.Equal(got, want) {
