@@ -9,12 +9,12 @@ import (
 
 // FromSnapshot returns the situation of a cluster, but for its Operators, whose versions are
 // in catalogs: see ReadOperators. Updates are those that the ClusterVersion lists. The lists
-// are those of the snapshot.
+// are those of the snapshot, but for pods without a UID: see snapshot.Identified.
 func FromSnapshot(s *snapshot.Snapshot) *Situation {
 	out := &Situation{
 		At: s.Clock.At, Cluster: s.Version(), ClusterOperators: s.ClusterOperators.Known(), Gates: s.AdminGates(),
 		Pools: s.Pools.Known(), Nodes: s.Nodes.Known(), Configs: s.ConfigReleases(),
-		Pods: s.Pods.Known(), Budgets: s.Budgets.Known(), Replicas: s.Replicas(), Machines: s.Machines.Known(),
+		Pods: snapshot.Identified(s.Pods.Known()), Budgets: s.Budgets.Known(), Replicas: s.Replicas(), Machines: s.Machines.Known(),
 		Members: members(s.Pods.Items),
 	}
 	if counts := s.Requests.Known(); counts != nil {

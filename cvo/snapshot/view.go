@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"slices"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -81,4 +83,20 @@ func Metas[T any](list []T) []fairlead.ObjectMeta {
 		all[i] = *metaOf(&list[i])
 	}
 	return all
+}
+
+// Identified returns pods in which those without a UID have one: their name, because names are unique
+// in a dump, which is of one moment. The list is a copy if there are any; nil stays nil.
+func Identified(pods []fairlead.Pod) []fairlead.Pod {
+	copied := false
+	for i := range pods {
+		if pods[i].UID != "" {
+			continue
+		}
+		if !copied {
+			pods, copied = slices.Clone(pods), true
+		}
+		pods[i].UID = pods[i].ObjectMeta.String()
+	}
+	return pods
 }

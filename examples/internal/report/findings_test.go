@@ -42,7 +42,10 @@ func TestHeadlineOfNodes(t *testing.T) {
 	if want := "3 nodes have the same problem: not ready: the kubelet has stopped (b, c, f); and 2 other causes"; r.Headline != want {
 		t.Errorf("headline %q, want %q", r.Headline, want)
 	}
-	if r := reportOf(&plan.Situation{Nodes: nodes[:1]}); r.Headline != "1 node, no problems found" {
+	if r := reportOf(&plan.Situation{Nodes: nodes[:1]}); r.Headline != "1 node, no problems found in what is known" {
+		t.Errorf("headline %q", r.Headline)
+	}
+	if r := reportOf(&plan.Situation{Nodes: nodes[:1], Pods: []fairlead.Pod{}, Budgets: []fairlead.PodDisruptionBudget{}}); r.Headline != "1 node, no problems found" {
 		t.Errorf("headline %q", r.Headline)
 	}
 }

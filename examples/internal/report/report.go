@@ -308,6 +308,9 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 		switch more := len(r.Findings) - 1; {
 		case more < 0:
 			r.Headline = words.Count(n, "node", "nodes") + ", no problems found"
+			if s.Nodes == nil || s.Pods == nil || s.Budgets == nil || len(s.Partly) > 0 {
+				r.Headline += " in what is known"
+			}
 		case more == 0:
 			r.Headline = r.Findings[0].Title
 		default:

@@ -24,3 +24,13 @@ func TestMachines(t *testing.T) {
 		t.Errorf("%+v", s.Machines)
 	}
 }
+
+// Pods without a UID, as in a dump from which they were removed, can be drained: their names are unique.
+func TestWithoutUIDs(t *testing.T) {
+	s := situationOf(t, func(r *snapshot.Reader) error {
+		return r.Stream(strings.NewReader(`{"kind":"PodList","items":[{"metadata":{"name":"a","namespace":"x"}},{"metadata":{"name":"b","namespace":"x","uid":"u"}}]}`), "x.json")
+	})
+	if len(s.Pods) != 2 || s.Pods[0].UID != "x/a" || s.Pods[1].UID != "u" || s.Snapshot.Pods.Items[0].UID != "" {
+		t.Errorf("%+v", s.Pods)
+	}
+}
