@@ -68,7 +68,7 @@ func planDrain(c *args.Call) error {
 	o.blind = len(d.snapshot.Missing("Pod")) > 0
 	why := d.prevents(p, req, policy, o)
 	if o.json {
-		err = c.JSON(drained{p, why})
+		err = c.JSON(drained{p, why, o.taken})
 	} else {
 		planText(c.Stdout, p, req, o, why)
 	}
@@ -79,6 +79,7 @@ func planDrain(c *args.Call) error {
 type drained struct {
 	*drain.Plan
 	Diagnosis *diagnosing.Advice `json:"diagnosis,omitempty"`
+	Assumed   string             `json:"assumed,omitempty"` // what the input does not say, and is taken for granted
 }
 
 // prevents returns what the diagnosis says about nodes that cannot be drained; nil if all can be, or

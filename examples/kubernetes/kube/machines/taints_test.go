@@ -98,3 +98,29 @@ func TestTaintsErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What others wrote to the node meanwhile stays, although the cache does not have it yet; a machine that does not
+// say which node of the name it means is of the one that is there.
+func TestTaintsStale(t *testing.T) {
+	m := tainted(machines.Kind, map[string]any{"key": "gpu", "effect": "NoSchedule"})
+	if err := unstructured.SetNestedMap(m.Object, map[string]any{"name": "n"}, "status", "nodeRef"); err != nil {
+		t.Fatal(err)
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n-1"}}
+	stale, k := newCluster(t, m.DeepCopy(), node.DeepCopy()), newCluster(t, m, node)
+	var n corev1.Node
+	if err := k.Get(t.Context(), client.ObjectKey{Name: "n"}, &n); err != nil {
+		t.Fatal(err)
+	}
+	n.Spec.Taints = []corev1.Taint{{Key: "own", Effect: "NoExecute"}}
+	if err := k.Update(t.Context(), &n); err != nil {
+		t.Fatal(err)
+	}
+	r := &machines.Taints{Client: k, Cache: stale}
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(m)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Get(t.Context(), client.ObjectKey{Name: "n"}, &n); err != nil || len(n.Spec.Taints) != 2 {
+		t.Errorf("%v: %v", err, n.Spec.Taints)
+	}
+}
