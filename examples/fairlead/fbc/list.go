@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -35,7 +36,10 @@ func list(c *call) error {
 		return err
 	}
 	what, path := c.Arg(0), c.Arg(1)
-	if path == "" {
+	if _, err := os.Stat(what); path == "" {
+		if _, forgotten := rows[what]; forgotten && err != nil {
+			return &args.UsageError{Text: "list " + what + " of which catalog? Name its PATH after that"}
+		}
 		what, path = "packages", what
 	}
 	kind, ok := rows[what]
