@@ -147,7 +147,7 @@ func (r *Results) cell(name string) string {
 		allocs, _ := r.value(name, "allocs/op")
 		words = append(words, cost.Size(uint64(bytes)), fmt.Sprintf("%.0f allocs", allocs))
 	}
-	for _, unit := range []string{"packages", "questions", "requests", "broken", "worse"} {
+	for _, unit := range []string{"packages", "questions", "requests", "behind", "removed", "added", "broken", "worse"} {
 		if v, ok := r.value(name, unit); ok && v > 0 {
 			words = append(words, fmt.Sprintf("%.0f %s", v, unit))
 		}
