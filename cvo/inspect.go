@@ -343,13 +343,22 @@ func (i *inspection) conditions() {
 // failingObject finds the object that a failing update names.
 var failingObject = regexp.MustCompile(`Could not update (deployment|daemonset|job|configmap|secret|service|role|rolebinding|serviceaccount) "([^"/\s]+)/([^"/\s]+)"`)
 
-// failingCommand shows what a failing update names, or is empty.
+// FailingObjects returns the objects that the message of a Failing condition says could not be
+// updated, as kind in lower case, namespace and name, in its order. Those without a namespace are left out.
+func FailingObjects(message string) (objects [][3]string) {
+	for _, m := range failingObject.FindAllStringSubmatch(message, -1) {
+		objects = append(objects, [3]string(m[1:]))
+	}
+	return objects
+}
+
+// failingCommand shows what a failing update names first, or is empty.
 func failingCommand(message string) string {
-	m := failingObject.FindStringSubmatch(message)
-	if m == nil {
+	all := FailingObjects(message)
+	if len(all) == 0 {
 		return ""
 	}
-	return shell.Command("oc -n %s describe %s %s", m[2], m[1], m[3])
+	return shell.Command("oc -n %s describe %s %s", all[0][1], all[0][0], all[0][2])
 }
 
 // refused reports a requested update that the cluster does not begin.

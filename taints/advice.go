@@ -182,6 +182,9 @@ func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, red
 	fenced := slices.ContainsFunc(n.Spec.Taints, func(o fairlead.Taint) bool { return o.Key == KeyOutOfService })
 	ready := n.Condition(nodeReady)
 	switch {
+	case t.Key == KeyUnschedulable && !n.Spec.Unschedulable:
+		a.Cause, a.Owner = "the node is not cordoned, so the taint was left behind", nodeController
+		a.WayOut = "remove it: " + shell.Command("kubectl taint node %s "+KeyUnschedulable+"-", n.Name)
 	case t.Key == KeyUnreachable && fenced:
 		a.WayOut = "it is marked as fenced already: wait until its pods are deleted and its volumes are detached; repair the node"
 	case t.Key == KeyOutOfService && ready != nil && ready.Status == fairlead.ConditionTrue:

@@ -45,6 +45,10 @@ func (l *linter) leftover(n *fairlead.Node) {
 			if isReady && !l.fresh(ready) {
 				problem = "the node is ready: whoever removes it by the node's conditions does not run"
 			}
+		case KeyUnschedulable:
+			if !n.Spec.Unschedulable {
+				problem = "the node is not cordoned: whoever removes it after an uncordon does not run"
+			}
 		case KeyUninitialized:
 			since := n.CreationTimestamp
 			if t.TimeAdded != nil {

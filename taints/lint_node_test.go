@@ -24,6 +24,7 @@ func TestLintLeftover(t *testing.T) {
 	}{
 		{fairlead.Taint{Key: taints.KeyOutOfService, Value: "nodeshutdown", Effect: "NoExecute"}, "True", "", time.Hour, taints.LintLeftover},
 		{fairlead.Taint{Key: taints.KeyOutOfService, Value: "nodeshutdown", Effect: "NoExecute"}, "Unknown", "", time.Hour, ""},
+		{fairlead.Taint{Key: taints.KeyUnschedulable, Effect: "NoSchedule"}, "True", "", time.Hour, taints.LintLeftover},
 		{fairlead.Taint{Key: taints.KeyUnreachable, Effect: "NoExecute"}, "True", "", time.Hour, taints.LintLeftover},
 		{fairlead.Taint{Key: taints.KeyUnreachable, Effect: "NoExecute"}, "True", "", time.Minute, ""},
 		{fairlead.Taint{Key: taints.KeyUnreachable, Effect: "NoExecute"}, "Unknown", "", time.Hour, ""},

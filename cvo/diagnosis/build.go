@@ -65,6 +65,7 @@ func build(w *world, before *Graph) *builder {
 	b.others()
 	b.served()
 	b.started()
+	b.networked()
 	if before != nil {
 		b.g.without(before, func(*Node) bool { return false })
 	}

@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -54,13 +53,24 @@ func (b *builder) nodesDown() {
 // may be released.
 const outOfService = "node.kubernetes.io/out-of-service"
 
-// leftTaint adds a node that is ready and still has the out-of-service taint.
+// leftTaint adds a node that still has the taint of a state that is over: it is ready and was
+// declared out of service, or it is not cordoned and has the taint of a cordon.
 func (b *builder) leftTaint(n *fairlead.Node) {
-	if slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == outOfService }) {
-		b.add(Node{
-			ID: ID("Node", "", n.Name) + "#" + outOfService, Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeTaintLeft, Sure: Seen, Owner: "administrator",
-			Says: "node " + n.Name + " is ready, and still has the taint " + outOfService,
-		})
+	for i := range n.Spec.Taints {
+		key, is := n.Spec.Taints[i].Key, ""
+		switch {
+		case key == outOfService:
+			is = "ready"
+		case key == unschedulableTaint && !n.Spec.Unschedulable:
+			is = "not cordoned"
+		default:
+			continue
+		}
+		x := Node{ID: ID("Node", "", n.Name) + "#" + key, Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeTaintLeft, Sure: Seen, Owner: "administrator"}
+		x.Says = "node " + n.Name + " is " + is + ", and still has the taint " + key
+		if !b.have[x.ID] {
+			b.closedBy[n.Name] = b.add(x)
+		}
 	}
 }
 

@@ -247,6 +247,7 @@ func (b *builder) controlPlane() string {
 	c := fairlead.FindCondition(b.version.Status.Conditions, "Failing")
 	if c != nil && c.Status == fairlead.ConditionTrue {
 		x.Quote = c.Message
+		b.notApplied(id, c.Message)
 		f := failure.Recognise(&failure.Sign{Kind: "ClusterVersion", Name: b.version.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
 		switch {
 		case f != nil && !f.Link && f.Of.Kind != "ClusterVersion":
@@ -272,4 +273,16 @@ func (b *builder) controlPlane() string {
 	}
 	x.told = true
 	return b.add(x)
+}
+
+// notApplied lets the control plane wait for what is in trouble of the workloads that could not be updated.
+func (b *builder) notApplied(id, message string) {
+	for _, o := range cvo.FailingObjects(message) {
+		for i := range b.g.Nodes {
+			n := &b.g.Nodes[i]
+			if n.Namespace == o[1] && slices.Contains(running, n.Kind) && !strings.Contains(n.ID, "#") && (n.Name == o[2] || n.Kind == "Pod" && strings.HasPrefix(n.Name, o[2]+"-")) {
+				b.wait(id, n.ID, "Applies", Seen)
+			}
+		}
+	}
 }

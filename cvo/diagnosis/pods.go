@@ -34,7 +34,7 @@ func (b *builder) podTrouble(p *fairlead.Pod) {
 		b.podEnds(p, x)
 	case p.Spec.NodeName == "" && len(p.Status.ContainerStatuses) == 0: // a kubelet knows containers
 		b.podPends(p, x)
-	case b.down[p.Spec.NodeName] && !b.reports(p.Spec.NodeName):
+	case b.down[p.Spec.NodeName] && !b.reports(p.Spec.NodeName) && !b.carries(p):
 		x.State, x.Reason, x.Says = Waiting, PodOnDownNode, "pod "+name+" is on node "+p.Spec.NodeName+", which is down"
 		b.add(x)
 		b.wait(id, node, "RunsOn", Seen)

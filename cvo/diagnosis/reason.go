@@ -12,7 +12,7 @@ const (
 	NodeDrainStuck   = "NodeDrainStuck"   // it is cordoned by hand, and a drain of it does not complete
 	NodeNotStarted   = "NodeNotStarted"   // it still has the taint of a node that starts
 	RequestPending   = "RequestPending"   // a kubelet's request for a certificate waits for approval
-	NodeTaintLeft    = "NodeTaintLeft"    // it is ready, and still has the out-of-service taint
+	NodeTaintLeft    = "NodeTaintLeft"    // it still has the taint of a state that is over: out-of-service, or a cordon
 	NodeCordoned     = "NodeCordoned"     // it is cordoned, and nothing that is known needs that
 	PodStarting      = "PodStarting"      // it is not ready, and young
 	PodNotReady      = "PodNotReady"      // it is not ready, and says nothing that is known

@@ -77,6 +77,9 @@ func (b *builder) wanted() string {
 	if d := b.version.Spec.DesiredUpdate; d != nil && d.Version != "" {
 		return d.Version
 	}
+	if r := b.refusal(); r != nil && r.Release.Version != "" {
+		return r.Release.Version
+	}
 	return b.version.Status.Desired.Version
 }
 

@@ -34,9 +34,10 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 		r.Must, r.See = "the node's machine is gone or powered off: a volume that is still written to would be damaged", w.program("kubectl get nodes -o wide")
 		return []remedy{r}
 	case NodeTaintLeft:
-		return []remedy{{Step{Do: "Remove the taint " + outOfService + " from node " + n.Name, Command: w.taint(n.Name, outOfService+"-"), Tried: true}, func(c *world) bool {
+		_, key, _ := strings.Cut(n.ID, "#")
+		return []remedy{{Step{Do: "Remove the taint " + key + " from node " + n.Name, Command: w.taint(n.Name, key+"-"), Tried: true}, func(c *world) bool {
 			return c.editNode(n.Name, func(x *fairlead.Node) {
-				x.Spec.Taints = slices.DeleteFunc(x.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == outOfService })
+				x.Spec.Taints = slices.DeleteFunc(x.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == key })
 			})
 		}}}
 	case CronJobSuspended:

@@ -115,7 +115,7 @@ func (b *builder) shut(p *fairlead.Pod) string {
 		switch {
 		case b.down[name] && !updating(n):
 			c = 0
-		case b.down[name], b.have[ID("Node", "", name)+"#"+outOfService], n.Spec.Unschedulable && !b.draining[name] && !updating(n):
+		case b.down[name], b.closedBy[name] != "", n.Spec.Unschedulable && !b.draining[name] && !updating(n):
 			c = 1
 		}
 		if p.Spec.NodeName == name {
@@ -133,7 +133,7 @@ func (b *builder) shutNodes() []*fairlead.Node {
 	if b.closed == nil {
 		b.closed = []*fairlead.Node{}
 		for _, name := range b.index.nodes {
-			if n := b.node(name); b.down[name] || n.Spec.Unschedulable && !b.chosen(name) || b.have[ID("Node", "", name)+"#"+outOfService] {
+			if n := b.node(name); b.down[name] || n.Spec.Unschedulable && !b.chosen(name) || b.closedBy[name] != "" {
 				b.closed = append(b.closed, n)
 			}
 		}
@@ -143,14 +143,11 @@ func (b *builder) shutNodes() []*fairlead.Node {
 
 // shutBy returns the ID of what keeps new pods off a node.
 func (b *builder) shutBy(node string) string {
-	id := ID("Node", "", node)
 	switch {
 	case b.closedBy[node] != "":
 		return b.closedBy[node]
 	case b.down[node]:
-		return id
-	case b.have[id+"#"+outOfService]:
-		return id + "#" + outOfService
+		return ID("Node", "", node)
 	}
 	return b.cordon(b.node(node))
 }

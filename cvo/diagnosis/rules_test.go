@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// apis are the versions of the kinds in rules/apps.txt that are not of v1.
+// apis are the versions of the kinds in the rules that are not of v1.
 var apis = map[string]string{
 	"Deployment": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1", "Ingress": "networking.k8s.io/v1",
 	"IngressClass": "networking.k8s.io/v1", "EndpointSlice": "discovery.k8s.io/v1", "Lease": "coordination.k8s.io/v1", "Route": "route.openshift.io/v1",
 	"ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1", "StorageClass": "storage.k8s.io/v1", "MachineConfigPool": "machineconfiguration.openshift.io/v1",
-	"HorizontalPodAutoscaler": "autoscaling/v2",
+	"HorizontalPodAutoscaler": "autoscaling/v2", "ClusterVersion": "config.openshift.io/v1",
 }
 
 // TestRules states rules about what makes pods and what leads to them, a small cluster for each. A line is
@@ -24,7 +24,7 @@ var apis = map[string]string{
 // say what is known as a whole; says also shows the sentences.
 func TestRules(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	golden.Run(t, "testdata/rules/apps.txt", func(t *testing.T) golden.Handler {
+	golden.Run(t, "testdata/rules/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			var r snapshot.Reader
 			var text strings.Builder

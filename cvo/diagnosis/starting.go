@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/internal/shell"
 )
 
@@ -87,6 +88,45 @@ func (b *builder) started() {
 					b.wait(n.ID, x.ID, "Starts", Derived)
 					n.State = Waiting
 				}
+			}
+		}
+	}
+}
+
+// carries reports whether a pod that fails may be why its node is not ready: an agent that needs no
+// pod network itself, on a node whose kubelet reports that it has none.
+func (b *builder) carries(p *fairlead.Pod) bool {
+	n := b.node(p.Spec.NodeName)
+	if n == nil || !p.Spec.HostNetwork || !agent(p) {
+		return false
+	}
+	ready := n.Condition("Ready")
+	if ready == nil || ready.Status != fairlead.ConditionFalse {
+		return false
+	}
+	f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Type: ready.Type, Reason: ready.Reason, Message: ready.Message})
+	if f == nil || f.Code != noNetwork {
+		return false
+	}
+	f, _ = b.containerFailure(p)
+	return f != nil
+}
+
+// noNetwork is the known failure of a node that has no pod network.
+const noNetwork = "NetworkPluginNotReady"
+
+// networked lets nodes without a pod network wait for the agents on them that fail.
+func (b *builder) networked() {
+	for i := range b.g.Nodes {
+		n := &b.g.Nodes[i]
+		if n.Kind != "Node" || n.Reason != noNetwork || n.State != Faulty {
+			continue
+		}
+		for _, k := range b.index.podsOn[n.Name] {
+			p := &b.pods[k]
+			if id := ID("Pod", p.Namespace, p.Name); b.have[id] && b.carries(p) {
+				b.wait(n.ID, id, "Starts", Derived)
+				n.State = Waiting
 			}
 		}
 	}

@@ -34,9 +34,9 @@ func updateRows() []row {
 		kinds: list(version), types: list("ReleaseAccepted"), text: re(`ClusterVersionRecommendedUpdate|update from \S+ to (?P<to>\S+) is not recommended|is not recommended`),
 		says: "the update[ to {to}] is not recommended for this cluster", do: "read the risks; accept them only if they are acceptable", commands: list("oc adm upgrade --include-not-recommended"),
 	}, {
-		code: "EtcdBackupFailed", source: "openshift/cluster-version-operator pkg/payload/precondition/clusterversion/etcdbackup.go",
-		kinds: list(version), text: re(`EtcdRecentBackup|RecentBackup`), says: "the update waits for a recent backup of etcd", do: "make a backup on a control plane node",
-		commands: list("oc get clusteroperator etcd -o yaml"),
+		code: "EtcdBackupFailed", source: "openshift/cluster-version-operator pkg/payload/precondition/clusterversion/etcdbackup.go, openshift/cluster-etcd-operator pkg/operator/upgradebackupcontroller (00cd7763): the operator makes the backup itself, with a pod; others do not count",
+		kinds: list(version), text: re(`EtcdRecentBackup|RecentBackup`), says: "the update waits for the backup of etcd that the etcd operator makes", do: "see how far its pod is",
+		commands: list("oc -n openshift-etcd describe pod cluster-backup"),
 	}, {
 		code: "ReleaseNotRetrieved", source: "openshift/cluster-version-operator pkg/cvo/updatepayload.go",
 		kinds: list(version), text: re(`unable to download and prepare the update`), also: res(`version="(?P<version>[^"]+)"`),
