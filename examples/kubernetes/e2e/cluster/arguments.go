@@ -104,5 +104,18 @@ func (c *Cluster) managerArgs() []string {
 	}, c.opts.ControllerManagerArgs...)
 }
 
+// schedulerArgs returns the arguments of kube-scheduler, which has its own user and
+// the permissions that every cluster gives it.
+func (c *Cluster) schedulerArgs() []string {
+	return []string{
+		"--kubeconfig=" + c.file("scheduler.kubeconfig"),
+		"--leader-elect=false",
+		"--secure-port=0",
+		"--kube-api-qps=500",
+		"--kube-api-burst=1000",
+		"--profiling=false",
+	}
+}
+
 // file returns the path of a file of this cluster.
 func (c *Cluster) file(name string) string { return filepath.Join(c.dir, name) }

@@ -13,14 +13,17 @@ import (
 
 // Options configures the cluster that [Start] starts. The zero value is usable.
 type Options struct {
-	// Servers is the directory of the programs etcd, kube-apiserver and
-	// kube-controller-manager; empty means that returned by [Servers].
+	// Servers is the directory of the programs etcd, kube-apiserver,
+	// kube-controller-manager and kube-scheduler; empty means that returned by [Servers].
 	Servers string
 	// Controllers are the names of the controllers that the controller manager
 	// runs; nil means those for garbage collection, namespaces, service
 	// accounts, aggregated cluster roles, disruption budgets, endpoints of
 	// services, Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs.
 	Controllers []string
+	// Scheduler also runs kube-scheduler. Then [KubeletOptions] should leave pods
+	// without a node alone.
+	Scheduler bool
 	// EtcdArgs, APIServerArgs and ControllerManagerArgs are appended to the
 	// arguments of the programs, and override them.
 	EtcdArgs, APIServerArgs, ControllerManagerArgs []string
@@ -43,6 +46,7 @@ type Cluster struct {
 	mu       sync.Mutex
 	etcd     *process
 	manager  *process
+	schedule *process // nil unless Options.Scheduler
 	api      *process // nil while the API server is stopped
 	kubelets *Kubelets
 	stopped  bool
@@ -50,12 +54,12 @@ type Cluster struct {
 }
 
 // Start starts a control plane and returns when it is ready: the API server
-// reports that it is ready, and the controller manager has started to work. It
-// takes about four to six seconds. ctx and Options.Patience limit only the
-// start. If server programs are missing, the error is a
-// *[MissingServersError]; if one of them ends or does not become ready, the
-// error quotes the end of its log. After an error nothing is left behind. opts
-// may be nil.
+// reports that it is ready, and the controller manager has started to work; a
+// scheduler was started. It takes about four to six seconds. ctx and
+// Options.Patience limit only the start. If server programs are missing, the
+// error is a *[MissingServersError]; if one of them ends or does not become
+// ready, the error quotes the end of its log. After an error nothing is left
+// behind. opts may be nil.
 func Start(ctx context.Context, opts *Options) (*Cluster, error) {
 	c := &Cluster{}
 	if opts != nil {
@@ -88,7 +92,11 @@ func (c *Cluster) bringUp(ctx context.Context) error {
 	if c.manager, err = c.start(managerName, c.managerArgs()); err != nil {
 		return err
 	}
-	return c.await(ctx, c.manager, c.managerReady)
+	if err := c.await(ctx, c.manager, c.managerReady); err != nil || !c.opts.Scheduler {
+		return err
+	}
+	c.schedule, err = c.start(schedulerName, c.schedulerArgs())
+	return err
 }
 
 // prepare creates everything that the servers need.
@@ -97,6 +105,9 @@ func (c *Cluster) prepare() (err error) {
 		c.servers, err = Servers()
 	} else {
 		err = checkServers(c.servers)
+	}
+	if err == nil && c.opts.Scheduler {
+		err = checkPrograms(c.servers, schedulerName)
 	}
 	if err != nil {
 		return err
@@ -161,7 +172,11 @@ func (c *Cluster) writeFiles() error {
 	if err != nil {
 		return err
 	}
-	return WriteKubeconfig(manager, c.file("manager.kubeconfig"))
+	scheduler, err := c.ConfigForUser("system:kube-scheduler")
+	if err != nil {
+		return err
+	}
+	return errors.Join(WriteKubeconfig(manager, c.file("manager.kubeconfig")), WriteKubeconfig(scheduler, c.file("scheduler.kubeconfig")))
 }
 
 // StopAPIServer kills the API server, as an outage would: requests under way
@@ -255,7 +270,7 @@ func (c *Cluster) Stop() error {
 // in which a cluster starts them. The lock must be held.
 func (c *Cluster) running() []*process {
 	var all []*process
-	for _, p := range []*process{c.etcd, c.api, c.manager} {
+	for _, p := range []*process{c.etcd, c.api, c.manager, c.schedule} {
 		if p != nil {
 			all = append(all, p)
 		}

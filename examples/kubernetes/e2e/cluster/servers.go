@@ -12,6 +12,8 @@ const (
 	etcdName    = "etcd"
 	apiName     = "kube-apiserver"
 	managerName = "kube-controller-manager"
+	// It runs if Options.Scheduler asks for it.
+	schedulerName = "kube-scheduler"
 )
 
 // ServersVariable is the environment variable that names the directory of the
