@@ -56,6 +56,7 @@ func build(w *world, before *Graph) *builder {
 	b.checksWait()
 	b.drains()
 	b.cordons()
+	b.removals()
 	b.poolsWait()
 	b.operatorsWait()
 	b.updateWaits()

@@ -111,6 +111,7 @@ const (
 	ahead                 // it will
 	byHand                // the nodes are cordoned, so somebody may drain them
 	wanted                // somebody asks how it would go
+	removal               // Karpenter does
 )
 
 // drainAhead returns a node whose drain would not complete.

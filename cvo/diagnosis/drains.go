@@ -94,10 +94,10 @@ func (b *builder) drainsWait(names []string, w work) {
 	switch req.Returns = true; w {
 	case wanted:
 		req.AtOnce = max(1, b.atOnce)
-	case forUpdate, byHand:
+	case forUpdate, byHand, removal:
 		req.AtOnce = len(names)
 	}
-	if req.IgnoreRoom = (w == ahead || w == wanted) && len(names) > mostRooms; !req.IgnoreRoom {
+	if req.IgnoreRoom = w == removal || (w == ahead || w == wanted) && len(names) > mostRooms; !req.IgnoreRoom {
 		req.Cluster = b.places()
 	}
 	plan, err := drain.NewPlan(req, b.now, nil)

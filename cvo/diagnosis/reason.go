@@ -10,6 +10,7 @@ const (
 	NodeDraining     = "NodeDraining"     // its pods are being moved away
 	NodeDrainAhead   = "NodeDrainAhead"   // its pods could not be moved away, once it is drained
 	NodeDrainStuck   = "NodeDrainStuck"   // it is cordoned by hand, and a drain of it does not complete
+	NodeRemoved      = "NodeRemoved"      // Karpenter removes it
 	NodeNotStarted   = "NodeNotStarted"   // it still has the taint of a node that starts
 	RequestPending   = "RequestPending"   // a kubelet's request for a certificate waits for approval
 	NodeTaintLeft    = "NodeTaintLeft"    // it still has the taint of a state that is over: out-of-service, or a cordon
@@ -23,6 +24,7 @@ const (
 	PodFinalizer     = "PodFinalizer"     // it has ended, and a finalizer keeps it
 	PodNotEvicted    = "PodNotEvicted"    // a drain cannot evict it
 	PodProtected     = "PodProtected"     // the policy of a drain keeps it
+	PodUndisrupted   = "PodUndisrupted"   // it must not be disrupted, so that Karpenter waits for it
 	PodManyBudgets   = "PodManyBudgets"   // several budgets select it, so the API cannot evict it
 	PodScheduling    = "PodScheduling"    // it fits on a node, and will be placed
 	PodWaitsForNode  = "PodWaitsForNode"  // it would fit on a node that is down or cordoned

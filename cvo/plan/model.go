@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // minor is a minor version, such as 4.19.
@@ -80,7 +81,7 @@ type move struct {
 	unknown   []string // unevaluated risks
 	taken     []string // risks that apply and are accepted
 	risky     []*fact  // risks that apply and are not accepted
-	signature string   // the digest of the release whose signature the cluster lacks
+	signature string   // the command that stores the signature that the cluster lacks
 }
 
 // adminGate must be acknowledged before a stage is left.
@@ -124,6 +125,7 @@ type drained struct {
 	need   needs
 	broken []*fact
 	rounds int
+	flags  drain.Flags
 }
 
 // budget is one that never allows an eviction.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,7 @@ func (m *model) readNodes() (bad []*fact) {
 		}
 		x := drained{node: name}
 		x.need, x.broken, x.rounds = d.look([]string{name}, 1)
+		x.flags = d.flags(name)
 		m.drains = append(m.drains, x)
 	}
 	if !m.Goal.moves() {
@@ -77,6 +79,9 @@ func (m *model) readNodes() (bad []*fact) {
 	return bad
 }
 
+// reporting names the node in what a pool says.
+var reporting = regexp.MustCompile(`(?i)node ([a-z0-9][-.a-z0-9]*) is reporting: `)
+
 // degraded reports a pool that says that it is degraded while no node is known to be.
 func (m *model) degraded(p *cvo.Pool) []*fact {
 	for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
@@ -84,8 +89,12 @@ func (m *model) degraded(p *cvo.Pool) []*fact {
 		if c == nil || c.Status != fairlead.ConditionTrue {
 			continue
 		}
+		repair := "repair what the pool " + p.Name + " reports: " + shell.Command("oc get machineconfigpool %s -o yaml", p.Name)
+		if node := reporting.FindStringSubmatch(c.Message); node != nil {
+			repair = "repair node " + node[1] + ": its annotations, conditions and events, and the log of its machine config daemon, say what is wrong: " + shell.Command("oc describe node %s", node[1])
+		}
 		return []*fact{m.once(FactNodesFailed, p.Name, fmt.Sprintf("the pool %s is degraded: %s", p.Name, clip(cmp.Or(c.Message, c.Reason), 160)),
-			fix{"RepairPool", p.Name, "repair what the pool " + p.Name + " reports: " + shell.Command("oc get machineconfigpool %s -o yaml", p.Name), func(in *input) {
+			fix{"RepairPool", p.Name, repair, func(in *input) {
 				for i := range in.Situation.Pools {
 					if own := &in.Situation.Pools[i]; own.Name == p.Name {
 						for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
@@ -294,6 +303,22 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 	slices.Sort(need.budgets)
 	need.room = d.lacksRoom(nodes, atOnce)
 	return need, broken, plan.Rounds
+}
+
+// flags returns what a drain of a node by hand needs flags for; if the pods are not known, all that
+// lets it go on.
+func (d *drains) flags(node string) drain.Flags {
+	all := drain.Flags{IgnoreDaemonSets: true, DeleteEmptyDirData: true}
+	if d.m.Situation.Nodes == nil || d.m.Situation.Pods == nil {
+		return all
+	}
+	plan, err := drain.NewPlan(d.request([]string{node}, 1), d.m.Situation.At, &d.m.Policy.Drain)
+	if err != nil {
+		return all
+	}
+	all = plan.Nodes[0].Flags
+	all.IgnoreDaemonSets = true // which costs nothing if there are none
+	return all
 }
 
 // darkNode is the node that a budget waits for, other than those that are drained.

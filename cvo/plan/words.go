@@ -52,7 +52,7 @@ func (w *writer) add(c choice) {
 		s.Rounds = w.m.drains[c.index].rounds
 		s.Why = "it is part of the goal"
 		s.After = "the node is cordoned and runs only DaemonSet pods"
-		s.Command = shell.Command("oc adm drain %s --ignore-daemonsets --delete-emptydir-data", c.subject)
+		s.Command = w.m.drains[c.index].flags.Command(c.subject, true)
 		s.Back = shell.Command("oc adm uncordon %s", c.subject)
 		s.Takes, s.Basis = time.Duration(s.Rounds)*w.e.Round, evictions(s.Rounds)
 	default:

@@ -89,6 +89,7 @@ type NodePlan struct {
 	Stuck       int    `json:"stuck,omitempty"`       // pods that prevent the drain from completing
 	Homeless    int    `json:"homeless,omitempty"`    // pods whose replacements have no node, see Plan
 	Marks       []Mark `json:"marks,omitempty"`       // what tells autoscalers to leave the node alone
+	Flags       Flags  `json:"flags,omitzero"`        // those that kubectl drain needs
 	// Pods are those of the node: by order, namespace and name; those that are left
 	// alone come last.
 	Pods []PodPlan `json:"pods,omitempty"`

@@ -98,15 +98,16 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 		}
 		return comparePods(a.pod, b.pod)
 	})
-	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: Unreachable(n), Marks: marks(n.Annotations, nodeMarks), Pods: make([]PodPlan, len(seen))}
+	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: Unreachable(n), Flags: Flags{DisableEviction: p.policy.DisableEviction}, Marks: nodeMarks(n), Pods: make([]PodPlan, len(seen))}
 	p.seen = seen
 	d.node, d.left, d.dead = to, d.left[:0], to.Unreachable && !outOfService(n)
 	d.force = forced(n)
 	for i := range seen {
 		s := &seen[i].sighting
+		to.Flags.add(s.found)
 		to.Pods[i] = PodPlan{
 			Namespace: s.pod.Namespace, Name: s.pod.Name, UID: s.pod.UID, Fate: s.fate, Order: s.order, Reasons: p.reasons(s),
-			Marks: marks(s.pod.Annotations, podMarks),
+			Marks: podMarks(n, s.pod),
 		}
 		if s.pod.DeletionTimestamp != nil {
 			to.Pods[i].Until = *s.pod.DeletionTimestamp

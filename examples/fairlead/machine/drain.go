@@ -52,12 +52,18 @@ func planDrain(c *args.Call) error {
 			req.Labels[ref.Name] = m.Labels
 		}
 		if n := d.Node(m); n != nil && m.Deleting() {
+			o.deleting[n.Name] = true
 			if o.order == nil {
 				req.Drain = append(req.Drain, n.Name)
 			}
 			if o.order == nil || slices.Contains(o.order, n.Name) {
 				req.Returns = false // it goes for good
 			}
+		}
+	}
+	for i := range d.Nodes {
+		if n := &d.Nodes[i]; drain.KarpenterDrains(n) {
+			o.deleting[n.Name] = true
 		}
 	}
 	p, err := drain.NewPlan(req, o.at, &policy)
@@ -68,7 +74,7 @@ func planDrain(c *args.Call) error {
 	o.blind = len(d.snapshot.Missing("Pod")) > 0
 	why := d.prevents(p, req, policy, o)
 	if o.json {
-		err = c.JSON(drained{p, why, o.taken})
+		err = c.JSON(drained{p, why, o.taken, commands(p, o)})
 	} else {
 		planText(c.Stdout, p, req, o, why)
 	}
@@ -79,7 +85,8 @@ func planDrain(c *args.Call) error {
 type drained struct {
 	*drain.Plan
 	Diagnosis *diagnosing.Advice `json:"diagnosis,omitempty"`
-	Assumed   string             `json:"assumed,omitempty"` // what the input does not say, and is taken for granted
+	Assumed   string             `json:"assumed,omitempty"`  // what the input does not say, and is taken for granted
+	Commands  []string           `json:"commands,omitempty"` // that drain the nodes, in their order; see drain.NodePlan.Command
 }
 
 // prevents returns what the diagnosis says about nodes that cannot be drained; nil if all can be, or

@@ -48,6 +48,9 @@ func planText(w io.Writer, p *drain.Plan, req *drain.PlanRequest, o *options, wh
 		}
 		before = !short
 		headline(w, n, o.blind)
+		if text := command(n, o); !short && text != "" {
+			page.Fold(w, "  command  ", text)
+		}
 		if !short {
 			nodeText(w, n, o.all, brief, said)
 		}
@@ -169,6 +172,25 @@ func headline(w io.Writer, n *drain.NodePlan, blind bool) {
 	for _, m := range n.Marks {
 		page.Fold(w, "  mark     ", m.Key+"="+m.Value+": "+m.Text)
 	}
+}
+
+// command returns the command that drains a node; "" if there is none, or if whoever deletes its machine
+// drains it.
+func command(n *drain.NodePlan, o *options) string {
+	if o.deleting[n.Node] {
+		return ""
+	}
+	return n.Command()
+}
+
+// commands returns the commands that drain nodes.
+func commands(p *drain.Plan, o *options) (all []string) {
+	for i := range p.Nodes {
+		if text := command(&p.Nodes[i], o); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // nodeText prints the outcome for the pods of a node: first those that are stuck or have

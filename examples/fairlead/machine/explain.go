@@ -87,6 +87,8 @@ type options struct {
 	taken string   // what the dump does not say, and is taken for granted
 	blind bool     // there may be pods that the dump does not have
 	order []string // names of machines or nodes, as they were given; nil means all
+	// deleting are nodes that whoever deletes them, or their machines, drains.
+	deleting map[string]bool
 }
 
 // named reports whether the arguments select a machine or node.
@@ -95,7 +97,7 @@ func (o *options) named(name string) bool { return o.order == nil || slices.Cont
 // readArguments reads the arguments and the file that they name; names is the flag
 // that selects machines or nodes.
 func readArguments(c *args.Call, names string) (*dumped, *options, error) {
-	o := &options{}
+	o := &options{deleting: map[string]bool{}}
 	form := c.Choice("o", "text", "json")
 	c.Flags.Func("at", "", func(text string) (err error) {
 		o.at, err = time.Parse(time.RFC3339, text)

@@ -52,8 +52,9 @@ namespaces and machinedrainrules.
                        are being deleted, or if there are none, all nodes)
   -at-once N           how many nodes are drained at the same time (default: 1)
   -none budgets        the cluster has no disruption budgets: a dump without any cannot say so
-  -keep-unmanaged      do not evict pods that no controller replaces
-  -keep-local-storage  do not evict pods whose emptyDir volumes would be lost
+  -keep-unmanaged      do not evict pods that no controller replaces, as kubectl drain without --force
+  -keep-local-storage  do not evict pods whose emptyDir volumes would be lost, as kubectl drain
+                       without --delete-emptydir-data
   -disable-eviction    delete pods instead of evicting them, which ignores budgets
   -v                   list every node, pod and budget
   -at TIME             when the dump was made, such as 2026-01-02T15:04:05Z (default: now)
