@@ -3,6 +3,7 @@ package cvo
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,6 +276,9 @@ func ChannelHelp(cv *ClusterVersion, minor string) string {
 	return "its channel " + cv.Spec.Channel + " has no releases of " + minor + ": " + shell.Command("oc adm upgrade channel %s", kind+"-"+minor)
 }
 
+// built are versions of builds that are in no channel.
+var built = regexp.MustCompile(`-0\.(nightly|ci|konflux)`)
+
 // noUpdates is what helps against a list of updates that could not be retrieved.
 func noUpdates(cv *ClusterVersion, c *Condition) string {
 	channels := slices.DeleteFunc(slices.Clone(cv.Status.Desired.Channels), func(name string) bool { return name == cv.Spec.Channel })
@@ -285,7 +289,14 @@ func noUpdates(cv *ClusterVersion, c *Condition) string {
 			if strings.Contains(cv.Status.Desired.Version, "okd") {
 				return "set a channel that has " + cv.Status.Desired.Version + ": those of OKD are stable-scos-" + v + " and stable-4: " + shell.Command("oc adm upgrade channel stable-scos-%s", v)
 			}
-			return "set a channel that has " + cv.Status.Desired.Version + ", as in: " + shell.Command("oc adm upgrade channel stable-%s", v)
+			if built.MatchString(cv.Status.Desired.Version) {
+				return "no channel has " + cv.Status.Desired.Version + ", a build that was not released: name the image of the next release yourself, with --to-image of oc adm upgrade, or install a release"
+			}
+			to := "stable-" + v
+			if to == cv.Spec.Channel { // which lacks it
+				to = "candidate-" + v
+			}
+			return "set a channel that has " + cv.Status.Desired.Version + ", as in: " + shell.Command("oc adm upgrade channel %s", to)
 		}
 		slices.SortStableFunc(channels, func(a, b string) int { return cmp.Compare(rankChannel(a), rankChannel(b)) })
 		return cv.Status.Desired.Version + " is in " + words.List(channels, "and", 6) + "; set one of them: " + shell.Command("oc adm upgrade channel %s", channels[0])

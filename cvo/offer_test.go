@@ -304,3 +304,23 @@ func TestRisksThroughARunner(t *testing.T) {
 		t.Errorf("acknowledged: %s", at())
 	}
 }
+
+// The channel that is advised is not the one that lacks the release; builds that were not released are
+// in none.
+func TestChannelAdvised(t *testing.T) {
+	for _, c := range []struct{ version, channel, want, not string }{
+		{"4.18.20", "", "oc adm upgrade channel stable-4.18", ""},
+		{"4.18.20", "stable-4.19", "oc adm upgrade channel stable-4.18", ""},
+		{"4.18.20", "stable-4.18", "oc adm upgrade channel candidate-4.18", ""},
+		{"4.18.0-0.nightly-2026-01-01-000000", "stable-4.18", "was not released", "oc adm upgrade channel"},
+		{"4.18.0-0.ci.test-2026-01-01-000000-x", "stable-4.18", "was not released", "oc adm upgrade channel"},
+		{"4.18.0-rc.1", "stable-4.18", "oc adm upgrade channel candidate-4.18", ""},
+	} {
+		cv := &cvo.ClusterVersion{}
+		cv.Spec.Channel, cv.Status.Desired.Version = c.channel, c.version
+		cv.Status.Conditions = []cvo.Condition{{Type: "RetrievedUpdates", Status: cvo.False, Reason: "VersionNotFound"}}
+		if got := cvo.ChannelHelp(cv, ""); !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s in channel %q: %s", c.version, c.channel, got)
+		}
+	}
+}

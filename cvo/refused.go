@@ -1,6 +1,7 @@
 package cvo
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,6 +56,11 @@ func RefusedUpdate(cv *ClusterVersion) *Refused {
 	}
 	take(&r.Release.Version, failedVersion)
 	take(&r.Release.Image, failedImage)
+	if digest.FindString(r.Release.Image) == "" {
+		if image := offeredImage(cv, r.Release.Version); image != "" {
+			r.Release.Image = image
+		}
+	}
 	if c.Type == "Invalid" {
 		r.Check = "InvalidClusterVersion"
 	}
@@ -69,6 +75,21 @@ func RefusedUpdate(cv *ClusterVersion) *Refused {
 	r.Signature = c.Reason == "RetrievePayload" && strings.Contains(c.Message, "cannot be verified")
 	r.Cause = r.cause()
 	return r
+}
+
+// offeredImage returns the image of a release that the cluster is offered; "" if it is not.
+func offeredImage(cv *ClusterVersion, version string) string {
+	for i := range cv.Status.AvailableUpdates {
+		if u := &cv.Status.AvailableUpdates[i]; u.Version == version {
+			return u.Image
+		}
+	}
+	for i := range cv.Status.ConditionalUpdates {
+		if u := &cv.Status.ConditionalUpdates[i].Release; u.Version == version {
+			return u.Image
+		}
+	}
+	return ""
 }
 
 // cause says in a clause why the update was refused.
@@ -107,10 +128,7 @@ func (r *Refused) Help(cv *ClusterVersion, gates *AdminGates) (next, command str
 		return "the release is signed with a key that the running release does not trust, as between streams of OKD: if you trust the image, request it by its digest with --force, or withdraw the request: " + WithdrawCommand, WithdrawCommand
 	case r.Signature:
 		next = "make its signature available in a ConfigMap of openshift-config-managed, as a disconnected cluster needs, or withdraw the request: " + WithdrawCommand
-		if d := r.Digest(); d != "" {
-			return next, SignatureCommand(d)
-		}
-		return next, WithdrawCommand
+		return next, cmp.Or(r.SignatureCommand(), WithdrawCommand)
 	case has(ReasonOverrides) || hasOverrides(cv) && has("PreconditionChecks"):
 		return "remove spec.overrides, or withdraw the request: " + WithdrawCommand, OverridesCommand()
 	case has("AdminAckRequired"):
@@ -142,6 +160,21 @@ func OverridesCommand() string {
 // AcknowledgeCommand acknowledges a gate.
 func AcknowledgeCommand(gate string) string {
 	return shell.Command("oc -n openshift-config patch configmap admin-acks --type merge -p %s", shell.JSON(map[string]any{"data": map[string]any{gate: "true"}}))
+}
+
+// SignatureCommand stores the signature of the refused release, see [SignatureCommand]. If its
+// digest is not known, the command finds that out by its version; it is empty if that is unknown, too.
+func (r *Refused) SignatureCommand() string {
+	if d := r.Digest(); d != "" {
+		return SignatureCommand(d)
+	}
+	if r.Release.Version == "" {
+		return ""
+	}
+	return "hash=$(" + shell.Command("oc adm release info %s -o %s", r.Release.Version, "jsonpath={.digest}") + " | cut -d: -f2) && " +
+		"curl -fsSLo signature-1 https://mirror.openshift.com/pub/openshift-v4/signatures/openshift/release/sha256=$hash/signature-1 && " +
+		"name=signature-sha256-$(printf %.16s $hash) && oc -n openshift-config-managed create configmap $name --from-file=sha256-$hash-1=signature-1 && " +
+		"oc -n openshift-config-managed label configmap $name release.openshift.io/verification-signatures="
 }
 
 // SignatureCommand stores the signature of a release, by the digest of its image, in a

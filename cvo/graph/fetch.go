@@ -7,6 +7,7 @@ import "time"
 type FetchState struct {
 	Upstream     string    `json:"upstream,omitempty"`     // the service that was last queried
 	Channel      string    `json:"channel,omitempty"`      // for which channel
+	Version      string    `json:"version,omitempty"`      // for which release
 	Architecture string    `json:"architecture,omitempty"` // for which architecture
 	Attempt      time.Time `json:"attempt,omitzero"`       // when it was last queried
 	Success      time.Time `json:"success,omitzero"`       // when it last answered, or the query last changed
@@ -55,7 +56,7 @@ func (s FetchState) Due(q *Query, now time.Time, policy *FetchPolicy) (due bool,
 // service is the same as naming none.
 func (s FetchState) changed(q *Query) bool {
 	before := Query{Upstream: s.Upstream}
-	return before.upstream() != q.upstream() || s.Channel != q.Channel || s.Architecture != q.Architecture
+	return before.upstream() != q.upstream() || s.Channel != q.Channel || s.Version != q.Version || s.Architecture != q.Architecture
 }
 
 // Fetched returns the state after an attempt, and whether to keep the old lists
@@ -65,7 +66,7 @@ func (s FetchState) changed(q *Query) bool {
 func (s FetchState) Fetched(q *Query, failure FetchFailure, now time.Time, policy *FetchPolicy) (next FetchState, keep bool) {
 	p := policy.withDefaults()
 	changed := s.changed(q)
-	next = FetchState{Upstream: q.Upstream, Channel: q.Channel, Architecture: q.Architecture, Attempt: now, Success: s.Success}
+	next = FetchState{Upstream: q.Upstream, Channel: q.Channel, Version: q.Version, Architecture: q.Architecture, Attempt: now, Success: s.Success}
 	if failure == "" || changed {
 		next.Success = now
 	}

@@ -264,6 +264,7 @@ func TestFetch(t *testing.T) {
 		{graph.Query{Upstream: graph.DefaultUpstream, Channel: "stable", Architecture: "amd64"}, false},
 		{graph.Query{Upstream: "https://other.example", Channel: "stable", Architecture: "amd64"}, true},
 		{graph.Query{Channel: "stable", Architecture: graph.ArchitectureMulti}, true},
+		{graph.Query{Channel: "stable", Architecture: "amd64", Version: "4.18.1"}, true}, // the cluster was updated
 	} {
 		if got, _ := s.Due(&c.q, at(time.Minute), nil); got != c.want {
 			t.Errorf("%+v: due %v", c.q, got)

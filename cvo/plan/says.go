@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -101,6 +102,18 @@ func drop(cv *cvo.ClusterVersion, reason string) {
 	default:
 		c.Message = strings.Replace(c.Message, reason+",", "", 1)
 		c.Message = strings.Replace(c.Message, ","+reason, "", 1)
+	}
+}
+
+// noneLeft ends what a ClusterVersion only repeats of its operators, once none of them reports it.
+func noneLeft(s *Situation) {
+	for i := range s.ClusterOperators {
+		if c := fairlead.FindCondition(s.ClusterOperators[i].Status.Conditions, "Upgradeable"); c != nil && c.Status == fairlead.ConditionFalse {
+			return
+		}
+	}
+	if c := fairlead.FindCondition(s.Cluster.Status.Conditions, "Upgradeable"); c != nil && c.Reason == "ClusterOperatorsNotUpgradeable" && joined.FindString(c.Message) == "" {
+		c.Status = fairlead.ConditionTrue
 	}
 }
 
@@ -221,14 +234,20 @@ func (m *model) against(c claim) *fact {
 		return m.once(FactClusterNotUpgradeable, c.reason, fmt.Sprintf("the ClusterVersion blocks minor updates (%s): %s", c.reason, text),
 			fix{"FixUpgradeable", c.reason, help, func(in *input) { drop(in.Situation.Cluster, c.reason) }, costWork})
 	}
+	help := "fix what the operator " + c.operator + " reports (" + c.reason + "), until its condition Upgradeable is True"
+	if c.reason == "MissingUpgradeableAnnotation" && m.target != "" { // openshift/cloud-credential-operator pkg/operator/status
+		help = "give the cloud credentials the permissions that " + m.target + " needs, as with ccoctl, and then say so: " +
+			shell.Command("oc annotate cloudcredential cluster cloudcredential.openshift.io/upgradeable-to=%s --overwrite", m.target)
+	}
 	return m.once(FactNotUpgradeable, c.operator, fmt.Sprintf("the operator %s blocks minor updates (%s): %s", c.operator, c.reason, text),
-		fix{"FixUpgradeable", c.operator, "fix what the operator " + c.operator + " reports, until its condition Upgradeable is True", func(in *input) {
+		fix{"FixUpgradeable", c.operator, help, func(in *input) {
 			for i := range in.Situation.ClusterOperators {
 				if o := &in.Situation.ClusterOperators[i]; o.Name == c.operator {
 					set(o.Status.Conditions, "Upgradeable", fairlead.ConditionTrue)
 				}
 			}
 			drop(in.Situation.Cluster, c.reason)
+			noneLeft(in.Situation)
 		}, costWork})
 }
 
@@ -240,7 +259,7 @@ func (m *model) readRefusal(x *Move, e *move) {
 		return
 	}
 	if r.Signature {
-		e.signature = cmp.Or(r.Digest(), "unknown")
+		e.signature = cmp.Or(r.SignatureCommand(), shell.Command("oc adm release info --pullspecs %s", x.To))
 		return
 	}
 	if r.Check == "PreconditionChecks" && m.explained(r.Reasons) {

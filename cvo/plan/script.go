@@ -48,7 +48,7 @@ func (t *Task) write(b *strings.Builder) {
 // command writes a command, or tells what people do.
 func command(b *strings.Builder, text string) {
 	program, _, _ := strings.Cut(text, " ")
-	if program == "oc" || program == "curl" {
+	if program == "oc" || program == "curl" || strings.HasPrefix(text, "hash=$(oc ") {
 		b.WriteString(text + "\n")
 		return
 	}

@@ -135,10 +135,7 @@ func (w *writer) signature(s *PlanStep) {
 		if w.m.releases[e.from].name != s.From || w.m.releases[e.to].name != s.To || e.signature == "" {
 			continue
 		}
-		t := Task{ProvideSignature, "the cluster has refused " + s.To + " because its signature cannot be verified: store the signature", cvo.SignatureCommand(e.signature), "ReleaseAccepted of the ClusterVersion is True"}
-		if e.signature == "unknown" {
-			t.Command = shell.Command("oc adm release info --pullspecs %s", s.To)
-		}
+		t := Task{ProvideSignature, "the cluster has refused " + s.To + " because its signature cannot be verified: store the signature", e.signature, "ReleaseAccepted of the ClusterVersion is True"}
 		s.First = append(s.First, t)
 	}
 }
