@@ -133,7 +133,7 @@ func (x *typist) pausedPool() {
 }
 
 func (x *typist) invalidRequest() {
-	x.patch(`{"spec":{"desiredUpdate":{"version":"4.22.9"}}}`)
+	x.patch(`{"spec":{"desiredUpdate":{"version":"4.22.9","image":null}}}`)
 	x.tells("Invalid", "4.22.9")
 }
 
