@@ -169,6 +169,12 @@ func (b *builder) machineSays(m *lifecycle.Machine, x *Node, says string) {
 			return
 		}
 	}
+	for i := range signs { // Ready only sums up the others
+		if s := &signs[i]; s.Reason != "" && (s.Type != "Ready" || len(signs) == 2) {
+			x.Says, x.Alike = says+": "+strings.TrimPrefix(s.Type+"=False "+s.Reason, "=False "), s.Reason
+			return
+		}
+	}
 }
 
 // otherSigns adds known failures that other objects show.

@@ -29,7 +29,7 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 	if c := fairlead.FindCondition(p.Status.Conditions, "PodScheduled"); c != nil && c.Status != fairlead.ConditionTrue {
 		x.Since, x.Quote = c.LastTransitionTime, c.Message
 		f := failure.Recognise(&failure.Sign{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
-		if f != nil {
+		if f != nil && !(f.Code == "VolumeElsewhere" && b.nodes != nil && b.shut(p) != "") { // else a node that is shut would take it
 			x.is(f, "pod "+name+" has no node: ")
 			x.Alike = workload(p)
 			if volumeFailure(f) && b.volumesWait(p) {

@@ -16,7 +16,7 @@ var apis = map[string]string{
 	"Deployment": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1", "Ingress": "networking.k8s.io/v1",
 	"IngressClass": "networking.k8s.io/v1", "EndpointSlice": "discovery.k8s.io/v1", "Lease": "coordination.k8s.io/v1", "Route": "route.openshift.io/v1",
 	"ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1", "StorageClass": "storage.k8s.io/v1", "MachineConfigPool": "machineconfiguration.openshift.io/v1",
-	"HorizontalPodAutoscaler": "autoscaling/v2", "ClusterVersion": "config.openshift.io/v1",
+	"HorizontalPodAutoscaler": "autoscaling/v2", "ClusterVersion": "config.openshift.io/v1", "Machine": "cluster.x-k8s.io/v1beta1",
 }
 
 // TestRules states rules about what makes pods and what leads to them, a small cluster for each. A line is
