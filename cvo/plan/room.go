@@ -95,16 +95,40 @@ func (m *model) degraded(p *cvo.Pool) []*fact {
 		}
 		return []*fact{m.once(FactNodesFailed, p.Name, fmt.Sprintf("the pool %s is degraded: %s", p.Name, clip(cmp.Or(c.Message, c.Reason), 160)),
 			fix{"RepairPool", p.Name, repair, func(in *input) {
-				for i := range in.Situation.Pools {
-					if own := &in.Situation.Pools[i]; own.Name == p.Name {
-						for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
-							set(own.Status.Conditions, kind, fairlead.ConditionFalse)
-						}
-					}
-				}
+				healed(in.Situation, p.Name, true)
 			}, costWork})}
 	}
 	return nil
+}
+
+// healed ends what a pool reports of its nodes, or of what is rendered for it, too, and what its
+// operator makes of that.
+func healed(s *Situation, pool string, rendered bool) {
+	is := func(p *cvo.Pool, kind string) bool {
+		c := fairlead.FindCondition(p.Status.Conditions, kind)
+		return c != nil && c.Status == fairlead.ConditionTrue
+	}
+	sick := false
+	for i := range s.Pools {
+		if own := &s.Pools[i]; own.Name == pool {
+			set(own.Status.Conditions, "NodeDegraded", fairlead.ConditionFalse)
+			if rendered {
+				set(own.Status.Conditions, "RenderDegraded", fairlead.ConditionFalse)
+			}
+			if !is(own, "RenderDegraded") {
+				set(own.Status.Conditions, "Degraded", fairlead.ConditionFalse)
+			}
+		}
+		sick = sick || is(&s.Pools[i], "Degraded")
+	}
+	const degraded = "DegradedPool" // openshift/machine-config-operator pkg/operator/status.go
+	for i := range s.ClusterOperators {
+		if c := fairlead.FindCondition(s.ClusterOperators[i].Status.Conditions, "Upgradeable"); !sick && c != nil && c.Reason == degraded {
+			c.Status = fairlead.ConditionTrue
+			drop(s.Cluster, degraded)
+			noneLeft(s)
+		}
+	}
 }
 
 // failing reports nodes of a pool that could not be updated before. They are repaired
@@ -140,6 +164,7 @@ func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 				own.Spec.Unschedulable = false
 			}
 		}
+		healed(in.Situation, p.Name, false)
 	}, costWork})}
 }
 
