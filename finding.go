@@ -53,6 +53,7 @@ type Diagnostic struct {
 	Code    Code     `json:"code"`              // which kind of finding it is
 	Subject string   `json:"subject,omitempty"` // what it is about: package "foo", bundle "foo.v1"
 	Message string   `json:"message"`           // what is wrong, and why
+	Also    Position `json:"also,omitzero"`     // another place that the message is about, which it ends with
 	Hint    string   `json:"hint,omitempty"`    // how to fix it
 	Err     error    `json:"-"`                 // the underlying error, if any
 }
@@ -67,6 +68,9 @@ func (d *Diagnostic) Error() string {
 		b.WriteString(": ")
 	}
 	b.WriteString(d.Message)
+	if d.Also != (Position{}) {
+		b.WriteString(", at " + d.Also.String())
+	}
 	if d.Hint != "" {
 		b.WriteString("; ")
 		b.WriteString(d.Hint)

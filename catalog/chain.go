@@ -1,6 +1,9 @@
 package catalog
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Heads returns the entries that no other entry replaces or skips, as they are
 // written. A valid channel has exactly one. Version ranges do not count, and an
@@ -12,8 +15,11 @@ func (ch *Channel) Heads() []string {
 
 // Heads returns the names of the entries of a channel, or of a part of one,
 // that no other entry replaces or skips, in the order given and each once.
-func Heads(entries []Entry) []string {
-	covered := Skipped(entries)
+func Heads(entries []Entry) []string { return headsBeside(entries, Skipped(entries)) }
+
+// headsBeside returns the heads of entries of which some are skipped.
+func headsBeside(entries []Entry, skipped map[string]bool) []string {
+	covered := maps.Clone(skipped)
 	for _, e := range entries {
 		if e.Replaces != "" {
 			covered[e.Replaces] = true

@@ -47,8 +47,10 @@ func Relocate(list Diagnostics, file func(path string) string) Diagnostics {
 	moved := make(Diagnostics, len(list))
 	for i, d := range list {
 		x := *d
-		if x.Pos.File != "" {
-			x.Pos.File = file(x.Pos.File)
+		for _, pos := range []*Position{&x.Pos, &x.Also} {
+			if pos.File != "" {
+				pos.File = file(pos.File)
+			}
 		}
 		moved[i] = &x
 	}

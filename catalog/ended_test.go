@@ -3,10 +3,13 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // endsAfter is a context that ends when it was asked a number of times whether it has.
@@ -14,6 +17,8 @@ type endsAfter struct {
 	context.Context
 	end  context.CancelCauseFunc
 	left atomic.Int64
+	once sync.Once
+	at   time.Time // when it ended
 }
 
 var errEnded = errors.New("ended by the test")
@@ -27,6 +32,7 @@ func newEndsAfter(ctx context.Context, asked int64) *endsAfter {
 
 func (c *endsAfter) Err() error {
 	if c.left.Add(-1) < 0 {
+		c.once.Do(func() { c.at = time.Now() })
 		c.end(errEnded)
 	}
 	return c.Context.Err()
@@ -57,6 +63,35 @@ func TestEndedContext(t *testing.T) {
 					t.Errorf("%s of %s went on when its context had ended: it looked %d times more", work, shape, late)
 				}
 			}
+		}
+	}
+}
+
+// BenchmarkEnded measures how long work goes on after its context has ended, at the largest of
+// the sizes, in milliseconds: the longest of seven times.
+func BenchmarkEnded(b *testing.B) {
+	for _, shape := range slices.Sorted(maps.Keys(hardCatalogs)) {
+		sizes := hardSizes[shape]
+		text := hardCatalogs[shape](sizes[len(sizes)-1])
+		before, after := openText(b, text.before), openText(b, text.after)
+		for _, work := range slices.Sorted(maps.Keys(hardWork)) {
+			b.Run(fmt.Sprintf("%s/%d %s", work, sizes[len(sizes)-1], shape), func(b *testing.B) {
+				all := newEndsAfter(b.Context(), 1<<40)
+				if err := hardWork[work](all, catalogAgain(b, before), catalogAgain(b, after), text); err != nil {
+					b.Fatal(err)
+				}
+				asked, latest := 1<<40-all.left.Load(), time.Duration(0)
+				for b.Loop() {
+					for at := range int64(7) {
+						ends := newEndsAfter(b.Context(), asked*(at+1)/8)
+						if err := hardWork[work](ends, catalogAgain(b, before), catalogAgain(b, after), text); !errors.Is(err, errEnded) {
+							b.Fatal(err)
+						}
+						latest = max(latest, time.Since(ends.at))
+					}
+				}
+				b.ReportMetric(float64(latest.Microseconds())/1000, "late-ms")
+			})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -41,18 +42,32 @@ func (f *fileIndex) unread() bool {
 // read returns a part of the file, which must be as it was when it was
 // indexed.
 func (f *fileIndex) read(offset int64, length int) ([]byte, error) {
-	file, err := f.fsys.Open(f.path)
+	file, err := f.open()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	return f.part(file, offset, length)
+}
+
+// open opens the file, which must be as it was when it was indexed.
+func (f *fileIndex) open() (fs.File, error) {
+	file, err := f.fsys.Open(f.path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() != f.size || !info.ModTime().Equal(f.modTime) {
-		return nil, f.changed("since the catalog was opened")
+	info, err := file.Stat()
+	if err == nil && (info.Size() != f.size || !info.ModTime().Equal(f.modTime)) {
+		err = f.changed("since the catalog was opened")
 	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// part reads a part of the open file.
+func (f *fileIndex) part(file fs.File, offset int64, length int) ([]byte, error) {
 	data := make([]byte, length)
 	if err := readAt(file, data, offset); err != nil {
 		return nil, fmt.Errorf("%s: reading %d bytes at %d: %w", f.path, length, offset, err)

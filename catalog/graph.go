@@ -201,7 +201,11 @@ func (g *Graph) connect(to int, linked []int) {
 			g.nodes[to].in = append(g.nodes[to].in, link{int32(from), kind})
 		}
 	}
-	stated := g.nodes[to].stated
+	stated, most := g.nodes[to].stated, 0
+	for _, s := range stated {
+		most += 1 + len(s.Skips)
+	}
+	g.nodes[to].in = make([]link, 0, most)
 	for _, s := range stated {
 		if s.Replaces != "" {
 			add(g.index[s.Replaces], EdgeReplaces)

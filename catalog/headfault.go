@@ -193,6 +193,9 @@ func (h *headSearch) forked() {
 		switch {
 		case e.Replaces == "":
 			why = e.Name + " replaces nothing"
+			if e.SkipRange != "" {
+				why += ", and its skipRange does not make it the only head"
+			}
 		case !listed:
 			why = e.Name + " replaces " + h.ch.absent(e.Replaces)
 		default:

@@ -88,11 +88,12 @@ func (g *Graph) installable(entries []Entry) []bool {
 // chainV0 returns what OLM v0 may install from a channel, from the head; nothing if the
 // entries have no single order.
 func chainV0(present []Entry) []string {
-	heads := Heads(present)
+	skipped := Skipped(present)
+	heads := headsBeside(present, skipped)
 	if len(heads) != 1 {
 		return nil
 	}
-	skipped, at := Skipped(present), make(map[string]int, len(present))
+	at := make(map[string]int, len(present))
 	for i, e := range present {
 		at[e.Name] = i
 	}

@@ -123,7 +123,9 @@ func (o *Obstacles) From(from string) *WhyNot {
 		}
 		w.accepted(o, start)
 	}
-	w.Reasons = append(w.Reasons, o.offered(source))
+	if more := o.offered(source); more != "" {
+		w.Reasons = append(w.Reasons, more)
+	}
 	if v := g.nodes[g.index[o.name]].version; !v.IsZero() && !start.version.IsZero() && v.Compare(start.version) < 0 {
 		w.Reasons = append(w.Reasons, fmt.Sprintf("%s is older than %s, and updates do not go back", o.name, source))
 	}

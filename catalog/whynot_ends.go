@@ -27,10 +27,21 @@ func (o *Obstacles) offered(source string) string {
 			break
 		}
 	}
-	if len(names) == 0 {
+	switch {
+	case len(names) == 0 && o.closed != "" && o.stated(source):
+		return "" // some entry accepts it, and is as little installed
+	case len(names) == 0:
 		return "no entry accepts " + source
 	}
 	return "updates from " + source + " lead only to " + words.First(names, most)
+}
+
+// stated reports whether an entry states an update from a bundle, whatever the rules install.
+func (o *Obstacles) stated(source string) bool {
+	for range o.g.channel.Graph(AsWritten).Successors(source) {
+		return true
+	}
+	return false
 }
 
 // end finds the entries from which nothing leads on, and which nodes lead to each of them.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog/internal/names"
 	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -77,7 +78,7 @@ func (r *reader) nearRole(src *source) string {
 // play reads what a file holds for a role. The first file with any content for
 // the role plays it.
 func (r *reader) play(ro role, f *file, src *source, v *doc.Value) {
-	if first := r.taken[ro]; first != "" && backupOf(f.name, first) {
+	if first := r.taken[ro]; first != "" && names.IsBackup(f.name, first) {
 		r.found.advice(CodeIgnoredFile, src.at(v), "", "the file is a backup of "+first+", and tools ignore it", "delete it, so that it is not in the image")
 		return
 	} else if first != "" {
@@ -104,12 +105,6 @@ func (r *reader) play(ro role, f *file, src *source, v *doc.Value) {
 		lost.unread = true
 		lost.Message += "; catalog tools silently leave out the file, and with it all its " + string(ro)
 	}
-}
-
-// backupOf reports whether a file is what an editor or a tool leaves of another one.
-func backupOf(name, of string) bool {
-	rest, ok := strings.CutPrefix(name, of)
-	return ok && slices.Contains([]string{".bak", ".backup", ".old", ".orig", ".rej", ".save", ".swp", ".tmp", "~"}, rest)
 }
 
 // ours are the annotations that the reference reads: with a wrong type in one

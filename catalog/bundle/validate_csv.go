@@ -44,7 +44,11 @@ func (c *checker) csvFields() {
 	csv, m := c.b.CSV, c.b.CSV.manifest
 	missing := func(absent bool, field, hint string, path ...any) {
 		if absent {
-			c.csvFault(CodeCSVField, "the required field "+field+" is missing", hint, path...)
+			is := "missing"
+			if v := m.src.tree.At(path...); v.Kind == '[' && len(path) > 0 {
+				is = "empty"
+			}
+			c.csvFault(CodeCSVField, "the required field "+field+" is "+is, hint, path...)
 		}
 	}
 	missing(m.APIVersion == "", "apiVersion", "write "+apiVersionCSV)

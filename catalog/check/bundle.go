@@ -53,8 +53,9 @@ func (v *validator) bundle(r *catalog.Document) {
 		return
 	case p.bundles[name] != nil:
 		v.add(CodeDuplicate, r, at("name"), bundleSubject(pkg, name),
-			"the bundle already exists, at "+p.bundles[name].doc.Start().String(), "keep one of the two, or give the other another name",
+			"the bundle already exists", "keep one of the two, or give the other another name",
 			opmStop("package %q has duplicate bundle %q", pkg, name))
+		v.repeats(p.bundles[name].doc)
 		return
 	}
 	if name != "" {

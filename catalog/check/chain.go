@@ -31,10 +31,14 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 			opmLeaf(place, "detected cycle in replaces chain of upgrade graph: %s", strings.Join(cycle, " -> ")))
 		return
 	}
+	inChain := make(map[string]bool, len(chain))
+	for _, name := range chain {
+		inChain[name] = true
+	}
 	var stranded []string
 	first := -1
 	for _, i := range ch.entries {
-		if name := ch.doc.Entries()[i].Name; !slices.Contains(chain, name) && !skipped[name] {
+		if name := ch.doc.Entries()[i].Name; !inChain[name] && !skipped[name] {
 			stranded = append(stranded, name)
 			if first < 0 {
 				first = i

@@ -43,7 +43,7 @@ entries:
 	//   its default channel "stabel" is not one of its channels
 	//   write "stable"
 	// etcd/catalog.yaml:11:3 multiple-heads
-	//   it has 2 heads, entries that no other replaces or skips: etcd.v1.0.0, etcd.v1.1.0; etcd.v1.1.0 replaces nothing
+	//   it has 2 heads, entries that no other replaces or skips: etcd.v1.0.0, etcd.v1.1.0; etcd.v1.1.0 replaces nothing, and its skipRange does not make it the only head
 	//   make etcd.v1.1.0 replace etcd.v1.0.0, or add etcd.v1.0.0 to the skips of etcd.v1.1.0
 	// etcd/catalog.yaml:12:14 skip-range
 	//   the skipRange of "etcd.v1.1.0" is not a range of versions: "1.0.0,<1.1.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH

@@ -2,10 +2,13 @@ package check
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/names"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // quiet leaves out findings that usually follow from others, so that one fault
@@ -35,6 +38,43 @@ func (v *validator) quiet() {
 	}
 	q.packages()
 	q.misplaced()
+	v.copies()
+}
+
+// copies makes one finding of those about a file that repeats documents of another one.
+func (v *validator) copies() {
+	type pair struct{ file, of string }
+	repeated := map[pair][]*finding{}
+	var order []pair
+	for i := range v.findings {
+		f := &v.findings[i]
+		if f.twin == nil || f.hidden {
+			continue
+		}
+		p := pair{f.doc.Start().File, f.twin.Start().File}
+		if p.file == p.of {
+			continue
+		}
+		if repeated[p] == nil {
+			order = append(order, p)
+		}
+		repeated[p] = append(repeated[p], f)
+	}
+	for _, p := range order {
+		list := repeated[p]
+		first := list[0]
+		backup := names.IsBackup(p.file, p.of)
+		if len(list) == 1 && !backup {
+			continue
+		}
+		if first.path, first.d.Hint = nil, "keep one of the two files: delete the other, or list it in .indexignore"; backup {
+			first.d.Hint = "delete the backup, or list it in .indexignore"
+		} else if path.Base(p.file) == path.Base(p.of) {
+			first.d.Hint = "if they are parts of two catalogs, name the directory of one of them; otherwise delete one of the files"
+		}
+		first.d.Subject, first.d.Message = "", "the file repeats "+words.Count(len(list), "document", "documents")+" of another one"
+		drop(list[1:])
+	}
 }
 
 // followers are the findings by package, and the codes by document.

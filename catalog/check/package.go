@@ -117,8 +117,9 @@ func (v *validator) checkVersions(p *packageState) {
 		if same := byVersion[b.full()]; len(same) > 1 && same[0] != b {
 			first := same[0]
 			v.add(CodeVersionConflict, b.doc, at("properties"), bundleSubject(p.name(), b.doc.Name()),
-				fmt.Sprintf("bundle %q has the same version %s, at %s", first.doc.Name(), b.full(), first.doc.Start()),
+				fmt.Sprintf("bundle %q has the same version %s", first.doc.Name(), b.full()),
 				"give one of the two another version, or remove it")
+			v.findings[len(v.findings)-1].d.Also = first.doc.Start()
 		}
 	}
 }

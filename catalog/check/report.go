@@ -190,7 +190,7 @@ func WriteSARIF(w io.Writer, errors, warnings catalog.Diagnostics) error {
 
 // withoutPlace returns a finding without its position.
 func withoutPlace(d *catalog.Diagnostic) string {
-	return (&catalog.Diagnostic{Subject: d.Subject, Message: d.Message, Hint: d.Hint}).Error()[len("-: "):]
+	return (&catalog.Diagnostic{Subject: d.Subject, Message: d.Message, Also: d.Also, Hint: d.Hint}).Error()[len("-: "):]
 }
 
 func locations(d *catalog.Diagnostic) []sarifLocation {

@@ -61,7 +61,8 @@ type finding struct {
 	doc  *catalog.Document
 	path []any // names and indexes that lead to the place in doc
 	opm  []opmNote
-	fix  *Fix // nil unless the hint leaves no choice
+	fix  *Fix              // nil unless the hint leaves no choice
+	twin *catalog.Document // of a document that exists already the first one
 
 	hidden bool // it follows from another one
 }
@@ -72,6 +73,12 @@ func (v *validator) add(code catalog.Code, at *catalog.Document, path []any, sub
 		d:   &catalog.Diagnostic{Pos: at.Start(), Code: code, Subject: subject, Message: message, Hint: hint},
 		pkg: at.Package(), doc: at, path: path, opm: opm,
 	})
+}
+
+// repeats records which document the last finding says exists already.
+func (v *validator) repeats(first *catalog.Document) {
+	f := &v.findings[len(v.findings)-1]
+	f.twin, f.d.Also = first, first.Start()
 }
 
 // onlyOPM records opm's message about a fault that we report in another way.
@@ -211,8 +218,9 @@ func (v *validator) addPackages() {
 		}
 		if first := v.packages[name]; first != nil {
 			v.add(CodeDuplicate, r, at("name"), packageSubject(name),
-				"the package already exists, at "+first.doc.Start().String(), "merge the two documents into one",
+				"the package already exists", "merge the two documents into one",
 				opmStop("duplicate package %q", name))
+			v.repeats(first.doc)
 			continue
 		}
 		if why, hint := names.Label(name); why != "" {
@@ -278,8 +286,9 @@ func (v *validator) addChannels() {
 		}
 		if first := p.channel(name); first != nil {
 			v.add(CodeDuplicate, r, at("name"), channelSubject(pkg, name),
-				"the channel already exists, at "+first.doc.Start().String(), "merge the two documents into one",
+				"the channel already exists", "merge the two documents into one",
 				opmStop("package %q has duplicate channel %q", pkg, name))
+			v.repeats(first.doc)
 			continue
 		}
 		v.channelName(r)

@@ -343,7 +343,12 @@ type updates []update
 type update struct{ from, to, field string }
 
 // updatesTo returns the updates that entries of one name state.
-func updatesTo(entries []catalog.Entry) (list updates) {
+func updatesTo(entries []catalog.Entry) updates {
+	most := 0
+	for _, e := range entries {
+		most += 2 + len(e.Skips)
+	}
+	list := make(updates, 0, most)
 	for _, e := range entries {
 		if e.Replaces != "" {
 			list = append(list, update{e.Replaces, e.Name, "replaces"})
@@ -406,11 +411,12 @@ func changes(old, now map[string]bool) (added, removed []string) {
 }
 
 func (d *PackageDiff) diffBundles(ctx context.Context, a, b *catalog.Package) error {
-	return pairs(ctx, bundles(a), bundles(b), func(name string, x, y *catalog.Bundle) error {
+	var r Reader
+	err := pairs(ctx, bundles(a), bundles(b), func(name string, x, y *catalog.Bundle) error {
 		c := BundleDiff{Name: name, Added: x == nil, Removed: y == nil}
 		if x != nil && y != nil {
 			var err error
-			if c.Fields, err = Fields(x.Document(), y.Document()); err != nil || len(c.Fields) == 0 {
+			if c.Fields, err = r.Fields(x.Document(), y.Document()); err != nil || len(c.Fields) == 0 {
 				return err
 			}
 			if x.Version() != y.Version() {
@@ -426,6 +432,7 @@ func (d *PackageDiff) diffBundles(ctx context.Context, a, b *catalog.Package) er
 		d.Bundles = append(d.Bundles, c)
 		return nil
 	})
+	return cmp.Or(err, r.Close())
 }
 
 func apiSet(b *catalog.Bundle) map[string]bool {

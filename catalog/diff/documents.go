@@ -16,7 +16,21 @@ import (
 // entries, properties and related images does not matter. It reads both
 // documents.
 func Fields(a, b *catalog.Document) ([]string, error) {
-	if same, err := sameText(a, b); same || err != nil {
+	var r Reader
+	names, err := r.Fields(a, b)
+	return names, cmp.Or(err, r.Close())
+}
+
+// Reader reads pairs of documents one after the other, and keeps the files of both sides open in
+// between. It must not be used by several goroutines at once, and must be closed.
+type Reader struct{ old, now catalog.Texts }
+
+// Close closes the files that are open.
+func (r *Reader) Close() error { return cmp.Or(r.old.Close(), r.now.Close()) }
+
+// Fields is the function [Fields]: the first document is of one side, the second of the other.
+func (r *Reader) Fields(a, b *catalog.Document) ([]string, error) {
+	if same, err := r.Same(a, b); same || err != nil {
 		return nil, err
 	}
 	before, err := a.JSON()
@@ -43,17 +57,17 @@ func Fields(a, b *catalog.Document) ([]string, error) {
 	return names, nil
 }
 
-// sameText reports whether two documents are the same text of the same format, as most are: then
+// Same reports whether two documents are the same text of the same format, as most are: then
 // neither has to be parsed.
-func sameText(a, b *catalog.Document) (bool, error) {
+func (r *Reader) Same(a, b *catalog.Document) (bool, error) {
 	if a.Size() != b.Size() || a.IsYAML() != b.IsYAML() {
 		return false, nil
 	}
-	old, err := a.Raw()
+	old, err := r.old.Raw(a)
 	if err != nil {
 		return false, err
 	}
-	now, err := b.Raw()
+	now, err := r.now.Raw(b)
 	return bytes.Equal(old, now), err
 }
 

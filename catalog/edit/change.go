@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -302,6 +303,15 @@ func (k *change) removeDocument(d *catalog.Document) error {
 	case start == 0 && bytes.HasPrefix(text[end:], []byte("\n")):
 		end++
 	}
+	for _, r := range k.made { // what separates two documents goes once
+		switch to := r.Offset + len(r.Old); {
+		case r.Path != d.Start().File || r.Offset >= end || to <= start:
+		case r.Offset <= start:
+			start = to
+		default:
+			end = r.Offset
+		}
+	}
 	if k.removed == nil {
 		k.removed = map[*catalog.Document]bool{}
 	}
@@ -326,7 +336,7 @@ func (k *change) patch(ctx context.Context) (*Patch, error) {
 		return nil, err
 	}
 	for _, d := range report.Findings() {
-		if !k.e.before[complaint(d)] {
+		if !k.e.before[about(d)] {
 			return nil, fmt.Errorf("catalog: the edit would make the catalog invalid: %w", d)
 		}
 	}
@@ -337,6 +347,11 @@ var errUnchanged = errors.New("catalog: the edit changes nothing: the catalog is
 
 // lossless reports an error if the edit changed something else.
 func (k *change) lossless(now *catalog.Catalog) error {
+	var r diff.Reader
+	return cmp.Or(k.losesNothing(&r, now), r.Close())
+}
+
+func (k *change) losesNothing(r *diff.Reader, now *catalog.Catalog) error {
 	after := slices.Collect(now.Documents())
 	i, added := 0, 0
 	for d := range k.e.c.Documents() {
@@ -354,7 +369,7 @@ func (k *change) lossless(now *catalog.Catalog) error {
 		if i == len(after) {
 			return fmt.Errorf("catalog: %s cannot be edited without losing %s", d.Start(), d.Subject())
 		}
-		if err := k.same(d, after[i]); err != nil {
+		if err := k.same(r, d, after[i]); err != nil {
 			return err
 		}
 		i++
@@ -367,18 +382,13 @@ func (k *change) lossless(now *catalog.Catalog) error {
 
 // same reports an error if the edit changed something else in a document, or its
 // entries are not what they should be.
-func (k *change) same(d, now *catalog.Document) error {
-	if k.touched[d] == nil && d.Size() == now.Size() {
-		before, err := d.Raw()
-		if err != nil {
-			return err
-		}
-		after, err := now.Raw()
-		if err != nil || bytes.Equal(before, after) {
+func (k *change) same(r *diff.Reader, d, now *catalog.Document) error {
+	if k.touched[d] == nil {
+		if same, err := r.Same(d, now); err != nil || same {
 			return err
 		}
 	}
-	fields, err := diff.Fields(d, now)
+	fields, err := r.Fields(d, now)
 	if err != nil {
 		return err
 	}

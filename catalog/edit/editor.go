@@ -41,9 +41,18 @@ func Open(ctx context.Context, fsys fs.FS) (*Editor, error) {
 	}
 	e := &Editor{fsys: fsys, c: c, report: report, before: map[string]bool{}}
 	for _, d := range append(report.Findings(), report.Hidden()...) {
-		e.before[complaint(d)] = true
+		e.before[about(d)] = true
 	}
 	return e, nil
+}
+
+// about identifies a fault: of those that a channel has once, an edit may change how it is told.
+func about(d *catalog.Diagnostic) string {
+	switch d.Code {
+	case check.CodeNoHead, check.CodeMultipleHeads, check.CodeReplacesCycle, check.CodeStrandedBundle:
+		return string(d.Code) + "\x00" + d.Subject
+	}
+	return complaint(d)
 }
 
 // complaint identifies a finding when lines have moved.

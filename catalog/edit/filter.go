@@ -191,6 +191,9 @@ func meant(c *catalog.Catalog, name string) string {
 	if nearest := words.Nearest(name, names); nearest != "" {
 		return "; did you mean " + strconv.Quote(nearest) + "?"
 	}
+	if len(names) == 0 {
+		return "; it has no package"
+	}
 	return "; it has " + words.List(names, "and", 5)
 }
 

@@ -21,6 +21,12 @@ func (p *Patch) Sorted() *Patch {
 // WriteUnified writes the patch as a unified diff of the files in fsys, as
 // accepted by patch and git apply.
 func (p *Patch) WriteUnified(w io.Writer, fsys fs.FS) error {
+	return p.WriteUnifiedAs(w, fsys, func(path string) string { return path })
+}
+
+// WriteUnifiedAs is [Patch.WriteUnified] with names of files that a function makes, relative to
+// where the patch will be applied.
+func (p *Patch) WriteUnifiedAs(w io.Writer, fsys fs.FS, name func(path string) string) error {
 	var b bytes.Buffer
 	for i := 0; i < len(p.Changes); {
 		n := i + 1
@@ -31,7 +37,7 @@ func (p *Patch) WriteUnified(w io.Writer, fsys fs.FS) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "--- a/%s\n+++ b/%[1]s\n", p.Changes[i].Path)
+		fmt.Fprintf(&b, "--- a/%s\n+++ b/%[1]s\n", name(p.Changes[i].Path))
 		unified(&b, old, p.Changes[i:n])
 		i = n
 	}

@@ -40,6 +40,10 @@ type Report struct {
 	// Old are the parts of the old catalog that cannot be read, at their positions in it:
 	// whether their users are stranded is not known, so the release does not pass.
 	Old catalog.Diagnostics `json:"old,omitempty"`
+	// Unknown are packages of the old catalog of which a part of the new one may be among what
+	// cannot be read, by name: which of their users are stranded is not known. What cannot be
+	// read is among the Findings, so that the release does not pass.
+	Unknown []string `json:"unknown,omitempty"`
 	// Elsewhere counts the requirements that nothing met in the old catalog either, and
 	// that are therefore taken as met from elsewhere.
 	Elsewhere int `json:"elsewhere,omitempty"`
@@ -55,6 +59,8 @@ type Report struct {
 	// also those whom it helps only in the graph, while a requirement is missing by
 	// the rules of OLM v0.
 	Left []Left `json:"left,omitempty"`
+
+	named func(path string) string // how files of the patch are named, see Relocate; nil as they are
 }
 
 // Left is a group of users whom no edit of an entry helps, with one cause.
@@ -88,7 +94,8 @@ type Fix struct {
 	Package   string   `json:"package"`             // whose
 	Channel   string   `json:"channel"`             // of the package
 	Entry     string   `json:"entry"`               // that changes
-	Replaces  string   `json:"replaces,omitempty"`  // what it replaces again, as it did in the old catalog
+	Replaces  string   `json:"replaces,omitempty"`  // what it replaces again, as it did in the old catalog, or what is meant by Instead
+	Instead   string   `json:"instead,omitempty"`   // what it replaces now, a name that no bundle has
 	SkipRange string   `json:"skipRange,omitempty"` // the skipRange that it has again, as in the old catalog
 	Skips     []string `json:"skips,omitempty"`     // additional names that it skips
 }
@@ -96,7 +103,10 @@ type Fix struct {
 // String returns the edit in one line.
 func (f Fix) String() string {
 	var does []string
-	if f.Replaces != "" {
+	switch {
+	case f.Instead != "":
+		does = append(does, fmt.Sprintf("replaces %s instead of %s, which is no bundle", f.Replaces, f.Instead))
+	case f.Replaces != "":
 		does = append(does, "replaces "+f.Replaces+" again")
 	}
 	if f.SkipRange != "" {
@@ -110,7 +120,7 @@ func (f Fix) String() string {
 
 // add merges another fix of the entry into this one.
 func (f *Fix) add(g Fix) {
-	f.Replaces, f.SkipRange = cmp.Or(f.Replaces, g.Replaces), cmp.Or(f.SkipRange, g.SkipRange)
+	f.Replaces, f.Instead, f.SkipRange = cmp.Or(f.Replaces, g.Replaces), cmp.Or(f.Instead, g.Instead), cmp.Or(f.SkipRange, g.SkipRange)
 	f.Skips = append(f.Skips, g.Skips...)
 }
 
@@ -186,9 +196,13 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 	if r.Diff, err = base.Compare(ctx, now, nil); err != nil {
 		return nil, err
 	}
+	r.unknown(now)
 	for _, p := range r.Diff.Packages {
 		for _, g := range diff.Groups(p.Stranded) {
 			r.Findings = append(r.Findings, finding(now, p.Name, &g))
+		}
+		if slices.Contains(r.Unknown, p.Name) {
+			continue
 		}
 		if err := r.next(ctx, before, now, p.Name); err != nil {
 			return nil, err
@@ -228,6 +242,16 @@ func unread(before *catalog.Catalog) catalog.Diagnostics {
 		list = append(list, &u)
 	}
 	return list
+}
+
+// unknown leaves out who would be stranded where a part of the new catalog that cannot be read
+// may have their updates.
+func (r *Report) unknown(now *catalog.Catalog) {
+	for i := range r.Diff.Packages {
+		if p := &r.Diff.Packages[i]; !p.Added && now.MayMiss("", p.Name, "") {
+			r.Unknown, p.Stranded = append(r.Unknown, p.Name), nil
+		}
+	}
 }
 
 // users counts the users that are checked. The error is that of ctx.

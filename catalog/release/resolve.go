@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/diff"
@@ -26,7 +27,7 @@ func (r *Report) resolve(ctx context.Context, base *diff.Base, before, now *cata
 		if err != nil {
 			return err
 		}
-		if !ok || !needy {
+		if !ok || !needy || slices.Contains(r.Unknown, p.Name()) {
 			continue
 		}
 		for ch := range p.Channels() {

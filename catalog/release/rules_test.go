@@ -123,12 +123,17 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// TestNoFix: as long as a document of the new catalog cannot be read, no edit is offered.
+// TestNoFix: as long as a document of the new catalog cannot be read, who is stranded is not
+// known, and no edit is offered.
 func TestNoFix(t *testing.T) {
 	broken := text(nil, "stable: 1.1.0") + `{"schema": "olm.channel", "package": "kiln", "name": 7}` + "\n"
 	r := evaluate(t, text(nil, "stable: 1.0.0 1.1.0<1.0.0"), broken, nil)
-	if r.Passes() || r.Diff.Stranded() == 0 || r.Patch != nil || r.Fixes != nil {
-		t.Errorf("passes: %v, fixes: %v", r.Passes(), r.Fixes)
+	if r.Passes() || r.Diff.Stranded() != 0 || !slices.Equal(r.Unknown, []string{"kiln"}) || r.Patch != nil || r.Fixes != nil {
+		t.Errorf("passes: %v, unknown: %v, fixes: %v", r.Passes(), r.Unknown, r.Fixes)
+	}
+	var out strings.Builder
+	if err := r.WriteMarkdown(&out, nil); err != nil || !strings.HasPrefix(out.String(), "**Not known.** A part of the new catalog") || strings.Contains(out.String(), "What changed") {
+		t.Errorf("%v: %s", err, out.String())
 	}
 }
 

@@ -42,6 +42,13 @@ func (s *search) best(ctx context.Context) ([]Fix, error) {
 			return nil, err
 		}
 	}
+	right, some, err := s.corrected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if right != nil && some <= min(most, left) {
+		return right, nil
+	}
 	best := back
 	if back == nil || skips != nil && (left < most || left == most && len(skips) < len(back)) {
 		best = skips
@@ -55,6 +62,22 @@ func (s *search) best(ctx context.Context) ([]Fix, error) {
 		}
 	}
 	return fixes, nil
+}
+
+// corrected returns the change of an entry that replaces what is no bundle, where it is clear
+// which one is meant, and how many users are stranded then; nil if there is no such entry.
+func (s *search) corrected(ctx context.Context) ([]Fix, int, error) {
+	fault := s.ch.HeadFault(catalog.AsWritten)
+	if fault == nil || fault.Meant == "" || fault.Field != "replaces" {
+		return nil, 0, nil
+	}
+	was := s.ch.Entries()[find(s.ch, fault.Entry)].Replaces
+	fix := Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: fault.Entry, Replaces: fault.Meant, Instead: was}
+	left, err := s.left(ctx, []Fix{fix})
+	if err != nil || left >= len(s.stranded) {
+		return nil, 0, err
+	}
+	return []Fix{fix}, left, nil
 }
 
 // lost returns what each entry of the channel has lost since the old catalog.

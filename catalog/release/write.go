@@ -24,6 +24,7 @@ func (r *Report) WriteJSON(w io.Writer) error { return doc.WriteIndented(w, r) }
 func (r *Report) Relocate(old, now func(path string) string) *Report {
 	moved := *r
 	moved.Old, moved.Findings = catalog.Relocate(r.Old, old), catalog.Relocate(r.Findings, now)
+	moved.named = now
 	return &moved
 }
 
@@ -49,7 +50,11 @@ func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 	r.verdict(m)
 	if r.Patch != nil {
 		var patch bytes.Buffer
-		if err := r.Patch.WriteUnified(&patch, after); err != nil {
+		named := r.named
+		if named == nil {
+			named = func(path string) string { return path }
+		}
+		if err := r.Patch.WriteUnifiedAs(&patch, after, named); err != nil {
 			return err
 		}
 		m.text(fmt.Sprintf("\nThis edit helps users of %s:\n\n", words.Count(r.helped(), "version", "versions")))
@@ -69,7 +74,7 @@ func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 		}
 		m.items(left, "more")
 	}
-	if len(r.Old) == 0 && !r.Diff.Empty() {
+	if len(r.Old)+len(r.Unknown) == 0 && !r.Diff.Empty() {
 		var changed bytes.Buffer
 		if err := r.Diff.WriteText(&changed); err != nil {
 			return err
@@ -89,6 +94,9 @@ func (r *Report) verdict(m *markdown) {
 	case len(r.Old) > 0:
 		m.text(fmt.Sprintf("**Not known.** %s cannot be read: who would be stranded is not known. Other findings: %d, about %s.\n\n",
 			words.Count(len(r.Old), "part of the old catalog (OLD)", "parts of the old catalog (OLD)"), len(r.Findings), versions))
+	case len(r.Unknown) > 0:
+		m.text(fmt.Sprintf("**Not known.** A part of the new catalog (NEW) cannot be read: which users of %s would be stranded is not known. Findings: %d, about %s.\n\n",
+			md.Text(words.List(r.Unknown, "and", 5)), len(r.Findings), versions))
 	case r.Passes():
 		m.text(fmt.Sprintf("**Passes.** Of %s, each still leads to the head of its channel, by the rules of OLM v0 and v1.\n", versions))
 	default:

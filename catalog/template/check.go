@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -37,11 +35,10 @@ func (x *expansion) check(docs []json.RawMessage, at []*doc.Value, what string) 
 		return x.src.Position(at[line-1].Offset)
 	}
 	for _, f := range report.Findings() {
-		message := elsewhere.ReplaceAllStringFunc(f.Message, func(text string) string {
-			line, _ := strconv.Atoi(elsewhere.FindStringSubmatch(text)[1])
-			return place(line).String()
-		})
-		told := &catalog.Diagnostic{Pos: place(f.Pos.Line), Code: f.Code, Subject: f.Subject, Message: what + ": " + message, Hint: f.Hint, Err: f}
+		told := &catalog.Diagnostic{Pos: place(f.Pos.Line), Code: f.Code, Subject: f.Subject, Message: what + ": " + f.Message, Hint: f.Hint, Err: f}
+		if f.Also.Line > 0 {
+			told.Also = place(f.Also.Line)
+		}
 		x.found = append(x.found, told)
 	}
 	return report.Valid()
@@ -51,9 +48,6 @@ func (x *expansion) check(docs []json.RawMessage, at []*doc.Value, what string) 
 type oneFile []byte
 
 const oneName = "catalog.json"
-
-// elsewhere matches positions in a oneFile.
-var elsewhere = regexp.MustCompile(`\bcatalog\.json:(\d+):\d+`)
 
 // Open implements [fs.FS].
 func (o oneFile) Open(name string) (fs.File, error) {

@@ -3,6 +3,7 @@ package doc
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -228,6 +229,9 @@ func (s *scanner) array(depth int) bool {
 func (s *scanner) record(depth, keyStart, keyEnd int) int {
 	if depth > s.level {
 		return -1
+	}
+	if len(s.nodes) == cap(s.nodes) {
+		s.nodes = slices.Grow(s.nodes, max(len(s.nodes), 64)) // twice as many, however many there are
 	}
 	s.nodes = append(s.nodes, Node{KeyStart: keyStart, KeyEnd: keyEnd})
 	return len(s.nodes) - 1

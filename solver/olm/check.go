@@ -17,15 +17,10 @@ import (
 //
 // selected contains the chosen entries and the installed ones that stay.
 func (q *query) check(ctx context.Context, selected []*entry) error {
-	j := &judge{query: q, has: make(map[*entry]bool), wanted: make(map[*entry]bool), chained: make(map[*entry]bool),
-		byPackage: make(map[string][]*entry), byAPI: make(map[catalog.GVK]*entry)}
-	for _, e := range selected {
-		if j.has[e] {
-			return fmt.Errorf("%s is selected twice", e.id)
-		}
-		j.has[e] = true
+	j, err := newJudge(q, selected)
+	if err != nil {
+		return err
 	}
-	j.selected = selected
 	for _, step := range []func() error{j.installed, j.allowed, j.unique, j.served} {
 		if err := step(); err != nil {
 			return err
@@ -43,6 +38,22 @@ type judge struct {
 	chained   map[*entry]bool     // entries that their channel offers
 	byPackage map[string][]*entry // selected entries, by the package that lists them or that they name
 	byAPI     map[catalog.GVK]*entry
+	spares    func(by *entry, n *need) bool // requirements that need not be met
+	beside    func(by, other *entry) bool   // what may be beside what it excludes
+}
+
+func newJudge(q *query, selected []*entry) (*judge, error) {
+	j := &judge{query: q, selected: selected, has: make(map[*entry]bool), wanted: make(map[*entry]bool), chained: make(map[*entry]bool),
+		byPackage: make(map[string][]*entry), byAPI: make(map[catalog.GVK]*entry)}
+	for _, e := range selected {
+		if j.has[e] {
+			return nil, fmt.Errorf("%s is selected twice", e.id)
+		}
+		j.has[e] = true
+	}
+	j.spares = func(_ *entry, n *need) bool { return q.waived[n] }
+	j.beside = func(_, _ *entry) bool { return false }
+	return j, nil
 }
 
 // installed verifies that no installed operator without a subscription is
@@ -290,7 +301,7 @@ func (j *judge) needs(ctx context.Context) error {
 	meets := make(map[*entry][]*entry)
 	for _, by := range j.selected {
 		for _, n := range by.facts().needs {
-			if j.waived[n] {
+			if j.spares(by, n) {
 				continue
 			}
 			if n.banned != nil {
@@ -335,7 +346,7 @@ func (j *judge) needs(ctx context.Context) error {
 // excludes it.
 func (j *judge) excluded(ctx context.Context, by *entry, n *need) error {
 	for _, e := range j.selected {
-		if matches, err := n.banned.Match(ctx, e.facts().prepared()); err != nil || matches && e != by {
+		if matches, err := n.banned.Match(ctx, e.facts().prepared()); err != nil || matches && e != by && !j.beside(by, e) {
 			return cmp.Or(err, fmt.Errorf("%s excludes %s (%s), but both are selected", by.id, e.id, n))
 		}
 	}

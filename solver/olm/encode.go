@@ -17,6 +17,7 @@ import (
 // the candidates of each subscription, and the candidates of each requirement
 // of a reached entry. Entries that cannot be reached are never chosen.
 type encoding struct {
+	rules
 	q       *query
 	problem solver.Problem
 	vars    map[*entry]solver.Var
@@ -28,11 +29,28 @@ type encoding struct {
 	excluding []bundleNeeds
 }
 
+// rules are what a question decides about the operators that are reached: a query, or a
+// question about several Extensions.
+type rules interface {
+	// refusal returns why an operator may not be chosen at all, as text to follow its name,
+	// or "".
+	refusal(e *entry) string
+	// meeting returns what can meet a requirement of an operator, the most preferred first;
+	// false if it need not be met.
+	meeting(ctx context.Context, e *entry, n *need) ([]*entry, bool, error)
+	// exempt reports whether an operator may be beside another one that it excludes.
+	exempt(by, other *entry) bool
+}
+
+func newEncoding(q *query, r rules) *encoding {
+	return &encoding{rules: r, q: q, vars: make(map[*entry]solver.Var)}
+}
+
 // encode builds the problem. Its initial demands are, in order, the installed
 // operators that no subscription refers to, by name, and then that each
 // subscription is served.
 func (q *query) encode(ctx context.Context) (*encoding, error) {
-	n := &encoding{q: q, vars: make(map[*entry]solver.Var)}
+	n := newEncoding(q, q)
 	referenced := make(map[*entry]bool)
 	for _, s := range q.subs {
 		if s.current != nil && !(q.spare && s.invalid != "") { // an invalid subscription is left out
@@ -48,13 +66,18 @@ func (q *query) encode(ctx context.Context) (*encoding, error) {
 	for _, s := range q.subs {
 		n.subscription(s)
 	}
+	return n, n.complete(ctx)
+}
+
+// complete adds the constraints of all operators that are reached.
+func (n *encoding) complete(ctx context.Context) error {
 	for i := 0; i < len(n.reached); i++ { // grows during the loop
 		if err := n.operator(ctx, n.reached[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	n.unique()
-	return n, n.exclude(ctx)
+	return n.exclude(ctx)
 }
 
 // reach returns the variable of an entry, and ensures that its constraints will
@@ -130,25 +153,35 @@ func (n *encoding) hold(current *entry) {
 // at all, and its requirements in property order.
 func (n *encoding) operator(ctx context.Context, e *entry) error {
 	v := n.vars[e]
-	if text := n.q.refusal(e); text != "" {
+	if text := n.refusal(e); text != "" {
 		n.problem.Forbid(v, &refused{e, text})
 	}
 	for _, need := range e.facts().needs {
-		if n.q.waived[need] {
-			continue
-		}
-		if need.banned != nil {
+		if need.banned != nil && !n.q.waived[need] {
 			n.excluding = append(n.excluding, bundleNeeds{by: e, need: need})
 			continue
 		}
-		candidates, err := n.q.candidatesFor(ctx, e, need)
+		candidates, counts, err := n.meeting(ctx, e, need)
 		if err != nil {
 			return err
+		}
+		if !counts {
+			continue
 		}
 		n.problem.Depend(v, n.reachAll(candidates), &bundleNeeds{e, need, candidates})
 	}
 	return nil
 }
+
+func (q *query) meeting(ctx context.Context, e *entry, n *need) ([]*entry, bool, error) {
+	if q.waived[n] {
+		return nil, false, nil
+	}
+	all, err := q.candidatesFor(ctx, e, n)
+	return all, true, err
+}
+
+func (q *query) exempt(_, _ *entry) bool { return false }
 
 // refusal returns why an operator may not be chosen at all, as text to follow
 // its name, or "". An installed operator with a malformed requirement is
@@ -293,7 +326,7 @@ func (n *encoding) exclude(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if matches && e != x.by {
+			if matches && e != x.by && !n.exempt(x.by, e) {
 				n.problem.Exclude(n.vars[x.by], n.vars[e], &exclusion{x.by, x.need, e})
 			}
 		}

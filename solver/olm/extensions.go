@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
@@ -67,52 +66,49 @@ func (r *Resolver) ResolveExtensions(ctx context.Context, xs []*Extension, depen
 }
 
 func (r *Resolver) resolveExtensions(ctx context.Context, xs []*Extension, dependencies bool) (*ExtensionSet, error) {
-	t := &together{r: r, xs: xs, dependencies: dependencies, out: &ExtensionSet{Choices: make([]ExtensionAnswer, len(xs))}}
+	t := &together{r: r, xs: xs, dependencies: dependencies, known: map[*entry]*bundleMember{}, out: &ExtensionSet{Choices: make([]ExtensionAnswer, len(xs))}}
 	t.gather()
-	p, err := t.encode(ctx)
+	n, wants, err := t.encode(ctx)
 	if err != nil {
 		return nil, err
 	}
 	best := solver.Criterion{Name: "extensions that are not served"}
 	for i := range xs {
 		if t.out.Choices[i].Err == nil {
-			best.Terms = append(best.Terms, solver.Term{Lit: p.wants[i].No(), Weight: 1})
+			best.Terms = append(best.Terms, solver.Term{Lit: wants[i].No(), Weight: 1})
 		}
 	}
-	o, err := solver.Minimize(ctx, p.Problem, []solver.Criterion{best}, r.opts.Solver)
+	o, err := solver.Minimize(ctx, &n.problem, []solver.Criterion{best}, r.opts.Solver)
 	if err != nil {
 		return nil, err
 	}
-	return t.out, t.read(ctx, p, o.Solution)
+	selected := n.selection(o.Solution)
+	if err := t.check(ctx, selected); err != nil {
+		return nil, fmt.Errorf("the answer found is wrong, and was not returned: %w", err)
+	}
+	return t.out, t.read(ctx, selected)
 }
 
-// together is one question about several Extensions.
+// together is one question about several Extensions: the rules of an encoding, whose
+// subscriptions they are.
 type together struct {
 	r            *Resolver
 	xs           []*Extension
 	queries      []*extensionQuery
 	dependencies bool
 	members      []*bundleMember // of the Extensions, each list the best first; then dependencies
+	known        map[*entry]*bundleMember
 	out          *ExtensionSet
 }
 
 // bundleMember is a bundle that may be part of the answer.
 type bundleMember struct {
-	*operator
+	*entry
 	contender *contender
-	of        int  // the index of the Extension; -1 for a dependency
-	stays     bool // it is installed, and stays
-	v         solver.Var
+	of        int // the index of the Extension; -1 for a dependency
 }
 
-func (m *bundleMember) String() string {
-	if m.stays {
-		return m.contender.Name + ", which is installed"
-	}
-	return m.contender.Name
-}
-
-// gather collects the bundles that each Extension may get.
+// gather collects the bundles that each Extension may get, and what it has installed.
 func (t *together) gather() {
 	for i, x := range t.xs {
 		q, all, err := t.r.contenders(x)
@@ -130,11 +126,11 @@ func (t *together) gather() {
 			list := slices.Concat(all...)
 			sortContenders(list)
 			for _, c := range list {
-				t.add(&bundleMember{contender: c, of: i})
+				t.add(c, i, &entry{id: fmt.Sprintf("%s/%s of extension %d", c.Source, c.Name, i+1), source: t.source(c.Source)})
 			}
 		}
-		if x.Installed != nil {
-			t.stay(i)
+		if c := t.installed(x); c != nil {
+			t.add(c, i, &entry{id: fmt.Sprintf("installed %s of extension %d", c.Name, i+1)})
 		}
 	}
 }
@@ -151,139 +147,108 @@ func sortContenders(list []*contender) {
 	})
 }
 
-func (t *together) add(m *bundleMember) *bundleMember {
-	m.operator = &operator{bundle: m.contender.Bundle, needs: t.r.needs}
-	t.members = append(t.members, m)
+// add adds a member; an entry without an operator gets that of the bundle.
+func (t *together) add(c *contender, of int, e *entry) *bundleMember {
+	if e.operator == nil {
+		e.operator, e.name, e.pkg, e.rank = &operator{bundle: c.Bundle, needs: t.r.needs}, c.Name, c.Package, -1
+	}
+	m := &bundleMember{entry: e, contender: c, of: of}
+	t.members, t.known[e] = append(t.members, m), m
 	return m
 }
 
-// stay adds the installed bundle of an Extension, if a catalog has it.
-func (t *together) stay(i int) {
-	x := t.xs[i]
+// installed returns the bundle that an Extension has installed, if a catalog has it.
+func (t *together) installed(x *Extension) *contender {
+	if x.Installed == nil {
+		return nil
+	}
 	for _, s := range t.r.sources {
 		if s.Err != nil || s.Disabled {
 			continue
 		}
 		if p, ok := s.Catalog.Package(x.Package); ok {
 			if b, ok := p.Bundle(x.Installed.Name); ok {
-				c := &contender{Candidate: Candidate{Package: x.Package, Name: b.Name(), Version: b.Version(), Source: s.SourceKey, Bundle: b}}
-				t.add(&bundleMember{contender: c, of: i, stays: true})
-				return
+				return &contender{Candidate: Candidate{Package: x.Package, Name: b.Name(), Version: b.Version(), Source: s.SourceKey, Bundle: b}}
 			}
 		}
 	}
+	return nil
 }
 
-// encoded is the question as a solver problem.
-type encoded struct {
-	*solver.Problem
-	wants []solver.Var // that an Extension is served
+func (t *together) source(key SourceKey) *source {
+	return t.r.sources[slices.IndexFunc(t.r.sources, func(s *source) bool { return s.SourceKey == key })]
 }
 
-// encode builds the solver problem.
-func (t *together) encode(ctx context.Context) (*encoded, error) {
-	p := &encoded{Problem: &solver.Problem{}}
+// encode builds the solver problem, with a variable for each Extension: that it is served.
+func (t *together) encode(ctx context.Context) (*encoding, []solver.Var, error) {
+	n := newEncoding(&query{Resolver: t.r}, t)
+	p := &n.problem
+	wants := make([]solver.Var, len(t.xs))
 	for i, x := range t.xs {
-		p.wants = append(p.wants, p.Var(fmt.Sprintf("extension %d for package %s", i+1, x.Package)))
+		wants[i] = p.Var(fmt.Sprintf("extension %d for package %s", i+1, x.Package))
 		// The first ones first, each if possible.
-		p.Any([]solver.Lit{p.wants[i].Yes(), p.Var(fmt.Sprintf("not extension %d", i+1)).Yes()}, nil)
+		p.Any([]solver.Lit{wants[i].Yes(), p.Var(fmt.Sprintf("not extension %d", i+1)).Yes()}, nil)
 	}
-	for n, m := range t.members {
-		m.v = p.Var(fmt.Sprintf("%s of %s (%d)", m, m.contender.Source, n))
+	candidates := make([][]solver.Var, len(t.xs))
+	for _, m := range t.members {
+		switch v := n.reach(m.entry); {
+		case m.of < 0:
+		case m.isInstalled():
+			p.Any([]solver.Lit{wants[m.of].Yes(), v.Yes()}, solver.Text(m.name+" is installed, and stays if nothing takes its place"))
+		default:
+			candidates[m.of] = append(candidates[m.of], v)
+		}
 	}
 	for i, x := range t.xs {
-		var candidates []solver.Var
-		for _, m := range t.members {
-			switch {
-			case m.of != i:
-			case m.stays:
-				p.Any([]solver.Lit{p.wants[i].Yes(), m.v.Yes()}, solver.Text(m.contender.Name+" is installed, and stays if nothing takes its place"))
-			default:
-				candidates = append(candidates, m.v)
-			}
-		}
 		if t.out.Choices[i].Err != nil {
-			p.Forbid(p.wants[i], solver.Text("nothing can be chosen for package "+x.Package))
+			p.Forbid(wants[i], solver.Text("nothing can be chosen for package "+x.Package))
 			continue
 		}
-		p.Depend(p.wants[i], candidates, solver.Text("an extension asks for package "+x.Package))
+		p.Depend(wants[i], candidates[i], solver.Text("an extension asks for package "+x.Package))
 	}
-	for n := 0; n < len(t.members); n++ { // dependencies are added on the way
-		if err := t.requirements(ctx, p, t.members[n]); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.exclude(ctx, p); err != nil {
-		return nil, err
-	}
-	t.unique(p)
-	return p, ctx.Err()
+	return n, wants, cmp.Or(n.complete(ctx), ctx.Err())
 }
 
-// exclude adds the constraints on bundles that exclude each other. Installed
-// bundles that stay are exempt from each other.
-func (t *together) exclude(ctx context.Context, p *encoded) error {
-	for _, m := range t.members {
-		for _, n := range m.facts().needs {
-			if n.banned == nil {
-				continue
-			}
-			for _, o := range t.members {
-				matches, err := n.banned.Match(ctx, o.facts().prepared())
-				if err != nil {
-					return err
-				}
-				if matches && o != m && !(m.stays && o.stays) {
-					p.Exclude(m.v, o.v, solver.Text(fmt.Sprintf("%s does not go with %s", m, o)))
-				}
-			}
-		}
+// refusal implements rules: what is malformed may only stay.
+func (t *together) refusal(e *entry) string {
+	if problem := e.facts().problem; problem != nil && !e.isInstalled() {
+		return "cannot be used: " + problem.Error()
 	}
-	return ctx.Err()
+	return ""
 }
 
-// requirements adds the requirements of a bundle. Of an installed bundle that
-// stays, only those count that something installed meets.
-func (t *together) requirements(ctx context.Context, p *encoded, m *bundleMember) error {
-	f := m.facts()
-	if f.problem != nil && !m.stays {
-		p.Forbid(m.v, solver.Text(m.contender.Name+" cannot be used: "+f.problem.Error()))
+// exempt implements rules: what stays was beside the other before.
+func (t *together) exempt(by, other *entry) bool { return by.isInstalled() && other.isInstalled() }
+
+// meeting implements rules. Of an installed bundle that stays, only those requirements count
+// that something installed meets.
+func (t *together) meeting(ctx context.Context, e *entry, n *need) (by []*entry, counts bool, err error) {
+	met := false
+	for _, o := range t.members {
+		ok, err := n.metBy(ctx, o.pkg, o.facts())
+		if ctx.Err() != nil {
+			return nil, false, err
+		}
+		if ok && o.of >= 0 {
+			by = append(by, o.entry)
+			met = met || o.isInstalled()
+		}
 	}
-	for _, n := range f.needs {
-		if n.banned != nil {
-			continue // see exclude
-		}
-		var by []solver.Var
-		met := false
-		for _, o := range t.members {
-			ok, err := n.metBy(ctx, o.contender.Package, o.facts())
-			if ctx.Err() != nil {
-				return err
-			}
-			if ok && o.of >= 0 {
-				by = append(by, o.v)
-				met = met || o.stays
-			}
-		}
-		if m.stays && !met {
-			continue
-		}
-		if t.dependencies && !m.stays {
-			more, err := t.outside(ctx, p, m, n)
-			if err != nil {
-				return err
-			}
-			by = append(by, more...)
-		}
-		p.Depend(m.v, by, solver.Text(fmt.Sprintf("%s requires %s", m, n)))
+	if e.isInstalled() {
+		return by, met, nil
 	}
-	return ctx.Err()
+	if !t.dependencies {
+		return by, true, nil
+	}
+	more, err := t.outside(ctx, t.known[e], n)
+	return append(by, more...), true, err
 }
 
 // outside returns the bundles that meet a requirement and are of a package that
 // no Extension requests, the best first.
-func (t *together) outside(ctx context.Context, p *encoded, m *bundleMember, n *need) ([]solver.Var, error) {
+func (t *together) outside(ctx context.Context, m *bundleMember, n *need) ([]*entry, error) {
 	var list []*contender
+	entries := map[*contender]*entry{}
 	for _, s := range t.r.sources {
 		if s.Disabled || s.Err != nil || m.of >= 0 && t.xs[m.of].Catalogs != nil && !t.xs[m.of].Catalogs(&s.Source) {
 			continue
@@ -299,68 +264,38 @@ func (t *together) outside(ctx context.Context, p *encoded, m *bundleMember, n *
 				continue
 			}
 			rel, _ := parseRelease(e.bundle.Version(), nil)
-			list = append(list, &contender{Candidate: Candidate{Package: e.pkg, Name: e.name, Version: e.bundle.Version(), Source: s.SourceKey, Bundle: e.bundle}, release: rel, priority: s.Priority, deprecated: e.facts().deprecated})
+			c := &contender{Candidate: Candidate{Package: e.pkg, Name: e.name, Version: e.bundle.Version(), Source: s.SourceKey, Bundle: e.bundle}, release: rel, priority: s.Priority, deprecated: e.facts().deprecated}
+			list, entries[c] = append(list, c), e
 		}
 	}
 	sortContenders(list)
-	var by []solver.Var
+	var by []*entry
 	for _, c := range list {
-		at := slices.IndexFunc(t.members, func(o *bundleMember) bool {
-			return o.of < 0 && o.contender.Name == c.Name && o.contender.Source == c.Source
-		})
+		at := slices.IndexFunc(t.members, func(o *bundleMember) bool { return o.of < 0 && o.name == c.Name && o.contender.Source == c.Source })
 		if at < 0 {
 			at = len(t.members)
-			o := t.add(&bundleMember{contender: c, of: -1})
-			o.v = p.Var(fmt.Sprintf("%s of %s (%d)", o, c.Source, at))
+			t.add(c, -1, entries[c])
 		}
-		by = append(by, t.members[at].v)
+		by = append(by, t.members[at].entry)
 	}
 	return by, nil
 }
 
-// unique adds the constraints that there is at most one bundle of a package and
-// one provider of an API.
-func (t *together) unique(p *encoded) {
-	packages, apis := map[string][]solver.Var{}, map[catalog.GVK][]solver.Var{}
-	for _, m := range t.members {
-		packages[m.contender.Package] = append(packages[m.contender.Package], m.v)
-		for _, g := range m.facts().gvks {
-			apis[g] = append(apis[g], m.v)
-		}
-	}
-	for _, name := range sortedKeys(packages, strings.Compare) {
-		p.Limit(1, packages[name], solver.Text("there can be only one bundle of package "+name))
-	}
-	for _, g := range sortedKeys(apis, compareGVK) {
-		p.Limit(1, apis[g], solver.Text("there can be only one provider of "+gvkText(g)))
-	}
-}
-
-// read takes the answers from a solution, and finds the reason for each
+// read takes the answers from a selection, and finds the reason for each
 // Extension that is not served.
-func (t *together) read(ctx context.Context, p *encoded, s *solver.Solution) error {
-	var selected []*bundleMember
-	for _, m := range t.members {
-		if s.Has(m.v) {
-			selected = append(selected, m)
-		}
-	}
-	if err := t.check(ctx, selected); err != nil {
-		return err
-	}
-	for _, m := range t.members {
-		switch {
-		case !s.Has(m.v) || m.stays:
+func (t *together) read(ctx context.Context, selected []*entry) error {
+	for _, e := range selected {
+		switch m := t.known[e]; {
 		case m.of < 0:
 			t.out.Dependencies = append(t.out.Dependencies, m.contender.Candidate)
-		default:
+		case !e.isInstalled():
 			t.out.Choices[m.of].Choice = t.queries[m.of].choice(m.contender)
 		}
 	}
 	slices.SortFunc(t.out.Dependencies, func(a, b Candidate) int { return strings.Compare(a.Package, b.Package) })
 	for i, x := range t.xs {
 		if a := &t.out.Choices[i]; a.Choice == nil && a.Err == nil {
-			text, err := t.why(ctx, p, s, i)
+			text, err := t.why(ctx, i)
 			if err != nil {
 				return err
 			}
@@ -371,17 +306,17 @@ func (t *together) read(ctx context.Context, p *encoded, s *solver.Solution) err
 }
 
 // why returns why an Extension cannot be served together with those that are.
-func (t *together) why(ctx context.Context, before *encoded, s *solver.Solution, i int) (string, error) {
-	p, err := t.encode(ctx)
+func (t *together) why(ctx context.Context, i int) (string, error) {
+	n, wants, err := t.encode(ctx)
 	if err != nil {
 		return "", err
 	}
 	for j := range t.xs {
-		if j == i || s.Has(before.wants[j]) {
-			p.Require(p.wants[j], solver.Text("an extension asks for package "+t.xs[j].Package))
+		if j == i || t.out.Choices[j].Choice != nil {
+			n.problem.Require(wants[j], solver.Text("an extension asks for package "+t.xs[j].Package))
 		}
 	}
-	_, err = solver.Solve(ctx, p.Problem, t.r.opts.Solver)
+	_, err = solver.Solve(ctx, &n.problem, t.r.opts.Solver)
 	var unsat *solver.UnsatError
 	if !errors.As(err, &unsat) {
 		return "", err

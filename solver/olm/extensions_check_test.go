@@ -34,47 +34,50 @@ func TestCheckTogether(t *testing.T) {
 	}
 	x := &Extension{Package: "a", AllowRequirements: true}
 	y := &Extension{Package: "c", AllowRequirements: true, Installed: &InstalledBundle{Name: "c.v1", Version: "1.0.0"}}
-	joint := &together{r: r, xs: []*Extension{x, y}, dependencies: true, out: &ExtensionSet{Choices: make([]ExtensionAnswer, 2)}}
+	joint := &together{r: r, xs: []*Extension{x, y}, dependencies: true, known: map[*entry]*bundleMember{}, out: &ExtensionSet{Choices: make([]ExtensionAnswer, 2)}}
 	joint.gather()
-	if _, err := joint.encode(t.Context()); err != nil {
+	if _, _, err := joint.encode(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	member := func(name string, stays bool) *bundleMember {
-		at := slices.IndexFunc(joint.members, func(m *bundleMember) bool { return m.contender.Name == name && m.stays == stays })
+	member := func(name string, stays bool) *entry {
+		at := slices.IndexFunc(joint.members, func(m *bundleMember) bool { return m.name == name && m.isInstalled() == stays })
 		if at < 0 {
 			t.Fatalf("%s is not among the members", name)
 		}
-		return joint.members[at]
+		return joint.members[at].entry
 	}
 	a, b, c, stays := member("a.v1", false), member("b.v1", false), member("c.v1", false), member("c.v1", true)
 	for _, tc := range []struct {
-		selected []*bundleMember
+		selected []*entry
 		problem  string
 	}{
-		{[]*bundleMember{stays}, ""},
-		{[]*bundleMember{c}, ""},
-		{[]*bundleMember{a, c}, "a.v1 requires"},
-		{[]*bundleMember{a, b, c}, "both provide"},
-		{[]*bundleMember{c, stays}, "both for package c"},
-		{[]*bundleMember{a, b}, "was dropped"},
+		{[]*entry{stays}, ""},
+		{[]*entry{c}, ""},
+		{[]*entry{a, c}, "a.v1 of extension 1 requires"},
+		{[]*entry{a, b, c}, "both provide"},
+		{[]*entry{c, stays}, "both for package c"},
+		{[]*entry{a, b}, "was dropped"},
 		{nil, "was dropped"},
-		{[]*bundleMember{b, c}, "both provide"},
+		{[]*entry{b, c}, "both provide"},
 	} {
 		err := joint.check(context.Background(), tc.selected)
 		if (err == nil) != (tc.problem == "") || err != nil && !strings.Contains(err.Error(), tc.problem) {
 			t.Errorf("%v: %v, want %q", tc.selected, err, tc.problem)
 		}
 	}
-	alone := &together{r: r, xs: []*Extension{x}, dependencies: true, out: &ExtensionSet{Choices: make([]ExtensionAnswer, 1)}}
+	alone := &together{r: r, xs: []*Extension{x}, dependencies: true, known: map[*entry]*bundleMember{}, out: &ExtensionSet{Choices: make([]ExtensionAnswer, 1)}}
 	alone.gather()
-	if _, err := alone.encode(t.Context()); err != nil {
+	if _, _, err := alone.encode(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := alone.check(t.Context(), alone.members); err != nil {
+	var all []*entry
+	for _, m := range alone.members {
+		all = append(all, m.entry)
+	}
+	if err := alone.check(t.Context(), all); err != nil {
 		t.Error(err)
 	}
-	unwanted := alone.members[1:]
-	if err := alone.check(t.Context(), unwanted); err == nil || !strings.Contains(err.Error(), "nothing requires it") {
+	if err := alone.check(t.Context(), all[1:]); err == nil || !strings.Contains(err.Error(), "nothing wants it") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,9 @@
 package names
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Meant returns the bundle that is meant by a name that none has, because it lacks the
 // prefix of the package or the letter v before the version, or has too much of them; ""
@@ -19,4 +22,10 @@ func Meant(pkg, written string, has func(name string) bool) string {
 		}
 	}
 	return ""
+}
+
+// IsBackup reports whether a file is what an editor or a tool leaves of another one.
+func IsBackup(file, of string) bool {
+	rest, ok := strings.CutPrefix(file, of)
+	return ok && slices.Contains([]string{".bak", ".backup", ".old", ".orig", ".rej", ".save", ".swp", ".tmp", "~"}, rest)
 }

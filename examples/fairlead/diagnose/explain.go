@@ -137,6 +137,9 @@ func explained(c *args.Call, others []Kind) error {
 	}
 	all := kinds()
 	if v, known := diagnosing.Operators(s).View(what, strings.TrimPrefix(*namespace+"/"+name, "/")); known {
+		if in := diagnosing.Operators(s).Within(what, name); v == nil && *namespace == "" && len(in) > 1 {
+			return &args.UsageError{Text: fmt.Sprintf("%s is in the namespaces %s: name one with -n", object, words.List(in, "and", 5))}
+		}
 		return operator(c, v, object, *form)
 	}
 	i := slices.IndexFunc(all, func(k kind) bool { return slices.Contains(k.names, what) })

@@ -13,7 +13,7 @@ func olmKinds() []string { return explain.Kinds() }
 // operator writes what is known of an object of OLM.
 func operator(c *args.Call, v *explain.View, asked, form string) error {
 	if v == nil {
-		return fmt.Errorf("%s is not in the dump; name its namespace with -n", asked)
+		return fmt.Errorf("%s is not in the dump", asked)
 	}
 	var err error
 	if form == "json" {

@@ -28,7 +28,7 @@ func inspecting() []*args.Command {
   -n                  show these fixes without applying them
   -o github           print annotations for GitHub Actions
   -o opm              print what opm validate would print
-  -root DIR           with sarif and github: name files relative to DIR (default: the working directory)
+  -root DIR           name files relative to DIR (default: the working directory)
 A catalog without documents is an error.`,
 			Run: with(validate),
 		},

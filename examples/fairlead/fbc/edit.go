@@ -54,7 +54,7 @@ func (e *editing) make(p *edit.Patch, err error) error {
 func (c *call) apply(path string, fsys fs.FS, p *edit.Patch, show bool) error {
 	if show {
 		c.Document()
-		return p.WriteUnified(c.Stdout, fsys)
+		return p.WriteUnifiedAs(c.Stdout, fsys, c.placer("", path))
 	}
 	files, err := p.Apply(fsys)
 	if err != nil {

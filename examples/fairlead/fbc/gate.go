@@ -54,6 +54,8 @@ func releaseGate(c *call) error {
 	switch {
 	case len(r.Old) > 0:
 		return fmt.Errorf("OLD (%s) cannot be read as a whole: who would be stranded is not known; the report lists what cannot be read", before.name)
+	case len(r.Unknown) > 0:
+		return fmt.Errorf("NEW (%s) cannot be read as a whole: who would be stranded is not known; the report lists what cannot be read", after.name)
 	case !r.Passes():
 		return args.ErrFindings
 	}

@@ -117,7 +117,10 @@ func (g *gitIn) path(dir string) (string, error) {
 func (g *gitIn) tree(revision, within string) (*archive.FS, error) {
 	out, err := g.run("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
-		return nil, fmt.Errorf("there is no revision %s: %w", revision, err)
+		if shallow, _ := g.run("rev-parse", "--is-shallow-repository"); strings.TrimSpace(string(shallow)) == "true" {
+			return nil, fmt.Errorf("there is no revision %s in this clone, which is shallow: fetch the whole history first (git fetch --unshallow; fetch-depth: 0 in a workflow)", revision)
+		}
+		return nil, fmt.Errorf("there is no revision %s", revision)
 	}
 	tree := strings.TrimSpace(string(out)) + ":"
 	if within != "." {

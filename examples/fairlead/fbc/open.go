@@ -41,7 +41,7 @@ func (c *call) openSound(path string) (*catalog.Catalog, error) {
 
 // tell prints findings about a catalog beside the answer, up to a number.
 func (c *call) tell(found catalog.Diagnostics, most int, kind, path string) {
-	for i, d := range found {
+	for i, d := range catalog.Relocate(found, c.placer("", path)) {
 		if more := len(found) - i; i == most && more > 1 {
 			words.Fprintf(c.Stderr, "%sand %d more; %s lists them\n", kind, more, shell.Command("fairlead catalog validate %s", path))
 			break

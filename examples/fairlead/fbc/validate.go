@@ -10,7 +10,9 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/catalog/template"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 func validate(c *call) error {
@@ -54,6 +56,10 @@ func validate(c *call) error {
 	if valid && *format != "opm" && !holdsAny(cat) {
 		return emptyCatalog(c.Arg(0))
 	}
+	if file := onlyTemplate(cat); file != "" && valid && *format != "opm" {
+		return fmt.Errorf("catalog %s: there is no catalog in it, but a template of one, which %s expands", c.Arg(0), shell.Command("fairlead catalog template %s", c.placer("", c.Arg(0))(file)))
+	}
+	report = report.Relocate(c.placer(*root, c.Arg(0)))
 	most := 10 // warnings of a kind
 	if *all {
 		most = 0
@@ -64,9 +70,9 @@ func validate(c *call) error {
 	case "json":
 		err = report.WriteJSON(c.Stdout)
 	case "sarif":
-		err = report.Relocate(c.placer(*root, c.Arg(0))).WriteSARIF(c.Stdout)
+		err = report.WriteSARIF(c.Stdout)
 	case "github":
-		err = report.Relocate(c.placer(*root, c.Arg(0))).WriteGitHub(c.Stdout)
+		err = report.WriteGitHub(c.Stdout)
 	case "opm":
 		valid = report.OPM() == ""
 		_, err = io.WriteString(c.Stdout, report.OPM())
@@ -106,6 +112,19 @@ func holdsAny(cat *catalog.Catalog) bool {
 		return true
 	}
 	return false
+}
+
+// onlyTemplate returns the file of a template in a catalog without packages, or "".
+func onlyTemplate(cat *catalog.Catalog) string {
+	for range cat.Packages() {
+		return ""
+	}
+	for d := range cat.Others() {
+		if d.Schema() == template.SchemaBasic || d.Schema() == template.SchemaSemver {
+			return d.Start().File
+		}
+	}
+	return ""
 }
 
 // emptyCatalog is the error for a catalog without a document.

@@ -113,6 +113,9 @@ func (c *cluster) spaces(only string) ([]string, error) {
 	if only == "" {
 		return names, nil
 	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("-namespace %s: nothing has a subscription", only)
+	}
 	if !slices.Contains(names, only) {
 		return nil, fmt.Errorf("-namespace %s: it has no subscription; those that have are %s", only, strings.Join(names, ", "))
 	}

@@ -64,6 +64,9 @@ func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, 
 	for _, text := range c.held.odd {
 		words.Fprintf(stderr, "note: %s\n", text)
 	}
+	if c.adopt != "" {
+		return c.adoption(ctx, r, stdout, stderr)
+	}
 	names, err := c.held.spaces(c.clusterFlags.namespace)
 	if err != nil {
 		return 0, err
@@ -85,15 +88,15 @@ func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, 
 	if c.impact != nil {
 		return c.runImpact(ctx, r, reqs, stdout)
 	}
-	single := len(c.only) > 0 || len(c.targets) > 0 || c.whyNot != "" || c.explain || c.lock != "" || c.drawn() || c.adopt != ""
+	single := len(c.only) > 0 || len(c.targets) > 0 || c.whyNot != "" || c.explain || c.lock != "" || c.drawn()
+	if single && len(names) == 0 {
+		return 0, errors.New("there are no subscriptions")
+	}
 	if single && len(names) != 1 {
 		return 0, fmt.Errorf("there are subscriptions in namespaces %s: choose one with -namespace", strings.Join(names, ", "))
 	}
 	if single {
 		at := slices.IndexFunc(reqs, func(req *olm.Request) bool { return req.Namespace == names[0] })
-		if c.adopt != "" {
-			return c.runAdopt(ctx, r, reqs[at], stdout, stderr)
-		}
 		return c.answer(ctx, r, reqs[at], stdout, stderr)
 	}
 	text := stdout
@@ -203,6 +206,25 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		return status, printJSON(stdout, list)
 	}
 	return status, nil
+}
+
+// adoption adopts an operator in the namespace that has it, which needs no subscription for that.
+func (c *command) adoption(ctx context.Context, r *olm.Resolver, stdout, stderr io.Writer) (int, error) {
+	in, only := c.held.Within("csv", c.adopt), c.clusterFlags.namespace
+	switch {
+	case only != "":
+	case len(in) == 0:
+		return 0, fmt.Errorf("-adopt %s: there is no such ClusterServiceVersion", c.adopt)
+	case len(in) > 1:
+		return 0, fmt.Errorf("-adopt %s: it is in the namespaces %s: choose one with -namespace", c.adopt, words.List(in, "and", 5))
+	default:
+		only = in[0]
+	}
+	req, waits := c.held.request(only)
+	for _, text := range waits {
+		words.Fprintf(stderr, "%s\n", text)
+	}
+	return c.runAdopt(ctx, r, req, stdout, stderr)
 }
 
 // runAdopt prints the subscription by which an operator is adopted.

@@ -1,6 +1,7 @@
 package resolution
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,10 @@ func newPeer(global string, sources []olm.Source) (*peer, error) {
 	for i := range sources {
 		s := &sources[i]
 		key := cache.SourceKey(s.SourceKey)
+		if s.Err != nil {
+			p.sources[key] = unhealthy{s.Err}
+			continue
+		}
 		entries, err := entriesOf(s)
 		if err != nil {
 			return nil, err
@@ -48,6 +53,12 @@ func newPeer(global string, sources []olm.Source) (*peer, error) {
 	}
 	return p, nil
 }
+
+// unhealthy is a catalog that does not answer.
+type unhealthy struct{ err error }
+
+// Snapshot implements the resolver's Source.
+func (u unhealthy) Snapshot(context.Context) (*cache.Snapshot, error) { return nil, u.err }
 
 // entriesOf converts a catalog to the resolver's entries, as its registry client does,
 // except for requirements: that client states each twice, once as a property and once

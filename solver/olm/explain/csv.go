@@ -171,6 +171,9 @@ func (c *Cluster) requirements(w *Wait, csv *resource.ClusterServiceVersion) {
 
 // lacks says in which way a requirement is not met.
 func lacks(r *resource.Requirement) string {
+	if versions, ok := strings.CutPrefix(r.Message, kubeTooOld); ok {
+		return "Kubernetes is too old: minKubeVersion " + clause(versions)
+	}
 	text := strings.TrimSpace(r.Kind + " " + r.Name)
 	served := r.Message == crdNotServed && r.Version != ""
 	if r.Version != "" && r.Kind == "CustomResourceDefinition" && !served {
@@ -201,6 +204,8 @@ const (
 	crdNotServed = "CRD version not served"
 	crdAlongside = "CRD installed alongside other CSV(s): "
 	kubeTooOld   = "CSV version requirement not met: minKubeVersion "
+	othersOwn    = "Service account is owned by another ClusterServiceVersion"
+	othersOwned  = "Service account is not owned by this ClusterServiceVersion" // in older versions
 )
 
 // provide names who provides a requirement.
@@ -217,6 +222,16 @@ func (c *Cluster) provide(w *Wait, csv *resource.ClusterServiceVersion, r *resou
 	}
 	if r.Kind == "ServiceAccount" {
 		w.Owner = "whoever owns namespace " + csv.Namespace
+		switch {
+		case r.Message == othersOwn || r.Message == othersOwned:
+			w.Unblock = "remove the owner references to another CSV from the account: OLM then takes it for both; nothing deletes the account with that CSV any more"
+			w.Commands = append(w.Commands, shell.Command("kubectl patch serviceaccount -n %s %s --type json -p %s", csv.Namespace, r.Name, shell.JSON([]any{map[string]any{"op": "remove", "path": "/metadata/ownerReferences"}})))
+			return
+		case r.Status == "NotPresent":
+			w.Unblock = "create the account again: OLM does so only when it carries out an InstallPlan; role bindings that name it hold again"
+			w.Commands = append(w.Commands, shell.Command("kubectl create serviceaccount -n %s %s", csv.Namespace, r.Name))
+			return
+		}
 		w.Unblock = "give the account what it lacks; OLM does so when it carries out an InstallPlan, so a CSV that was created by hand needs it by hand"
 		w.Commands = append(w.Commands, shell.Command("kubectl get serviceaccounts,rolebindings -n %s", csv.Namespace))
 		return

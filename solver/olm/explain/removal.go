@@ -175,11 +175,14 @@ func (r *Removal) String() string {
 	for i := range r.Waits {
 		r.Waits[i].write(&b)
 	}
-	n := 0
+	n, then := 0, "in this order:"
+	if len(r.Before) > 0 {
+		then = "then, " + then
+	}
 	for _, part := range []struct {
 		head  string
 		steps []RemovalStep
-	}{{"look first:", r.Before}, {"then, in this order:", r.Steps}, {"afterwards:", r.After}, {"what stays, until somebody deletes it:", r.Stays}} {
+	}{{"look first:", r.Before}, {then, r.Steps}, {"afterwards:", r.After}, {"what stays, until somebody deletes it:", r.Stays}} {
 		if len(part.steps) == 0 {
 			continue
 		}

@@ -14,9 +14,10 @@ import (
 const (
 	ReasonResolutionFailed = "ResolutionFailed" // OLM cannot choose an operator
 	ReasonNotSatisfiable   = "ConstraintsNotSatisfiable"
-	ReasonNoPackage        = "PackageMissing"  // the subscription names none
-	ReasonNotYet           = "NotYetInstalled" // nothing prevents it
-	ReasonNotKnown         = "CauseNotKnown"   // nothing that is known says why it is not installed
+	ReasonNoPackage        = "PackageMissing"       // the subscription names none
+	ReasonNotYet           = "NotYetInstalled"      // nothing prevents it
+	ReasonNotKnown         = "CauseNotKnown"        // nothing that is known says why it is not installed
+	ReasonTerminating      = "NamespaceTerminating" // its namespace is being deleted
 )
 
 // Subscription is the view of one subscription; nil if the cluster does not have
@@ -41,6 +42,7 @@ func (c *Cluster) subscription(sub *resource.Subscription) *View {
 	} else if now := sub.Status.CurrentCSV; now != v.Installed {
 		v.Next = now
 	}
+	c.namespaceGoes(v)
 	c.goes(v, sub)
 	if sub.Spec.Package == "" {
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonNoPackage, Message: "the subscription names no package", Owner: "whoever owns the subscription",
@@ -68,7 +70,22 @@ func (c *Cluster) nothing(v *View, owner, command string) {
 			Unblock: "wait until " + owner + " installs it"}})
 	default:
 		v.add(Wait{Unknown: true, Block: fairlead.Block{Reason: ReasonNotKnown, Message: "nothing is installed, and nothing that is known says why", Owner: owner,
-			Unblock: "look at its status and events"}, Commands: []string{command}})
+			Unblock: "look at its status and events, and whether " + owner + " runs"}, Commands: []string{command}})
+	}
+}
+
+// namespaceGoes says that the namespace of an operator is being deleted: nothing can be
+// created in it any more.
+func (c *Cluster) namespaceGoes(v *View) {
+	for i := range c.Namespaces {
+		n := &c.Namespaces[i]
+		if n.Name != v.Namespace || n.DeletionTimestamp == nil {
+			continue
+		}
+		v.add(Wait{Block: fairlead.Block{Subject: "namespace " + n.Name, Reason: ReasonTerminating, Since: *n.DeletionTimestamp,
+			Message: fmt.Sprintf("namespace %s is being deleted, and nothing can be created in it any more", n.Name), Owner: "whoever deleted the namespace",
+			Unblock: "see what keeps the namespace; to install the operator again, create the namespace and the subscription anew once it is gone"},
+			Commands: []string{shell.Command("kubectl get namespace %s -o %s", n.Name, "jsonpath={.status.conditions}")}})
 	}
 }
 

@@ -64,8 +64,8 @@ func Kinds() []string {
 
 // View explains an object: its kind as in [Kinds], in any case, with or without a
 // plural "s" and API group, and its name as NAMESPACE/NAME, or NAME alone for an
-// extension. It returns nil if there is no such object; known is false if there is
-// no such kind, or the namespace is missing.
+// extension and for what only one namespace has. It returns nil if there is no such object;
+// known is false if there is no such kind.
 func (c *Cluster) View(kind, name string) (v *View, known bool) {
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
 	namespace, rest, ok := strings.Cut(name, "/")
@@ -76,10 +76,47 @@ func (c *Cluster) View(kind, name string) (v *View, known bool) {
 	switch {
 	case view != nil && ok && rest != "":
 		return view(namespace, rest), true
+	case view != nil && !ok && name != "":
+		if in := c.Within(kind, name); len(in) == 1 {
+			return view(in[0], name), true
+		}
+		return nil, true
 	case strings.TrimSuffix(kind, "s") == "clusterextension" || kind == "extension":
 		return c.Extension(name), !ok
 	}
 	return nil, false
+}
+
+// Within returns the namespaces with an object of a kind and name, sorted.
+func (c *Cluster) Within(kind, name string) (namespaces []string) {
+	add := func(o *ObjectMeta) {
+		if o.Name == name {
+			namespaces = append(namespaces, o.Namespace)
+		}
+	}
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
+	switch strings.TrimSuffix(kind, "s") {
+	case "subscription", "sub":
+		for i := range c.Subscriptions {
+			add(&c.Subscriptions[i].ObjectMeta)
+		}
+	case "csv", "clusterserviceversion":
+		for i := range c.CSVs {
+			if !c.CSVs[i].Copied() {
+				add(&c.CSVs[i].ObjectMeta)
+			}
+		}
+	case "installplan", "ip":
+		for i := range c.Plans {
+			add(&c.Plans[i].ObjectMeta)
+		}
+	case "catalogsource", "catsrc":
+		for i := range c.Catalogs {
+			add(&c.Catalogs[i].ObjectMeta)
+		}
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces)
 }
 
 // sortViews puts the blocked first, then those that wait, then the others; by

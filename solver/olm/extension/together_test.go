@@ -47,9 +47,9 @@ func TestTogether(t *testing.T) {
 		want   string
 	}{
 		{named("b"), nil, "b.v1"},
-		{named("a"), nil, "package a cannot be installed together with the other extensions:\nan extension asks for package a\na.v2 requires package b in range >=1.0.0\nTo do: create extensions for b (b.v1); then it gets a.v2"},
+		{named("a"), nil, "package a cannot be installed together with the other extensions:\nan extension asks for package a\nbundle a.v2 requires package b in range >=1.0.0\nTo do: create extensions for b (b.v1); then it gets a.v2"},
 		{named("a"), []extension.ClusterExtension{named("b"), wrong}, "a.v2"},
-		{named("z"), []extension.ClusterExtension{named("b")}, "package z cannot be installed together with the other extensions:\nan extension asks for package b\nan extension asks for package z\nthere can be only one provider of K (g/v1)"},
+		{named("z"), []extension.ClusterExtension{named("b")}, "package z cannot be installed together with the other extensions:\nan extension asks for package b\nan extension asks for package z\nthere can be only one provider of K (g/v1): c/b.v1 of extension 1, c/z.v1 of extension 2"},
 		{named("q"), []extension.ClusterExtension{named("b")}, `no bundles found for package "q"; no catalog has the package`},
 		{wrong, nil, `clusterextension wrong: spec.source.sourceType is "Image"; the only one is Catalog`},
 	} {

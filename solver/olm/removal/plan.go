@@ -1,6 +1,7 @@
 package removal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,7 +172,7 @@ func Refresh(w *World, subscription string) (*Plan, *resource.Subscription, erro
 		if !u.Failed || u.Bundle != sub.Status.CurrentCSV && u.Bundle != sub.Status.InstalledCSV {
 			continue
 		}
-		p.step(Delete, Object{Group: "batch", Kind: "Job", Namespace: u.Namespace, Name: u.Name}, "it failed to fetch bundle %s", u.Bundle)
+		p.step(Delete, Object{Group: "batch", Kind: "Job", Namespace: u.Namespace, Name: u.Name}, "it failed to fetch %s", cmp.Or(u.Bundle, "the bundle"))
 		p.step(Delete, Object{Kind: "ConfigMap", Namespace: u.Namespace, Name: u.Name}, "it holds what the failed job left")
 	}
 	p.step(Create, subscriptionObject(sub), "the operator is chosen and installed again")
