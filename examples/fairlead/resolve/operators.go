@@ -106,7 +106,7 @@ func runOperators(call *args.Call) error {
 // notKnown says what the dump lacks, and reports whether it lacks anything.
 func (c *command) notKnown(stdout, stderr io.Writer) bool {
 	to := stdout
-	if c.format != "text" {
+	if c.format != "text" || c.adopt != "" { // what is printed is for a program
 		to = stderr
 	}
 	return reading.NotKnown(to, c.held.missing)
