@@ -81,7 +81,7 @@ var lattice = map[string][]string{
 		"internal/semverx",
 	},
 	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc", "internal/markdown", "internal/semverx", "internal/words"},
-	"catalog/bundle":   {".", "catalog", "catalog/internal/regular", "internal/doc", "internal/words", "internal/semverx"},
+	"catalog/bundle":   {".", "catalog", "catalog/internal/names", "catalog/internal/regular", "internal/doc", "internal/words", "internal/semverx"},
 	"catalog/packages": {".", "catalog", "catalog/internal/csv", "internal/doc", "internal/semverx", "internal/words"},
 	"catalog/serve":    {".", "catalog", "catalog/packages"},
 	"catalog/source":   {".", "catalog", "internal/archive"},

@@ -84,7 +84,7 @@ func (c *Cluster) namespaceGoes(v *View) {
 		}
 		v.add(Wait{Block: fairlead.Block{Subject: "namespace " + n.Name, Reason: ReasonTerminating, Since: *n.DeletionTimestamp,
 			Message: fmt.Sprintf("namespace %s is being deleted, and nothing can be created in it any more", n.Name), Owner: "whoever deleted the namespace",
-			Unblock: "see what keeps the namespace; to install the operator again, create the namespace and the subscription anew once it is gone"},
+			Unblock: "see what keeps the namespace; to install the operator again, create the namespace and the subscription again once it is gone"},
 			Commands: []string{shell.Command("kubectl get namespace %s -o %s", n.Name, "jsonpath={.status.conditions}")}})
 	}
 }
