@@ -175,6 +175,11 @@ func (r *Runner) Trigger(node string) {
 	}
 }
 
+// Sweep is that of [fairlead.Runner], for nodes.
+func (r *Runner) Sweep(ctx context.Context, exists func(node string) bool) (passes int, err error) {
+	return r.nodes.Sweep(ctx, exists)
+}
+
 // Reconcile makes one pass over a node, now. It returns the decision that was
 // saved, and the joined errors of all actions that failed. AllZones is not a node:
 // for it the error is a *fairlead.FieldError.

@@ -16,7 +16,7 @@ import (
 // decide nothing, cause no request while one node is drained and stays so.
 func TestAtRest(t *testing.T) {
 	s := budget.New(t)
-	nodes := budget.Nodes(500, nil, nil)
+	nodes := budget.Nodes(budget.Size(), nil, nil)
 	nodes[1].(*corev1.Node).Name = "n1"
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, nodes...)
 	web := pod("web-1", "ReplicaSet", "web")

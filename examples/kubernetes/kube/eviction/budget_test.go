@@ -28,7 +28,7 @@ func TestAtRest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := budget.New(t)
-			nodes, now := budget.Nodes(500, nil, nil), metav1.NowMicro()
+			nodes, now := budget.Nodes(budget.Size(), nil, nil), metav1.NowMicro()
 			var pods, leases []any
 			for i := range nodes {
 				node := nodes[i].(*corev1.Node)

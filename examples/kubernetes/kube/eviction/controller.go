@@ -11,6 +11,7 @@ import (
 	engine "github.com/fairlead/fairlead/taints/eviction"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -96,6 +97,7 @@ func setupNodes(mgr ctrl.Manager, runner *engine.Runner, backend *Backend, opts 
 	b := ctrl.NewControllerManagedBy(mgr).Named("fairlead-eviction").
 		For(&corev1.Node{}, builder.WithPredicates(kube.Decisive())).
 		Watches(&corev1.Pod{}, podEvents{}, builder.WithPredicates(kube.Decisive())).
+		WatchesRawSource(kube.Swept(mgr.GetCache(), runner.Sweep, func(name string) client.Object { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} })).
 		WithOptions(kube.Options(workers))
 	if backend.Budgets {
 		b = b.Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(nodesOfNamespace(mgr.GetClient())), builder.WithPredicates(kube.Decisive()))

@@ -13,8 +13,8 @@ import (
 // TestAtRest: heartbeats of 500 nodes cause no request.
 func TestAtRest(t *testing.T) {
 	s := budget.New(t)
-	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(500, nil, nil)...)
-	s.Kind(machines.Kind, true, budget.Machines(500)...)
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(budget.Size(), nil, nil)...)
+	s.Kind(machines.Kind, true, budget.Machines(budget.Size())...)
 	s.Kind(fleet.HealthCheckKind, true, map[string]any{
 		"metadata": map[string]any{"namespace": "fleet", "name": "workers", "uid": "h"},
 		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"role": "worker"}}, "maxUnhealthy": "40%",
@@ -29,7 +29,7 @@ func TestAtRest(t *testing.T) {
 // changes.
 func TestControlPlaneAtRest(t *testing.T) {
 	s := budget.New(t)
-	nodes, all := budget.Nodes(500, nil, nil), []any{}
+	nodes, all := budget.Nodes(budget.Size(), nil, nil), []any{}
 	for _, o := range masters("large") {
 		if _, is := o.(*corev1.Node); is {
 			nodes = append(nodes, o)

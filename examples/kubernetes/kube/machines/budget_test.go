@@ -16,8 +16,8 @@ import (
 // deleted and waits for a hook.
 func TestAtRest(t *testing.T) {
 	s := budget.New(t)
-	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(500, nil, nil)...)
-	all := budget.Machines(500)
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(budget.Size(), nil, nil)...)
+	all := budget.Machines(budget.Size())
 	first := all[0].(map[string]any)
 	first["metadata"].(map[string]any)["deletionTimestamp"] = "2026-03-01T12:00:00Z"
 	first["spec"].(map[string]any)["lifecycleHooks"] = map[string]any{"preDrain": []any{map[string]any{"name": "backup", "owner": "jane"}}}

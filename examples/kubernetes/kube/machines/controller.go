@@ -128,6 +128,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		Watches(machine, handler.EnqueueRequestsFromMapFunc(enqueue.all), builder.WithPredicates(predicate.Funcs{ // its slot is free now
 			CreateFunc: never[event.CreateEvent], UpdateFunc: never[event.UpdateEvent], GenericFunc: never[event.GenericEvent],
 		})).
+		WatchesRawSource(kube.Swept(mgr.GetCache(), runner.Sweep, backend.stub)).
 		WithOptions(kube.Options(workers)).
 		Complete(&kube.Reconciler{
 			MinInterval: kube.Settle,
@@ -135,6 +136,12 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 			Report:      told.Report,
 			Pass:        func(ctx context.Context, name string) fairlead.Pass { return pass(ctx, runner, backend, name) },
 		})
+}
+
+// stub returns an empty machine with a name, as in "namespace/name".
+func (b *Backend) stub(name string) client.Object {
+	namespace, name := kube.SplitName(name)
+	return kube.Stub(b.kind(), namespace, name)
 }
 
 // check reports what is missing.

@@ -16,9 +16,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// TestAtRest: once the goal is met, changes of nodes, pods and of others' annotations cause
-// no request.
-func TestAtRest(t *testing.T) {
+// met fills a server with a cluster that meets the goal of its plan.
+func met(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
 	text, err := os.ReadFile("../../../internal/situation/testdata/beside/cluster.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -43,11 +42,20 @@ func TestAtRest(t *testing.T) {
 	goal := clusterPlan(t, engine.Goal{Release: "4.18.1"})
 	goal.SetGeneration(1)
 	objects[Kind] = []any{goal.Object}
-	s := budget.New(t)
 	for kind, all := range objects {
 		s.Kind(kind, namespaced[kind], all...)
 	}
-	s.AtRest(t, 1000, func(mgr ctrl.Manager) error {
+	return func(mgr ctrl.Manager) error {
 		return SetupWithManager(mgr, Options{Store: new(fairlead.MemStore), Graph: offers})
-	})
+	}
 }
+
+// TestAtRest: once the goal is met, changes of nodes, pods and of others' annotations cause
+// no request.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	s.AtRest(t, 1000, met(t, s))
+}
+
+// TestFaults: whatever goes wrong with the server, the plan says that its goal is met.
+func TestFaults(t *testing.T) { budget.Faults(t, met) }

@@ -12,9 +12,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// TestAtRest: heartbeats of the nodes of a control plane cause no request.
-func TestAtRest(t *testing.T) {
-	s := budget.New(t)
+// three fills a server with a control plane of three members.
+func three(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
 	var nodes, pods, all []any
 	for i := range 3 {
 		nodes, pods, all = append(nodes, host(i+1)), append(pods, etcdPod(i+1, true)), append(all, controlPlane(i+1))
@@ -22,10 +21,19 @@ func TestAtRest(t *testing.T) {
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, nodes...)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true, pods...)
 	s.Kind(machines.Kind, true, all...)
-	p := newPlane(t, 3)
-	b := *p.backend
+	b := *newPlane(t, 3).backend
 	b.Client = nil
-	s.AtRest(t, 300, func(mgr ctrl.Manager) error {
+	return func(mgr ctrl.Manager) error {
 		return quorum.SetupWithManager(mgr, quorum.Options{Backend: b, Policy: &engine.Policy{Resync: time.Hour}})
-	})
+	}
 }
+
+// TestAtRest: heartbeats of the nodes of a control plane cause no request.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	s.AtRest(t, 300, three(t, s))
+}
+
+// TestFaults: whatever goes wrong with the server, each machine of the control plane gets the hook by
+// which its member is guarded.
+func TestFaults(t *testing.T) { budget.Faults(t, three) }

@@ -15,7 +15,7 @@ import (
 // TestAtRest: heartbeats of 500 nodes cause no request.
 func TestAtRest(t *testing.T) {
 	s := budget.New(t)
-	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(500, map[string]string{"role": "worker"}, map[string]string{
+	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(budget.Size(), map[string]string{"role": "worker"}, map[string]string{
 		engine.AnnotationCurrent: "a", engine.AnnotationDesired: "a", engine.AnnotationState: engine.StateDone,
 	})...)
 	s.Kind(rollout.Kind, false, pool("worker", "a").Object)

@@ -69,6 +69,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	err = ctrl.NewControllerManagedBy(mgr).Named("fairlead-rollout").
 		For(pool).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(all), builder.WithPredicates(kube.Decisive())).
+		WatchesRawSource(kube.Swept(mgr.GetCache(), runner.Sweep, func(name string) client.Object { return kube.Stub(Kind, "", name) })).
 		WithOptions(kube.Options(1)).
 		Complete(&kube.Reconciler{
 			MinInterval: kube.Settle,

@@ -9,17 +9,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead/lifecycle"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -30,12 +29,14 @@ import (
 // Server is an API server with objects that only its own heartbeats change, and those
 // whose status a controller writes.
 type Server struct {
-	http *httptest.Server // what answers
+	http   *httptest.Server // what answers
+	faulty *faulty          // what goes wrong; nil means nothing
 
 	mu       sync.Mutex
 	kinds    map[string]*kind // by path of the list
 	revision int
 	requests []string // beside lists and watches of informers
+	removed  []string // what was removed, as often as it was
 }
 
 type kind struct {
@@ -43,6 +44,13 @@ type kind struct {
 	namespaced bool
 	objects    []*unstructured.Unstructured
 	watchers   []chan []byte
+	history    []past // for watches that begin again
+}
+
+// past is an event that was sent.
+type past struct {
+	revision int
+	data     []byte
 }
 
 // New starts a server for a test.
@@ -141,6 +149,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 	}
 	s.mu.Unlock()
+	if !informer && s.faulty.strikes(r) {
+		s.faulty.answer(w, func(w http.ResponseWriter) { s.serve(w, r, k, namespace, name, sub) })
+		return
+	}
+	s.serve(w, r, k, namespace, name, sub)
+}
+
+// serve answers a request about a kind.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, k *kind, namespace, name, sub string) {
+	query := r.URL.Query()
 	switch {
 	case k == nil:
 		refuse(w, http.StatusNotFound, "NotFound")
@@ -153,7 +171,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		s.one(w, k, namespace, name, nil)
 	case (r.Method == http.MethodPatch || r.Method == http.MethodPut) && sub == "status":
-		s.one(w, k, namespace, name, func(o map[string]any) { o["status"] = statusOf(r) })
+		part := strings.Contains(r.Header.Get("Content-Type"), "merge-patch")
+		s.one(w, k, namespace, name, func(o map[string]any) {
+			if status := statusOf(r); part {
+				merge(o, map[string]any{"status": status})
+			} else {
+				o["status"] = status
+			}
+		})
 	case r.Method == http.MethodPatch && strings.Contains(r.Header.Get("Content-Type"), "merge-patch"):
 		s.one(w, k, namespace, name, func(o map[string]any) {
 			var patch map[string]any
@@ -161,6 +186,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				merge(o, patch)
 			}
 		})
+	case r.Method == http.MethodPost && name == "":
+		s.create(w, r, k, namespace)
 	case r.Method == http.MethodDelete && name != "" || r.Method == http.MethodPost && sub == "eviction":
 		s.remove(w, k, namespace, name)
 	default:
@@ -198,6 +225,10 @@ func merge(o, patch map[string]any) {
 			delete(o, key)
 		case is && was:
 			merge(old, inner)
+		case is:
+			fresh := map[string]any{}
+			merge(fresh, inner)
+			o[key] = fresh
 		default:
 			o[key] = value
 		}
@@ -241,6 +272,31 @@ func statusOf(r *http.Request) any {
 	return nil
 }
 
+// create adds an object.
+func (s *Server) create(w http.ResponseWriter, r *http.Request, k *kind, namespace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := &unstructured.Unstructured{}
+	if json.NewDecoder(r.Body).Decode(&next.Object) != nil {
+		refuse(w, http.StatusBadRequest, "BadRequest")
+		return
+	}
+	next.SetGroupVersionKind(k.gvk)
+	next.SetNamespace(namespace)
+	if k.find(namespace, next.GetName()) >= 0 {
+		refuse(w, http.StatusConflict, "AlreadyExists")
+		return
+	}
+	s.revision++
+	next.SetUID(types.UID(fmt.Sprint("u", s.revision)))
+	next.SetResourceVersion(fmt.Sprint(s.revision))
+	k.objects = append(k.objects, next)
+	k.send("ADDED", next)
+	w.WriteHeader(http.StatusCreated)
+	data, _ := json.Marshal(next.Object)
+	_, _ = w.Write(data)
+}
+
 // remove deletes an object.
 func (s *Server) remove(w http.ResponseWriter, k *kind, namespace, name string) {
 	s.mu.Lock()
@@ -251,6 +307,7 @@ func (s *Server) remove(w http.ResponseWriter, k *kind, namespace, name string) 
 		return
 	}
 	s.revision++
+	s.removed = append(s.removed, "removed: "+k.gvk.Kind+" "+namespace+"/"+name)
 	gone := k.objects[i].DeepCopy()
 	gone.SetResourceVersion(fmt.Sprint(s.revision))
 	k.objects = slices.Delete(k.objects, i, i+1)
@@ -275,6 +332,8 @@ func (s *Server) change(k *kind, i int, next *unstructured.Unstructured) {
 // send reports an event to the watches.
 func (k *kind) send(event string, o *unstructured.Unstructured) {
 	data, _ := json.Marshal(map[string]any{"type": event, "object": o.Object})
+	revision, _ := strconv.Atoi(o.GetResourceVersion())
+	k.history = append(k.history[max(0, len(k.history)-1000):], past{revision, append(slices.Clone(data), '\n')})
 	for _, c := range k.watchers {
 		select {
 		case c <- append(data, '\n'):
@@ -285,16 +344,33 @@ func (k *kind) send(event string, o *unstructured.Unstructured) {
 
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind) {
 	c := make(chan []byte, 10_000)
+	since, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	s.mu.Lock()
+	for _, p := range k.history {
+		if p.revision > since {
+			c <- p.data
+		}
+	}
 	k.watchers = append(k.watchers, c)
 	s.mu.Unlock()
 	f := w.(http.Flusher)
 	f.Flush()
+	var over <-chan time.Time
+	after, expired := s.faulty.ends(k.gvk.Kind)
+	if after > 0 {
+		over = time.After(after)
+	}
 	for {
 		select {
 		case <-r.Context().Done():
 			return
+		case <-over:
+			if expired {
+				fmt.Fprintln(w, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}}`)
+			}
+			return
 		case data := <-c:
+			time.Sleep(s.faulty.lag())
 			if _, err := w.Write(data); err != nil {
 				return
 			}
@@ -358,31 +434,22 @@ func (s *Server) count() []string {
 	return all
 }
 
-// Nodes returns n nodes that are ready.
-func Nodes(n int, labels, annotations map[string]string) []any {
-	all := make([]any, n)
-	for i := range all {
-		name := fmt.Sprint("n", i)
-		all[i] = &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: name, UID: "u", Labels: labels, Annotations: annotations},
-			Spec:       corev1.NodeSpec{ProviderID: "cloud:///" + name},
-			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
-		}
+// Until runs what setup adds to a manager until done is true; it fails the test if that takes
+// longer than half a minute.
+func (s *Server) Until(t *testing.T, what string, setup func(ctrl.Manager) error, done func() bool) {
+	t.Helper()
+	mgr := s.manager(t)
+	if err := setup(mgr); err != nil {
+		t.Fatal(err)
 	}
-	return all
-}
-
-// Machines returns the machines of the nodes that [Nodes] returns: workers, with the finalizer.
-func Machines(n int) []any {
-	all := make([]any, n)
-	for i := range all {
-		name := fmt.Sprint("n", i)
-		all[i] = map[string]any{
-			"metadata": map[string]any{"namespace": "fleet", "name": name, "uid": "m", "labels": map[string]any{"role": "worker"}, "finalizers": []any{lifecycle.Finalizer}},
-			"spec":     map[string]any{"providerID": "cloud:///" + name}, "status": map[string]any{"nodeRef": map[string]any{"name": name}},
+	go func() { _ = mgr.Start(t.Context()) }()
+	for range 300 {
+		if done() {
+			return
 		}
+		time.Sleep(100 * time.Millisecond)
 	}
-	return all
+	t.Errorf("%s: not after half a minute", what)
 }
 
 // AtRest runs what setup adds to a manager. It fails the test if that makes requests while n

@@ -1,0 +1,29 @@
+package rollout_test
+
+import (
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	engine "github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// TestFaults: whatever goes wrong with the server, one node of a pool gets the new configuration, and
+// no more than one, and the pool says so.
+func TestFaults(t *testing.T) {
+	budget.Faults(t, func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
+		s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(3, map[string]string{"role": "worker"}, map[string]string{
+			engine.AnnotationCurrent: "a", engine.AnnotationDesired: "a", engine.AnnotationState: engine.StateDone,
+		})...)
+		s.Kind(rollout.Kind, false, pool("worker", "b").Object)
+		s.Kind(drain.Kind, false)
+		s.Kind(buildKind, false)
+		return func(mgr ctrl.Manager) error {
+			return rollout.SetupWithManager(mgr, rollout.Options{Store: new(fairlead.MemStore)})
+		}
+	})
+}
