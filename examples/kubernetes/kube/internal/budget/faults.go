@@ -144,9 +144,9 @@ func (f *faulty) lag() time.Duration {
 const still = 13 * time.Second
 
 // Faults runs what scenario sets up once without and once with each fault. It fails the test if the
-// objects in the end differ, if what cannot be undone was requested of an object that was there more
-// often, or if it takes half a minute longer. scenario fills the server, and returns what adds the
-// controller to a manager.
+// objects in the end differ, if something was removed more often, or if it takes a minute longer, the
+// longest interval at which a controller looks again. scenario fills the server, and returns what adds
+// the controller to a manager.
 func Faults(t *testing.T, scenario func(t *testing.T, s *Server) func(ctrl.Manager) error) {
 	type end struct {
 		lines []string
