@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // shortList joins up to three names, and says how many more there are.
@@ -101,6 +102,11 @@ func (w *world) budgetRemedies(n *Node) []remedy {
 	if b == nil {
 		return nil
 	}
+	if p := w.guarded(b); p != nil {
+		if do, command := drain.LetGo(p); do != "" {
+			return []remedy{w.supposed(n, Step{Do: "Pod " + p.ObjectMeta.String() + ": " + do, Command: w.program(command)})}
+		}
+	}
 	spec := fmt.Sprintf(`{"spec":{"minAvailable":null,"maxUnavailable":%d}}`, 1)
 	least := 0 // that it may require to let one go: it may require more than there are
 	if v := b.Spec.MinAvailable; v != nil && !v.Percentage() {
@@ -128,6 +134,17 @@ func (w *world) budgetRemedies(n *Node) []remedy {
 		return []remedy{scaled, lowered}
 	}
 	return []remedy{lowered}
+}
+
+// guarded returns the first pod that a budget guards, or nil.
+func (w *world) guarded(b *fairlead.PodDisruptionBudget) *fairlead.Pod {
+	x := w.indexed()
+	for _, at := range x.podsOf[x.budgetAt[objectKey{b.Namespace, b.Name}]] {
+		if p := &w.pods[at]; !p.Finished() {
+			return p
+		}
+	}
+	return nil
 }
 
 // readyRemedies: a budget all of whose pods are not ready lets them be evicted; lowering what it

@@ -116,13 +116,30 @@ var scalable = map[string]bool{"ReplicaSet": true, "StatefulSet": true, "Replica
 
 // byController says what helps if a pod's own controller has to let it go.
 func (p *PodPlan) byController() string {
-	switch kind, name, _ := strings.Cut(p.Controller, " "); kind {
-	case "VirtualMachineInstance":
-		return "it is a virtual machine, and its budget stays until that has moved: " + shell.Command("virtctl -n %s migrate %s", p.Namespace, name) + ", or shut it down; do not change the budget"
-	case "InstanceManager":
-		return "it serves volumes of Longhorn, which removes the budget itself once no volume is attached to the node: let the other pods go first, and see " + shell.Command("kubectl -n %s get volumes.longhorn.io", p.Namespace) + "; do not change the budget"
+	kind, name, _ := strings.Cut(p.Controller, " ")
+	do, command := letGo(kind, p.Namespace, name)
+	return do + ": " + command
+}
+
+// LetGo returns what helps, and a command, if a pod is guarded by a budget and its controller decides
+// itself when the pod may go, so that neither more replicas nor another budget do: a virtual machine
+// moves, storage detaches. It returns "" for pods of other controllers, and of none.
+func LetGo(p *Pod) (do, command string) {
+	c := p.ControllerOf()
+	if c == nil || scalable[c.Kind] {
+		return "", ""
 	}
-	return "its " + p.Controller + " decides when it may go, and more replicas are no choice of yours: see what that reports before you change the budget"
+	return letGo(c.Kind, p.Namespace, c.Name)
+}
+
+func letGo(kind, namespace, name string) (do, command string) {
+	switch kind {
+	case "VirtualMachineInstance":
+		return "move its virtual machine, or shut that down; do not change the budget, which KubeVirt keeps until then", shell.Command("virtctl -n %s migrate %s", namespace, name)
+	case "InstanceManager":
+		return "let the other pods go first, and do not change the budget: Longhorn removes it once no volume is attached to the node", shell.Command("kubectl -n %s get volumes.longhorn.io", namespace)
+	}
+	return "see what its " + kind + " " + name + " reports before you change the budget: that decides when the pod may go", shell.Command("kubectl -n %s describe %s %s", namespace, strings.ToLower(kind), name)
 }
 
 // blameTerminating notes why a pod that is being deleted does not end.
