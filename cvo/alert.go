@@ -54,6 +54,12 @@ func (a *Alert) kind() alertKind {
 	return alertOther
 }
 
+// Serious reports whether an alert fires and is critical, or matters to updates, and which of both.
+func (a *Alert) Serious() (matters, critical bool) {
+	k := a.kind()
+	return k != alertOther, k == alertCritical
+}
+
 // why says what an alert of a kind means for an update.
 func (a *Alert) why(k alertKind) string {
 	switch k {

@@ -25,6 +25,8 @@ type builder struct {
 	closed   []*fairlead.Node  // see shutNodes
 	podsIn   map[string][]int  // by namespace, positions of its pods; nil until needed
 	before   *Graph            // before any step; empty for a first diagnosis
+
+	prospects *Prospect // of the update that is wanted; nil if none is
 }
 
 // build asks all engines. before is the graph before any step, nil for a first diagnosis.
@@ -44,6 +46,7 @@ func build(w *world, before *Graph) *builder {
 	b.requests()
 	b.podsInTrouble()
 	b.leaders()
+	b.evictionsDue()
 	b.namespacesEnd()
 	b.claimsEnd()
 	b.claimsPend()
@@ -60,10 +63,12 @@ func build(w *world, before *Graph) *builder {
 	b.poolsWait()
 	b.operatorsWait()
 	b.updateWaits()
+	b.updateWanted()
 	b.otherSigns()
 	b.autoscalersWait()
 	b.serving()
-	b.others()
+	b.olmWaits()
+	b.alertsFire()
 	b.served()
 	b.started()
 	b.networked()

@@ -34,7 +34,7 @@ type Cause struct {
 //  3. Alike causes are one: single nodes with the same Kind, Reason, State and Alike.
 //  4. They are ordered: those that endanger data first, those that are known before open ones,
 //     then by how many nodes they free, by how many they affect, by their number of nodes, by
-//     time, and by the first ID.
+//     time (unknown ones last), and by the first ID.
 //
 // The cost is linear in the graph, times the number of causes divided by 64.
 func (g *Graph) Causes() []Cause {
@@ -100,7 +100,7 @@ func compareCauses(a, b Cause) int {
 		return 1
 	}
 	return cmp.Or(cmp.Compare(no(a.Danger), no(b.Danger)), cmp.Compare(no(b.Open), no(a.Open)), cmp.Compare(len(b.Frees), len(a.Frees)),
-		cmp.Compare(len(b.Affects), len(a.Affects)), cmp.Compare(len(b.Nodes), len(a.Nodes)), a.Since.Compare(b.Since), strings.Compare(a.Nodes[0], b.Nodes[0]))
+		cmp.Compare(len(b.Affects), len(a.Affects)), cmp.Compare(len(b.Nodes), len(a.Nodes)), cmp.Compare(no(!a.Since.IsZero()), no(!b.Since.IsZero())), a.Since.Compare(b.Since), strings.Compare(a.Nodes[0], b.Nodes[0]))
 }
 
 // components are the strongly connected components of a graph, numbered so that each waits only

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -27,17 +28,23 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	operator NAME [old] [degraded=TEXT] [unavailable=TEXT] [progressing] [since=AGO]
 //	pool NAME [old] [paused] [max=N]
 //	node NAME [pool=POOL] [old] [draining] [working] [cordoned[=AGO]] [silent=AGO] [notready=TEXT]
-//	    [degraded=TEXT] [drained] [cpu=N] [master] [taint=KEY]
+//	    [degraded=TEXT] [drained] [cpu=N] [master] [taint=KEY] [tainted=AGO]
 //	pod NAMESPACE/NAME [node=NODE] [of=KIND/NAME] [app=APP] [notready] [finished] [since=AGO] [cpu=N]
 //	    [waiting=REASON] [says=TEXT] [deleted=AGO] [finalizer=NAME]
 //	budget NAMESPACE/NAME app=APP [min=N] [max=N] [always]
 //	replicas KIND/NAMESPACE/NAME N
-//	machine NAMESPACE/NAME [node=NODE] [deleted=AGO] [failed] [created=AGO] [hook=NAME] [finalizer=NAME]
+//	machine NAMESPACE/NAME [node=NODE] [deleted=AGO] [failed] [created=AGO] [hook=NAME] [of=SET] [finalizer=NAME]
 //	sign KIND NAMESPACE/NAME TYPE REASON [says=TEXT]
 //	cronjob NAMESPACE/NAME [suspended] [ran=AGO]
 //	job NAMESPACE/NAME failed
 //	lease NAMESPACE/NAME renewed=AGO
-//	other KIND NAMESPACE/NAME SUBJECT REASON
+//	subscription NAMESPACE/NAME [catalog=NAME] [plan=NAME] [installed=NAME] [failed=REASON:TEXT]
+//	group NAMESPACE/NAME [all]
+//	catalog NAME [down] [in=NAMESPACE]
+//	installplan NAMESPACE/NAME csv=NAME [drops=CRD:VERSION]
+//	csv NAMESPACE/NAME [failed=REASON] [mode=MODE] [ago=AGO]
+//	wanted VERSION [risk=NAME] [channels=CHANNEL] [with=CHANNEL]
+//	alert NAME SEVERITY [LABEL=VALUE]...
 //	unknown pods|budgets|nodes|alerts
 //
 // Underscores in texts are spaces.
@@ -120,8 +127,32 @@ func (w *world) line(kind string, fields []string) error {
 			ns, name = "", plain[1]
 		}
 		w.signs = append(w.signs, sign{failure.Sign{Kind: plain[0], Namespace: ns, Name: name, Type: plain[2], Reason: plain[3], Message: x["says"]}, testNow.Add(-time.Hour)})
-	case "cronjob", "job", "lease", "other":
+	case "subscription", "group", "catalog", "installplan", "csv":
+		return w.testOperators(kind, plain, x)
+	case "cronjob", "job", "lease":
 		w.testApp(kind, plain, x)
+	case "wanted":
+		w.to = plain[0]
+		w.planned = &plan.Situation{
+			At: testNow, Moves: []plan.Move{{From: w.target(), To: w.to}}, Members: []plan.Member{}, Operators: []plan.Operator{}, Removed: []plan.RemovedAPI{},
+		}
+		if x.has("risk") {
+			w.planned.Moves[0].Risks = []string{x["risk"]}
+			w.planned.Risks = []plan.Risk{{Name: x["risk"], Applies: fairlead.ConditionTrue, Message: "Names are resolved late."}}
+		}
+		if x.has("channel") {
+			w.version.Spec.Channel = x["channel"]
+			w.planned.Channels = map[string][]string{w.to: {x["with"]}, w.target(): {x["channel"], x["with"]}}
+		}
+	case "alert":
+		a := cvo.Alert{Labels: map[string]string{"alertname": plain[0], "severity": plain[1]}, State: "firing", ActiveAt: testNow.Add(-time.Hour)}
+		for k, v := range x {
+			if v != "" {
+				a.Labels[k] = v
+			}
+		}
+		a.Annotations = map[string]string{"summary": "Something is wrong.", "runbook_url": "https://example.com/" + plain[0]}
+		w.alerts = append(w.alerts, a)
 	case "unknown":
 		switch plain[0] {
 		case "pods":
@@ -257,7 +288,12 @@ func (w *world) testNode(name string, x words_) {
 		n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: "node-role.kubernetes.io/master", Effect: fairlead.NoSchedule})
 	}
 	if x.has("taint") {
-		n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: x["taint"], Effect: fairlead.NoExecute})
+		t := fairlead.Taint{Key: x["taint"], Effect: fairlead.NoExecute}
+		if x.has("tainted") {
+			at := x.ago("tainted")
+			t.TimeAdded = &at
+		}
+		n.Spec.Taints = append(n.Spec.Taints, t)
 	}
 	w.nodes = append(w.nodes, n)
 }
@@ -340,6 +376,10 @@ func (w *world) testMachine(full string, x words_) {
 	if x.has("failed") {
 		m.Status.Phase = lifecycle.PhaseFailed
 	}
+	if of := x["of"]; of != "" {
+		yes := true
+		m.OwnerReferences = []fairlead.OwnerReference{{Kind: "MachineSet", Name: of, UID: of, Controller: &yes}}
+	}
 	if x.has("hook") {
 		m.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: x["hook"], Owner: "tests"}}
 	}
@@ -365,8 +405,5 @@ func (w *world) testApp(kind string, plain []string, x words_) {
 		l := snapshot.Lease{ObjectMeta: fairlead.ObjectMeta{Namespace: ns, Name: name}}
 		l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = 15, x.ago("renewed")
 		w.leases = append(w.leases, l)
-	case "other":
-		ns, name, _ := strings.Cut(plain[1], "/")
-		w.more = append(w.more, Other{Kind: plain[0], Namespace: ns, Name: name, Waits: []OtherWait{{Block: fairlead.Block{Subject: plain[2], Reason: plain[3], Message: ns + "/" + name + " waits"}}}})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/internal/durations"
 	"github.com/fairlead/fairlead/internal/words"
@@ -49,7 +50,12 @@ type Diagnosis struct {
 	// Rest says whether everything else goes on by itself once the steps are done.
 	Rest    bool      `json:"rest"`
 	Unknown []cvo.Gap `json:"unknown"` // what is not known, and how to find out
-	Graph   Graph     `json:"graph"`   // what waits for what
+	// Notes are facts that block nothing, and that whoever looks at an update wants to know: an earlier
+	// one that was never completed, alerts.
+	Notes []string `json:"notes,omitempty"`
+	Graph Graph    `json:"graph"` // what waits for what
+	// Prospect is what the plan says of Options.To; nil without it, or if that was requested before.
+	Prospect *Prospect `json:"prospect,omitempty"`
 }
 
 // Stage is how far a part of the cluster is.
@@ -79,7 +85,10 @@ func Diagnose(s *snapshot.Snapshot, now time.Time, o *Options) *Diagnosis {
 	}
 	w := view(s, now)
 	if o != nil {
-		w.more, w.toDrain, w.atOnce, w.of = o.Others, slices.Sorted(slices.Values(o.Drain)), o.AtOnce, o.Of
+		w.toDrain, w.atOnce, w.of = slices.Sorted(slices.Values(o.Drain)), o.AtOnce, o.Of
+		if w.to = o.To; w.to != "" {
+			w.planned = planned(s)
+		}
 	}
 	return diagnose(w)
 }
@@ -98,6 +107,7 @@ func diagnose(w *world) *Diagnosis {
 	for i := range d.Causes {
 		d.Says = append(d.Says, b.g.Says(&d.Causes[i], w.now))
 	}
+	d.Prospect, d.Notes = b.prospects, b.notes()
 	d.times(b)
 	d.health(b, all)
 	d.Steps, d.Rest = w.steps(&b.g)
@@ -119,6 +129,25 @@ func (b *builder) open(causes []Cause) []cvo.Gap {
 		}
 	}
 	return gaps
+}
+
+// notes returns facts that block nothing.
+func (b *builder) notes() (all []string) {
+	var alerts []string
+	for i := range b.report.Findings {
+		switch f := &b.report.Findings[i]; f.Reason {
+		case "PreviousUpdateIncomplete":
+			all = append(all, f.Message)
+		case "AlertFiring":
+			if said := failure.Telling(strings.TrimPrefix(f.Message, "alert: "), 80); !slices.Contains(alerts, said) {
+				alerts = append(alerts, said)
+			}
+		}
+	}
+	if len(alerts) > 0 {
+		all = append(all, words.Count(len(alerts), "alert fires", "alerts fire")+": "+words.First(alerts, 2))
+	}
+	return all
 }
 
 // times fills in how long things take.
@@ -200,14 +229,30 @@ func (d *Diagnosis) health(b *builder, all []Cause) {
 	}
 }
 
+// Options are what else is known, or asked. Nil means nothing.
+type Options struct {
+	// Drain are names of nodes that somebody wants to drain, AtOnce of them at a time (at least
+	// one): what their drains would wait for is part of the graph.
+	Drain  []string
+	AtOnce int // see Drain
+	// Of limits causes and steps to what these objects wait for; they are IDs, see [ID]. A CronJob
+	// that is suspended is wrong only if it is one of them. Rest is
+	// then whether nothing of theirs is stuck after the steps. Empty means everything.
+	Of []string
+	// To is a release, or a minor version, to which somebody wants to update: what its plan waits for is
+	// part of the graph. Empty means none.
+	To string
+}
+
 // Says says what a cause is, in a sentence without a full stop; at is when the cluster was looked at.
 func (g *Graph) Says(c *Cause, at time.Time) string {
 	says := g.Node(c.Nodes[0]).Says
 	if !c.Since.IsZero() && len(c.Nodes) == 1 {
-		if strings.Contains(says, ": ") {
-			says += ","
+		if strings.ContainsAny(says, ":,;") { // it is clear what has lasted since then
+			says += " (since " + clock(c.Since, at) + ")"
+		} else {
+			says += " since " + clock(c.Since, at)
 		}
-		says += since(c.Since, at)
 	}
 	switch {
 	case c.Circle:
@@ -260,7 +305,7 @@ func (n *Node) title() string {
 		return "operator " + name
 	case "PodDisruptionBudget":
 		return "budget " + name
-	case "Node", "Pod", "Machine":
+	case "Node", "Pod", "Machine", "Alert":
 		return strings.ToLower(n.Kind) + " " + name
 	}
 	return n.Kind + " " + name

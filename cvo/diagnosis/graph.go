@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/solver/olm/explain"
 )
 
 // Graph is what waits for what. It holds only what is not as it should be, and what waits.
@@ -54,6 +56,8 @@ type Node struct {
 	do, command string // what helps, if the failure is a known one
 	plain       string // the command where there is no oc
 	told        bool   // others reported it
+
+	changes []explain.Change // that help, of objects of OLM
 }
 
 // Edge says that From waits for To.

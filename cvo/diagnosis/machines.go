@@ -47,15 +47,17 @@ func (b *builder) machineEnds(m *lifecycle.Machine) {
 		return
 	}
 	d := settle(w, b.now)
+	waits := false
 	for _, block := range d.Blocks() {
 		if block.Reason == drain.ReasonPodPending || block.Reason == drain.ReasonNotCordoned {
 			continue
 		}
 		for _, to := range b.machineWait(m, &block) {
 			b.wait(id, to, block.Reason, Derived)
+			waits = true
 		}
 	}
-	if len(d.Blocked) == 0 {
+	if !waits { // its controller goes on
 		x.State = Going
 	}
 	b.add(x)
@@ -105,8 +107,14 @@ func (b *builder) machineWait(m *lifecycle.Machine, block *fairlead.Block) []str
 		Says: "machine " + m.ObjectMeta.String() + ": " + block.Message, Since: block.Since, Owner: block.Owner, Alike: block.Name,
 		do: block.Unblock, command: shell.Command("kubectl -n %s get machine %s -o yaml", m.Namespace, m.Name),
 	}
-	if block.Reason == lifecycle.ReasonInstanceGoing && b.age(*m.DeletionTimestamp) < instanceTime {
-		x.State = Going
+	if block.Reason == lifecycle.ReasonInstanceGoing {
+		held := b.before.From(ID("Machine", m.Namespace, m.Name))
+		switch {
+		case b.age(*m.DeletionTimestamp) < instanceTime, len(held) > 0 && !slices.ContainsFunc(held, func(e Edge) bool { return e.To == x.ID }):
+			x.State = Going // the cloud was asked now
+		default:
+			x.do = "look at the instance in the console of the cloud: spec.providerID names it"
+		}
 	}
 	return []string{b.add(x)}
 }
@@ -177,12 +185,24 @@ func (b *builder) machineSays(m *lifecycle.Machine, x *Node, says string) {
 	}
 }
 
+// unknownSign adds a workload that cannot create pods for a reason that is not a known one.
+func (b *builder) unknownSign(s *sign) {
+	said := failure.Telling(s.Message, 140)
+	if s.Type != "ReplicaFailure" || said == "" {
+		return
+	}
+	x := Node{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name, State: Faulty, Reason: s.Reason, Quote: s.Message, Since: s.since, Sure: Seen, Owner: "owner of the pods"}
+	x.Says = strings.ToLower(s.Kind) + " " + x.full() + " cannot create pods: " + said
+	b.add(x)
+}
+
 // otherSigns adds known failures that other objects show.
 func (b *builder) otherSigns() {
 	for i := range b.signs {
 		s := &b.signs[i]
 		f := failure.Recognise(&s.Sign)
 		if f == nil {
+			b.unknownSign(s)
 			continue
 		}
 		id := ID(s.Kind, s.Namespace, s.Name)

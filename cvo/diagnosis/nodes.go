@@ -18,6 +18,8 @@ const (
 	instanceTime = 15 * time.Minute // for a cloud to delete an instance
 	operatorTime = 30 * time.Minute // for an operator to be updated
 	configTime   = 90 * time.Minute // for machine-config
+	// unavailableTime is how long an operator may be unavailable while it is updated.
+	unavailableTime = 20 * time.Minute
 )
 
 // nodesDown adds the nodes on which something is wrong, or that are being updated. Readiness,

@@ -29,6 +29,9 @@ func (b *builder) operatorWaits(r *cvo.OperatorReport, o *cvo.ClusterOperator) {
 		limit = configTime
 	}
 	behind := b.report.Updating && r.State != "updated"
+	if r.Health == "unavailable" {
+		limit = unavailableTime
+	}
 	switch {
 	case r.Health != "healthy":
 		x.State, x.Reason = Faulty, OperatorFails
@@ -81,7 +84,8 @@ func (b *builder) operatorLinks(id string, x *Node, o *cvo.ClusterOperator) {
 	if o.Name == "machine-config" {
 		for i := range b.pools {
 			pool := ID("MachineConfigPool", "", b.pools[i].Name)
-			if b.have[pool] && !b.waiting(b.pools[i].Name) && (b.pools[i].Name == "master" || mentions(x.Quote, b.pools[i].Name) || len(b.g.Edges) == linked) {
+			paused := b.pools[i].Spec.Paused && b.pools[i].Name != "master" && !mentions(x.Quote, b.pools[i].Name) // its operator does not wait for it
+			if b.have[pool] && !paused && !b.waiting(b.pools[i].Name) && (b.pools[i].Name == "master" || mentions(x.Quote, b.pools[i].Name) || len(b.g.Edges) == linked) {
 				b.wait(id, pool, "Updates", Derived)
 			}
 		}

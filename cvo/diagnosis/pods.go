@@ -16,11 +16,32 @@ import (
 func (b *builder) podsInTrouble() {
 	for i := range b.pods {
 		p := &b.pods[i]
+		if p.Finished() && p.DeletionTimestamp == nil && slices.Contains(rejections, p.Status.Reason) {
+			b.podRejected(p)
+		}
 		if (p.Finished() || p.Ready()) && p.DeletionTimestamp == nil {
 			continue
 		}
 		b.podTrouble(p)
 	}
+}
+
+// rejections are the reasons for which a kubelet does not admit a pod whose workload may make others for
+// ever (kubernetes/kubernetes pkg/kubelet/lifecycle, pkg/kubelet/sysctl and pkg/kubelet/cm).
+var rejections = []string{"SysctlForbidden", "UnexpectedAdmissionError", "TopologyAffinityError", "AppArmor", "NodeAffinity", "PodOSNotSupported", "InvalidNodeInfo"}
+
+// podRejected adds a pod that its kubelet did not admit, of a workload of which no pod runs.
+func (b *builder) podRejected(p *fairlead.Pod) {
+	of := workload(p)
+	for _, k := range b.podsOfNamespace(p.Namespace) {
+		if o := &b.pods[k]; workload(o) == of && o.Ready() {
+			return
+		}
+	}
+	x := Node{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, State: Faulty, Reason: PodRejected, Sure: Seen, Owner: "owner of the pod", Quote: p.Status.Message, Alike: of}
+	x.Says = "pod " + p.ObjectMeta.String() + " was not admitted by the kubelet of node " + p.Spec.NodeName + ": " + cmp.Or(failure.Telling(p.Status.Message, 140), p.Status.Reason)
+	x.do, x.command = "correct what the kubelet names, in the workload or on the node", shell.Command("kubectl -n %s describe pod %s", p.Namespace, p.Name)
+	b.add(x)
 }
 
 // podTrouble adds a pod that is not ready or does not end, with what it waits for.
@@ -92,6 +113,11 @@ func (b *builder) podFails(p *fairlead.Pod, x Node) {
 			x.Alike = workload(p)
 		}
 		b.crashes(p, f, &x)
+		if vague := f.Code == "ContainerNotCreated" || f.Code == "SandboxFailed"; vague && x.Reason == f.Code {
+			if why := failure.Telling(said, 140); why != "" {
+				x.Says += ": " + why
+			}
+		}
 		if volumeFailure(f) && (b.volumesWait(p) || b.mounted(p)) {
 			x.State = Waiting
 		}

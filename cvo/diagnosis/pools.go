@@ -37,8 +37,8 @@ func (b *builder) poolSays(p *cvo.Pool) {
 	x.Says = fmt.Sprintf("pool %s: %d of %s updated", p.Name, st.UpdatedMachineCount, words.Count(st.MachineCount, "node is", "nodes are"))
 	switch c := fairlead.FindCondition(st.Conditions, "NodeDegraded"); {
 	case p.Spec.Paused && st.UpdatedMachineCount < st.MachineCount:
-		x.State, x.Reason, x.Owner = Faulty, PoolPaused, "administrator"
-		x.Says = fmt.Sprintf("pool %s is paused, and %s outdated", p.Name, words.Count(st.MachineCount-st.UpdatedMachineCount, "of its nodes is", "of its nodes are"))
+		b.paused(p, x, st.MachineCount-st.UpdatedMachineCount)
+		return
 	case c != nil && c.Status == fairlead.ConditionTrue:
 		x.Quote, x.Since = c.Message, c.LastTransitionTime
 		for _, n := range b.reported(c) {
@@ -88,6 +88,10 @@ func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {
 	}
 	if len(outdated) == 0 {
 		if r := b.poolReport(p.Name); r != nil && b.report.Target != "" && r.Updated < r.Total && r.Unknown == 0 {
+			if p.Spec.Paused {
+				b.paused(p, x, r.Total-r.Updated)
+				return
+			}
 			x.State, x.Reason, x.Says = Waiting, PoolWaiting, "pool "+p.Name+" has no configuration of "+b.report.Target+" yet"
 			b.add(x)
 			b.wait(id, ID("ClusterOperator", "", "machine-config"), "Renders", Derived)
@@ -96,9 +100,7 @@ func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {
 	}
 	x.Says = fmt.Sprintf("pool %s: %d of %s updated", p.Name, len(nodes)-len(outdated), words.Count(len(nodes), "node is", "nodes are"))
 	if p.Spec.Paused {
-		x.State, x.Reason, x.Owner = Faulty, PoolPaused, "administrator"
-		x.Says = fmt.Sprintf("pool %s is paused, and %s outdated", p.Name, words.Count(len(outdated), "of its nodes is", "of its nodes are"))
-		b.add(x)
+		b.paused(p, x, len(outdated))
 		return
 	}
 	x.State, x.Reason = Waiting, PoolUpdating
@@ -121,6 +123,13 @@ func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {
 	if len(busy) == 0 && !full { // the next node starts at any moment
 		x.State = Going
 	}
+	b.add(x)
+}
+
+// paused adds a pool that is paused and has nodes that should be updated.
+func (b *builder) paused(p *cvo.Pool, x Node, outdated int) {
+	x.State, x.Reason, x.Owner = Faulty, PoolPaused, "administrator"
+	x.Says = fmt.Sprintf("pool %s is paused, and %s outdated", p.Name, words.Count(outdated, "of its nodes is", "of its nodes are"))
 	b.add(x)
 }
 

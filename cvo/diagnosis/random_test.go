@@ -30,7 +30,7 @@ func randomTrouble(seed uint64) *trouble {
 	t := &trouble{r: rand.New(rand.NewPCG(seed, 1)), want: map[string]bool{}}
 	t.update = t.r.IntN(2) == 0
 	t.nodes = 4 + t.r.IntN(5)
-	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image, t.late, t.job, t.catalog, t.groups, t.lease, t.quorum}
+	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image, t.late, t.job, t.catalog, t.groups, t.approval, t.lease, t.quorum}
 	var causes strings.Builder
 	for _, k := range t.r.Perm(len(kinds))[:1+t.r.IntN(5)] {
 		kinds[k]()
@@ -160,13 +160,18 @@ func (t *trouble) job() {
 }
 
 func (t *trouble) catalog() {
-	t.b.WriteString("other Subscription ops/a catalog/index CatalogDown\nother Subscription ops/b catalog/index CatalogDown\n")
-	t.want["catalog/index#CatalogDown"] = true
+	t.b.WriteString("catalog index down\ngroup ops/g\nsubscription ops/a catalog=index\nsubscription ops/b catalog=index\n")
+	t.want["catalogsource/marketplace/index#CatalogSourcesUnhealthy"] = true
 }
 
 func (t *trouble) groups() {
-	t.b.WriteString("other Subscription own/c group/own TwoGroups\n")
-	t.want["group/own#TwoGroups"] = true
+	t.b.WriteString("catalog other in=own\ngroup own/a\ngroup own/b\nsubscription own/c catalog=other\n")
+	t.want["operatorgroup/own/b#TooManyOperatorGroups"] = true
+}
+
+func (t *trouble) approval() {
+	t.b.WriteString("catalog third in=apps\ngroup apps/g\nsubscription apps/s catalog=third plan=install-1\ninstallplan apps/install-1 csv=s.v1\n")
+	t.want["installplan/apps/install-1#RequiresApproval"] = true
 }
 
 func (t *trouble) lease() {
@@ -220,6 +225,84 @@ func TestRandomTroubles(t *testing.T) {
 	if bad*50 > n {
 		t.Errorf("%d of %d clusters are diagnosed wrongly: more than 2 of 100", bad, n)
 	}
+}
+
+// TestStepOrders plays the steps of small clusters in every order: each order frees the same in the end,
+// and no other step that is not about data in danger frees more when it is done first.
+func TestStepOrders(t *testing.T) {
+	n, later := long.N(60, 2000), 0
+	for seed := range n {
+		x := randomTrouble(uint64(seed) + 1<<32)
+		w, err := testWorld(x.b.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := diagnose(w)
+		if len(d.Steps) > 4 {
+			continue
+		}
+		alone := func(i int) int {
+			_, g, ok := playStep(w, &d.Graph, &d.Graph, &d.Steps[i])
+			if !ok {
+				return 0
+			}
+			return len(freed(&d.Graph, d.Causes, g))
+		}
+		for i := range d.Steps {
+			if i > 0 && !d.Graph.Node(d.Steps[0].Object).Danger && alone(i) > alone(0) {
+				later++
+				t.Logf("seed %d: %q frees %d, and %q, which comes first, %d", seed, d.Steps[i].Do, alone(i), d.Steps[0].Do, alone(0))
+				break
+			}
+		}
+		orders(len(d.Steps), func(order []int) {
+			graph, now := &d.Graph, w
+			for _, i := range order {
+				if after, g, ok := playStep(now, &d.Graph, graph, &d.Steps[i]); ok {
+					graph, now = g, after
+				}
+			}
+			if left := Stuck(graph.Causes()); d.Rest && len(left) > 0 {
+				t.Fatalf("seed %d, order %v of %d steps: %v is left\n%s", seed, order, len(d.Steps), left, x.b.String())
+			}
+		})
+	}
+	if later*50 > n {
+		t.Errorf("in %d of %d clusters another first step frees more", later, n)
+	}
+}
+
+// orders calls f with every order of n things.
+func orders(n int, f func([]int)) {
+	var order []int
+	var next func()
+	next = func() {
+		if len(order) == n {
+			f(order)
+			return
+		}
+		for i := range n {
+			if !slices.Contains(order, i) {
+				order = append(order, i)
+				next()
+				order = order[:len(order)-1]
+			}
+		}
+	}
+	next()
+}
+
+// playStep plays a step of a diagnosis in a world with a graph; false if its cause is gone, or it cannot be.
+func playStep(w *world, first, graph *Graph, s *Step) (*world, *Graph, bool) {
+	if graph.Node(s.Object) == nil {
+		return nil, nil, false
+	}
+	for _, r := range w.remedies(graph, s.Object) {
+		if r.Do == s.Do {
+			return w.try(first, graph, s.Object, &r)
+		}
+	}
+	return nil, nil, false
 }
 
 // played plays the steps again and compares what each frees.

@@ -21,6 +21,8 @@ const (
 	PodStranded      = "PodStranded"      // it should have ended on a node that is down
 	PodEnding        = "PodEnding"        // it is within its grace period
 	PodOverdue       = "PodOverdue"       // it should have ended, and nothing known keeps it
+	EvictionDue      = "EvictionDue"      // it does not tolerate a taint of its node, and will be evicted
+	EvictionOverdue  = "EvictionOverdue"  // likewise, and should have been evicted
 	PodFinalizer     = "PodFinalizer"     // it has ended, and a finalizer keeps it
 	PodNotEvicted    = "PodNotEvicted"    // a drain cannot evict it
 	PodProtected     = "PodProtected"     // the policy of a drain keeps it
@@ -34,6 +36,8 @@ const (
 	PodVolumeBound   = "PodVolumeBound"   // its volume can be used on no node that takes it
 	PodKeptApart     = "PodKeptApart"     // its affinity, or the spread of its pods, forbids all nodes
 	PodPortTaken     = "PodPortTaken"     // the ports of nodes that it uses are taken
+	PodGated         = "PodGated"         // a scheduling gate keeps it from getting a node
+	PodRejected      = "PodRejected"      // the kubelet did not admit it
 	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long
 	NamespaceHeld    = "NamespaceHeld"    // the namespace is being deleted, and finalizers of its own keep it
 	ClaimInUse       = "ClaimInUse"       // the claim is being deleted, and pods use it
@@ -58,6 +62,7 @@ const (
 	OperatorWaiting  = "OperatorWaiting"  // it is not its turn yet
 	UpdateRunning    = "UpdateRunning"    // the update as a whole
 	UpdateFails      = "UpdateFails"      // the ClusterVersion fails, and says nothing that is known
+	UpdateWanted     = "UpdateWanted"     // the release that is asked about is not requested yet
 	UpdateRefused    = "UpdateRefused"    // the requested release is not accepted
 	WorkloadShort    = "WorkloadShort"    // a workload has fewer ready pods than it should, and no pod says why
 	JobFailed        = "JobFailed"        // the Job has failed, and says nothing that is known
@@ -78,6 +83,7 @@ const (
 	MachineWaiting   = "MachineWaiting"   // the machine is being deleted
 	MachineFailed    = "MachineFailed"    // the machine has failed and will not start
 	MachineSlow      = "MachineSlow"      // the machine should have become a node long ago
-	OtherWaiting     = "OtherWaiting"     // an object of Options that waits for something
+	AlertFires       = "AlertFires"       // an alert that matters to updates, or is critical
+	OtherWaiting     = "OtherWaiting"     // an operator that waits for something
 	MachineStarting  = "MachineStarting"  // the machine is starting
 )

@@ -64,12 +64,23 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 		return []remedy{w.supposed(n, Step{Do: "See why the kubelet does not end pod " + n.full(), Command: w.program(shell.Command("kubectl -n %s describe pod %s", n.Namespace, n.Name))})}
 	case PodNoRoom:
 		return w.roomRemedies(n)
+	case MachineFailed:
+		return append(w.failedRemedies(n), w.knownRemedy(n))
+	}
+	if n.changes != nil || n.Kind == "CatalogSource" && w.olm != nil {
+		return w.olmRemedies(n)
+	}
+	if n.Kind == "Risk" || n.Kind == "Update" && strings.Contains(n.ID, "#") {
+		return w.planRemedies(n)
 	}
 	if n.Kind == "Update" && n.State == Faulty {
 		return w.refusalRemedies(n)
 	}
 	if n.Kind == "Node" && !strings.Contains(n.ID, "#") && n.State == Faulty && w.isDown(n.Name) {
 		return w.backRemedies(n)
+	}
+	if n.Kind == "Machine" {
+		return append(w.hookRemedies(n), w.knownRemedy(n))
 	}
 	return append(w.unhealthyRemedies(g, n), w.knownRemedy(n))
 }

@@ -26,6 +26,15 @@ func (b *builder) takes(n *fairlead.Node) bool { return !b.down[n.Name] }
 // podPends adds a pod that waits for a node.
 func (b *builder) podPends(p *fairlead.Pod, x Node) {
 	name := p.ObjectMeta.String()
+	if gates := p.Spec.SchedulingGates; len(gates) > 0 {
+		x.Reason, x.Says, x.Owner = PodGated, "pod "+name+" gets no node before its scheduling gate "+gates[0].Name+" is removed", "owner of "+gates[0].Name
+		x.Alike, x.do, x.command = gates[0].Name, "see why the owner of that gate has not removed it", shell.Command("kubectl -n %s get pod %s -o %s", p.Namespace, p.Name, "jsonpath={.spec.schedulingGates}")
+		if x.Since = p.CreationTimestamp; !x.Since.IsZero() && b.age(x.Since) < startTime {
+			x.State = Going
+		}
+		b.add(x)
+		return
+	}
 	if c := fairlead.FindCondition(p.Status.Conditions, "PodScheduled"); c != nil && c.Status != fairlead.ConditionTrue {
 		x.Since, x.Quote = c.LastTransitionTime, c.Message
 		f := failure.Recognise(&failure.Sign{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})

@@ -53,8 +53,11 @@ func (w *world) steps(g *Graph) (steps []Step, rest bool) {
 	for len(steps) < mostSteps {
 		causes := graph.Causes()
 		id, like := t.next(graph, w.concern(graph, causes))
-		if id == "" {
+		if id == "" && !t.resume() {
 			break
+		}
+		if id == "" {
+			continue
 		}
 		for _, r := range now.remedies(graph, id) {
 			after, afterwards, ok := now.try(g, graph, id, &r)
@@ -65,6 +68,9 @@ func (w *world) steps(g *Graph) (steps []Step, rest bool) {
 			lasts := slices.ContainsFunc(afterwards.Causes(), func(c Cause) bool { return slices.Contains(c.Nodes, id) })
 			if len(frees) == 0 && (lasts || graph.Node(id).Reason == ScaledToNone) {
 				continue
+			}
+			if len(frees) == 0 && t.postpone(graph.Node(id)) { // what it frees waits for another cause, too
+				break
 			}
 			if lasts { // it frees others; what ends the cause itself may come later
 				delete(t.done, id)
@@ -115,7 +121,34 @@ const mostAlike = 3
 type turns struct {
 	done  map[string]bool // by ID
 	alike map[string]int
+	later []string // IDs of what frees nothing before other causes have ended
+	last  bool     // those are looked at now
 }
+
+// postpone says that the remedy of a node comes after those of other causes, unless data is in danger.
+func (t *turns) postpone(n *Node) bool {
+	if t.last || n.Danger {
+		return false
+	}
+	t.later = append(t.later, n.ID)
+	t.alike[n.like()]--
+	return true
+}
+
+// resume makes what was postponed the next; false if that has been done.
+func (t *turns) resume() bool {
+	if t.last || len(t.later) == 0 {
+		return false
+	}
+	for _, id := range t.later {
+		delete(t.done, id)
+	}
+	t.last = true
+	return true
+}
+
+// like is what alike nodes of causes have in common.
+func (n *Node) like() string { return n.Kind + "/" + n.Reason + "/" + n.Alike }
 
 // next returns the first node of a cause that is to be looked at, and of the last of several that
 // are alike, how many more there are.
@@ -123,7 +156,7 @@ func (t *turns) next(g *Graph, causes []Cause) (id string, like int) {
 	for i := range causes {
 		c := &causes[i]
 		n := g.Node(c.Nodes[0])
-		key := n.Kind + "/" + n.Reason + "/" + n.Alike
+		key := n.like()
 		if c.Open || t.alike[key] == mostAlike {
 			continue
 		}

@@ -22,6 +22,11 @@ func TestTriedSteps(t *testing.T) {
 		"cronjob":   {"node a\ncronjob shop/report suspended", "Let CronJob shop/report go on", "cronjob/shop/report"},
 		"overrides": {"version 4.19.8 4.19.8 done overrides refused=4.19.9:PreconditionChecks:Precondition_\"ClusterVersionUpgradeable\"_failed_because_of_\"ClusterVersionOverridesSet\":_Disabling", "Remove spec.overrides", "update/4.19.9"},
 		"withdraw":  {"version 4.18.1 4.18.1 done refused=4.19.2:PreconditionChecks:Precondition_\"ClusterVersionUpgradeable\"_failed_because_of_\"AdminAckRequired\":_x.\ngate ack-what says=x", "Withdraw the request", "update/4.19.2"},
+		"risk":      {"version 4.19.8 4.19.8 done\nwanted 4.19.9 risk=SlowDNS", "Read what risk SlowDNS means", "update/4.19.9"},
+		"channel":   {"version 4.18.8 4.18.8 done\nwanted 4.19.9 channel=stable-4.18 with=stable-4.19", "Set the channel stable-4.19", "update/4.19.9"},
+		"wanted":    {"version 4.18.8 4.18.8 done\nwanted 4.19.9\ngate ack-4.18-apis says=x", "Acknowledge ack-4.18-apis", "update/4.19.9"},
+		"hook":      {"node a\nmachine api/m node=a deleted=1h hook=Backup", "See why tests has not removed hook Backup", "machine/api/m"},
+		"machine":   {"node a\nmachine api/m failed of=workers", "Delete machine api/m", "machine/api/m"},
 		"gates":     {"version 4.18.1 4.18.1 done refused=4.19.2:PreconditionChecks:Precondition_\"ClusterVersionUpgradeable\"_failed_because_of_\"AdminAckRequired\":_x.\ngate ack-4.18-apis says=x", "Acknowledge ack-4.18-apis", "update/4.19.2"},
 	} {
 		w, err := testWorld(c.world)

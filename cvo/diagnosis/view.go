@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/operators"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -25,6 +26,8 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 		nodes: s.Nodes.Known(), pods: s.Pods.Known(), budgets: s.Budgets.Known(), machines: s.Machines.Known(), checks: s.HealthChecks.Known(),
 		listed: s.DaemonSets.Scope.Whole(), namespaces: map[string]map[string]string{}, events: map[string][]string{}, said: map[string][]string{},
 	}
+	w.olm = operators.Of(s)
+	w.olm.Now = now
 	w.configs, w.gates = s.ConfigReleases(), s.AdminGates()
 	for i := range s.DaemonSets.Items {
 		w.daemonSets = append(w.daemonSets, s.DaemonSets.Items[i].ObjectMeta)

@@ -8,10 +8,12 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
+	"github.com/fairlead/fairlead/solver/olm/explain"
 )
 
 // world is what the engines are asked about: a snapshot, or what it would be after steps. A nil
@@ -41,7 +43,11 @@ type world struct {
 	leases     []snapshot.Lease
 	said       map[string][]string // by ID of an object that makes pods or leads to them, what was noticed about it, the last first
 	csrs       []snapshot.Object   // requests for certificates that nobody has decided
-	more       []Other             // what other engines explain
+	olm        *explain.Cluster    // what is known of operators; nil: nothing
+	views      []*explain.View     // see operatorViews
+	to         string              // the update that is wanted, see Options.To
+	accepted   []string            // the risks of it that are accepted
+	planned    *plan.Situation     // what a plan is made from, and no engine here reads
 	toDrain    []string            // nodes that are to be drained
 	atOnce     int                 // how many of them at a time
 	of         []string            // see Options.Of

@@ -29,7 +29,7 @@ func (w *writer) withdraw(s *PlanStep) {
 	}
 	s.First = append(s.First, Task{
 		ClearRequest, "withdraw the request for " + clip(what, 80) + ", which makes the ClusterVersion invalid: oc requests nothing else until then", cvo.WithdrawCommand,
-		"the ClusterVersion has no condition Invalid any more",
+		"the ClusterVersion has no condition Invalid any more", "",
 	})
 }
 

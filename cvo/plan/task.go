@@ -15,10 +15,11 @@ import (
 // Task is something to do right before or after a step. Tasks cost nothing: they do not
 // count as steps.
 type Task struct {
-	Kind    TaskKind `json:"kind"`            // what it does, for programs
-	What    string   `json:"what"`            // in a few words
-	Command string   `json:"command"`         // does it
-	After   string   `json:"after,omitempty"` // how to see that it is done
+	Kind    TaskKind `json:"kind"`              // what it does, for programs
+	What    string   `json:"what"`              // in a few words
+	Command string   `json:"command"`           // does it
+	After   string   `json:"after,omitempty"`   // how to see that it is done
+	Channel string   `json:"channel,omitempty"` // of SetChannel: the new one
 }
 
 // TaskKind is what a task does.
@@ -116,7 +117,7 @@ func (w *writer) channel(i int, now string) string {
 		w.unknown(s, Unseen{What: fmt.Sprintf("which channel offers the update from %s to %s: none has both", s.From, s.To), Command: "oc adm upgrade"})
 		return now
 	}
-	s.First = append(s.First, Task{SetChannel, "set the channel " + best + ", which has " + s.To, shell.Command("oc adm upgrade channel %s", best), s.To + " is listed by oc adm upgrade"})
+	s.First = append(s.First, Task{SetChannel, "set the channel " + best + ", which has " + s.To, shell.Command("oc adm upgrade channel %s", best), s.To + " is listed by oc adm upgrade", best})
 	return best
 }
 
@@ -135,7 +136,7 @@ func (w *writer) signature(s *PlanStep) {
 		if w.m.releases[e.from].name != s.From || w.m.releases[e.to].name != s.To || e.signature == "" {
 			continue
 		}
-		t := Task{ProvideSignature, "the cluster has refused " + s.To + " because its signature cannot be verified: store the signature", e.signature, "ReleaseAccepted of the ClusterVersion is True"}
+		t := Task{ProvideSignature, "the cluster has refused " + s.To + " because its signature cannot be verified: store the signature", e.signature, "ReleaseAccepted of the ClusterVersion is True", ""}
 		s.First = append(s.First, t)
 	}
 }
@@ -171,7 +172,7 @@ func (w *writer) backup(s *PlanStep) {
 
 // lookAround looks at operators between updates.
 func lookAround() Task {
-	return Task{LookAround, "look at operators and alerts before going on", "oc wait clusteroperators --all --for=condition=Degraded=false --timeout=10m && oc adm upgrade", "no operator is degraded, and no critical alert fires"}
+	return Task{LookAround, "look at operators and alerts before going on", "oc wait clusteroperators --all --for=condition=Degraded=false --timeout=10m && oc adm upgrade", "no operator is degraded, and no critical alert fires", ""}
 }
 
 // healthChecks pauses MachineHealthChecks while nodes restart.
@@ -179,8 +180,8 @@ func (w *writer) healthChecks(from, to *PlanStep) {
 	for _, name := range w.m.Situation.HealthChecks {
 		namespace, short, _ := strings.Cut(name, "/")
 		from.First = append(from.First, Task{PauseHealthChecks, "pause the MachineHealthCheck " + name + ", which would replace nodes that restart slowly",
-			shell.Command("oc -n %s annotate machinehealthcheck %s cluster.x-k8s.io/paused=", namespace, short), ""})
-		to.Then = append(to.Then, Task{ResumeHealthChecks, "resume the MachineHealthCheck " + name, shell.Command("oc -n %s annotate machinehealthcheck %s cluster.x-k8s.io/paused-", namespace, short), ""})
+			shell.Command("oc -n %s annotate machinehealthcheck %s cluster.x-k8s.io/paused=", namespace, short), "", ""})
+		to.Then = append(to.Then, Task{ResumeHealthChecks, "resume the MachineHealthCheck " + name, shell.Command("oc -n %s annotate machinehealthcheck %s cluster.x-k8s.io/paused-", namespace, short), "", ""})
 	}
 }
 
@@ -207,7 +208,7 @@ func (w *writer) approvals() {
 			continue
 		}
 		set := func(kind TaskKind, what, approval string) Task {
-			return Task{kind, what, shell.Command("oc -n %s patch subscription %s --type merge -p %s", o.Namespace, o.Subscription, shell.JSON(map[string]any{"spec": map[string]any{"installPlanApproval": approval}})), ""}
+			return Task{kind, what, shell.Command("oc -n %s patch subscription %s --type merge -p %s", o.Namespace, o.Subscription, shell.JSON(map[string]any{"spec": map[string]any{"installPlanApproval": approval}})), "", ""}
 		}
 		// Before anything moves: a catalog of a later minor version may offer more.
 		at := &w.p.Steps[0]

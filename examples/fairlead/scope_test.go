@@ -225,18 +225,59 @@ func TestScopes(t *testing.T) {
 				continue
 			}
 			for _, verb := range slices.Sorted(maps.Keys(scopeNeeds)) {
-				if needs := scopeNeeds[verb]; !slices.Contains(needs, kind) && !slices.Contains(needs, kind+" "+form) {
+				needs := scopeNeeds[verb]
+				needed := slices.Contains(needs, kind) || slices.Contains(needs, kind+" "+form)
+				if !needed && form != "nothing" {
 					continue
 				}
 				output, status := scopeRun(t, verb, dir)
-				if status == 0 && !strings.HasPrefix(verb, "report") {
+				if !needed && status != 0 {
+					t.Errorf("%s, without kind %s, which the table says it does not need: exit status %d\n%s", verb, kind, status, output)
+				}
+				if needed && status == 0 && !strings.HasPrefix(verb, "report") {
 					t.Errorf("%s, %s of kind %s: exit status 0\n%s", verb, form, kind, output)
 				}
-				if strings.HasPrefix(verb, "report") && status == 0 && !strings.Contains(output, `nknown`) {
+				if needed && strings.HasPrefix(verb, "report") && status == 0 && !strings.Contains(output, `nknown`) {
 					t.Errorf("%s, %s of kind %s: it does not say what is not known\n%.400s", verb, form, kind, output)
 				}
 			}
 		}
+	}
+}
+
+// The table of docs/diagnosis.md says what TestScopes shows.
+func TestScopeTable(t *testing.T) {
+	const page, begin, end = "../../docs/diagnosis.md", "<!-- kinds that must be known, by go test ./examples/fairlead -run ScopeTable -update -->\n", "<!-- end -->\n"
+	var b strings.Builder
+	b.WriteString("| verb | must be known for 0 |\n|---|---|\n")
+	for _, verb := range slices.Sorted(maps.Keys(scopeNeeds)) {
+		var kinds []string
+		for _, k := range scopeNeeds[verb] {
+			if name, _, part := strings.Cut(k, " "); part {
+				k = name + " (some)"
+			}
+			kinds = append(kinds, k)
+		}
+		if strings.HasPrefix(verb, "report") {
+			kinds = []string{"nothing: 0 says that the page is written, and the page says what is not known"}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", verb, strings.Join(kinds, ", "))
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(text), begin)
+	old, tail, also := strings.Cut(rest, end)
+	if !ok || !also {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	if old != b.String() && *rewrite {
+		if err := os.WriteFile(page, []byte(head+begin+b.String()+end+tail), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if old != b.String() {
+		t.Errorf("%s says otherwise; -update writes it", page)
 	}
 }
 

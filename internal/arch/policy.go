@@ -18,7 +18,7 @@ const modulePath = "github.com/fairlead/fairlead"
 //   - taints, lifecycle and cvo import neither each other nor solver nor
 //     catalog, and so link nothing but the standard library (cvo also YAML and
 //     semver), except that cvo/rollout imports lifecycle/drain, and that
-//     cvo/plan combines cvo with lifecycle, catalog and solver;
+//     cvo/plan and cvo/diagnosis combine cvo with lifecycle, catalog and solver;
 //   - catalog does not import solver and solver does not import catalog: they
 //     meet in solver/olm;
 //   - programs that use only the solver do not link CEL, which is ten
@@ -147,7 +147,7 @@ var lattice = map[string][]string{
 	"cvo/diagnosis/failure": {"internal/shell"},
 	"cvo/operators":         {"cvo/snapshot", "solver/olm/crd", "solver/olm/explain"},
 	"cvo/diagnosis": {
-		".", "cvo", "cvo/diagnosis/failure", "cvo/rollout", "cvo/snapshot", "internal/durations", "internal/object", "taints/placement", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet",
+		".", "cvo", "cvo/diagnosis/failure", "cvo/operators", "cvo/plan", "cvo/rollout", "cvo/snapshot", "internal/durations", "internal/object", "solver/olm/explain", "solver/olm/resource", "taints/eviction", "taints/placement", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/fleet",
 	},
 
 	// Programs: the public packages, what they read their input with, and what
@@ -254,7 +254,7 @@ var cores = map[string]purity{
 	"cvo/plan":              calm,
 	"cvo/plan/fleet":        calm,
 	"cvo/operators":         pure,
-	"cvo/diagnosis":         pure,
+	"cvo/diagnosis":         calm,
 	"cvo/diagnosis/failure": calm,
 	"cvo/rollout":           pure,
 	"internal/object":       pure,

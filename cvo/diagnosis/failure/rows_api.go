@@ -72,6 +72,9 @@ func refusedRows() []row {
 		code: "QuotaExceeded", source: "kubernetes/apiserver pkg/admission/plugin/resourcequota",
 		text: re(`exceeded quota: (?P<quota>[-.a-z0-9]+)(?:, (?P<numbers>requested: [^"\n]{1,160}))?`), of: Object{"ResourceQuota", "{namespace}", "{quota}"}, says: "the quota[ {namespace}/{quota}] is used up[: {numbers}]", do: "raise the quota, or free resources", commands: list("kubectl -n {namespace} describe resourcequota {quota}", "kubectl get resourcequotas -A"),
 	}, {
+		code: "QuotaDemands", source: "kubernetes/apiserver pkg/admission/plugin/resourcequota",
+		text: re(`failed quota: (?P<quota>[-.a-z0-9]+): must specify (?P<what>[^\n"]{1,120})`), of: Object{"ResourceQuota", "{namespace}", "{quota}"}, says: "the quota[ {namespace}/{quota}] demands what the pod does not state: {what}", do: "state it in the workload's containers, or give the namespace a LimitRange with defaults", commands: list("kubectl -n {namespace} describe resourcequota {quota}", "kubectl get resourcequotas -A"),
+	}, {
 		code: "SecurityConstraint", source: "openshift/apiserver-library-go pkg/securitycontextconstraints",
 		text: re(`unable to validate against any security context constraint`), says: "no security context constraint allows the pod", do: "give its service account one that does, or lower what the pod demands", commands: list("oc get scc"),
 	}, {

@@ -6,7 +6,7 @@ func nodeRows() []row {
 	return []row{{
 		code: "NetworkPluginNotReady", source: "kubernetes/kubernetes pkg/kubelet/runtime.go, kuberuntime; containerd and cri-o",
 		kinds: list("Node", co), text: re(`NetworkPluginNotReady|no CNI configuration file|cni plugin not initialized|network plugin is not ready|container runtime network not ready`),
-		says: "the network plugin of the node is not running", do: "see why its pod on this node does not start", commands: list("kubectl get pods -A -o wide --field-selector spec.nodeName={on}", "kubectl get pods -A"),
+		says: "the network plugin of the node is not running", do: "see why the pod of the network plugin on this node does not start", commands: list("kubectl get pods -A -o wide --field-selector spec.nodeName={on}", "kubectl get pods -A"),
 	}, {
 		code: "KubeletSilent", source: "kubernetes/kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go",
 		kinds: list("Node"), types: list("Ready"), reasons: list("NodeStatusUnknown", "NodeStatusNeverUpdated"), says: "the node does not report", do: "bring it back: check its machine, its power and its console", commands: describe,

@@ -12,6 +12,12 @@ func podRows() []row {
 		code: "CommandMissing", source: "opencontainers/runc; public reports of kubernetes", kinds: list("Pod"), text: re(`exec: "?(?P<file>[^":\n]+)"?: (?:executable file not found in \$PATH|stat [^:]+: no such file or directory|permission denied)`),
 		says: "the container's command[ {file}] does not exist in its image, or may not be executed", do: "correct command and args", commands: describe,
 	}, {
+		code: "RunsAsRoot", source: "kubernetes/kubernetes pkg/kubelet/kuberuntime/security_context.go", kinds: list("Pod"), text: re(`runAsNonRoot and image (?:will run as root|has non-numeric user)`),
+		says: "its image runs as root, or as a user without a number, and runAsNonRoot forbids that", do: "give the container a runAsUser, or use an image whose USER is a number other than 0", commands: describe,
+	}, {
+		code: "ImageNotPresent", source: "kubernetes/kubernetes pkg/kubelet/images/image_manager.go", kinds: list("Pod"), reasons: list("ErrImageNeverPull"),
+		says: "its image is not on the node, and its imagePullPolicy Never forbids to pull it", do: "set imagePullPolicy to IfNotPresent, or load the image onto the node", commands: describe,
+	}, {
 		code: "LivenessFails", source: "kubernetes/kubernetes pkg/kubelet/prober", kinds: list("Pod"), text: re(`(?:liveness|startup) probe (?:failed|errored)`),
 		says: "its liveness or startup probe fails, so the kubelet kills the container again and again", do: "see why it does not answer; if it only starts slowly, give it a startupProbe", commands: list("kubectl -n {namespace} logs {name} --all-containers --previous --tail=50"),
 	}, {

@@ -23,6 +23,7 @@ func Screen(w io.Writer, d *diagnosis.Diagnosis) {
 	verdict(head, d)
 	diagnosing.Causes(head, d, 3)
 	stages(head, d, 5)
+	notes(head, d)
 	unknown(tail, d, 2)
 	room := max(lines, lines*page.Width/page.Columns(w)) - bytes.Count(head.Bytes(), []byte("\n")) - bytes.Count(tail.Bytes(), []byte("\n"))
 	w.Write(head.Bytes())
@@ -91,6 +92,13 @@ func stages(w io.Writer, d *diagnosis.Diagnosis, most int) {
 	}
 }
 
+// notes writes what blocks nothing.
+func notes(w io.Writer, d *diagnosis.Diagnosis) {
+	for _, n := range d.Notes {
+		page.Fold(w, "Note: ", n)
+	}
+}
+
 // unknown writes what is not known, with the commands that show it.
 func unknown(w io.Writer, d *diagnosis.Diagnosis, most int) {
 	for i, g := range d.Unknown {
@@ -107,6 +115,7 @@ func whole(w io.Writer, d *diagnosis.Diagnosis) {
 	verdict(w, d)
 	diagnosing.Causes(w, d, len(d.Says))
 	stages(w, d, len(d.Stages))
+	notes(w, d)
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		diagnosing.Step(w, i, s, true)

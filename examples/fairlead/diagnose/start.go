@@ -14,7 +14,6 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/examples/internal/situation"
-	"github.com/fairlead/fairlead/internal/words"
 )
 
 // start is the answer to the question whether an update may be started.
@@ -31,29 +30,15 @@ type start struct {
 // mayStart answers whether the update to a release may be started: the plan says what must be done
 // before it, and the diagnosis what is wrong now.
 func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {
-	of, err := situation.Of(s, nil)
-	if err != nil {
-		return err
-	}
 	c.Doing("planning")
-	a := &start{To: to, Diagnosis: diagnosing.Of(s)}
-	goal := &plan.Goal{Release: to}
-	if strings.Count(to, ".") == 1 {
-		goal = &plan.Goal{Minor: to}
+	d := diagnosing.About(s, s.Clock.At, diagnosis.Options{To: to})
+	a := &start{To: to, Diagnosis: d, May: standing(s.Version(), to)}
+	if a.May == "" {
+		if err := a.judge(); err != nil {
+			return err
+		}
 	}
-	if a.May = standing(of.Cluster, to); a.May == "" {
-		a.May = "yes"
-		a.Plan, err = plan.Make(c.Context, &of.Situation, goal, nil)
-	}
-	switch {
-	case a.May != "yes":
-	case errors.As(err, &a.Why):
-		a.May = "no"
-	case err != nil:
-		return err
-	default:
-		a.judge()
-	}
+	var err error
 	if form == "json" {
 		err = c.JSON(a)
 	} else {
@@ -78,8 +63,20 @@ func standing(v *cvo.ClusterVersion, to string) string {
 	return "requested"
 }
 
-// judge decides what a plan and the diagnosis say together.
-func (a *start) judge() {
+// judge decides what a plan and the diagnosis say together. The error says why there could be no plan.
+func (a *start) judge() error {
+	p := a.Diagnosis.Prospect
+	switch {
+	case p == nil:
+		return errors.New("there is no ClusterVersion, so no update can be planned; print one with: " + situation.DumpCommand)
+	case p.Error != "":
+		return errors.New(p.Error)
+	}
+	a.Plan, a.Why, a.Before = p.Plan, p.Why, p.Before
+	if a.Why != nil {
+		a.May = "no"
+		return nil
+	}
 	for _, s := range a.Plan.Steps {
 		if s.Kind == plan.MoveCluster {
 			for _, u := range s.Unseen {
@@ -87,14 +84,14 @@ func (a *start) judge() {
 			}
 			break
 		}
-		a.Before = append(a.Before, s)
 	}
-	switch {
+	switch a.May = "yes"; {
 	case len(a.Before) > 0 || len(a.Diagnosis.Causes) > 0:
 		a.May = "first"
 	case a.Plan.Guesses() || !a.Diagnosis.Well():
 		a.May = "unknown"
 	}
+	return nil
 }
 
 // write writes the answer: yes or no, why, what to do before, and what is wrong in the cluster.
@@ -106,21 +103,6 @@ func (a *start) write(w io.Writer) {
 		word = fmt.Sprintf("UNDER WAY (%s): it was requested before", strings.ToUpper(a.Diagnosis.Word))
 	}
 	fmt.Fprintf(w, "%s   %s -> %s\n", word, from, a.To)
-	if a.Why != nil {
-		for _, f := range a.Why.Facts {
-			page.Fold(w, "Because ", f)
-		}
-		for i := range a.Why.Fixes {
-			page.Fold(w, "What would help: ", words.List(a.Why.Fixes[i].Do, "and", 6))
-		}
-	}
-	for i := range a.Before {
-		s := &a.Before[i]
-		page.Fold(w, fmt.Sprintf("DO %d  ", i+1), strings.TrimSuffix(s.Why, "."))
-		if s.Command != "" {
-			fmt.Fprintf(w, "      %s\n", s.Command)
-		}
-	}
 	if len(a.Diagnosis.Causes) > 0 {
 		diagnosing.Causes(w, a.Diagnosis, 3)
 	}

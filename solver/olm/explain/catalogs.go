@@ -105,7 +105,7 @@ func (c *Cluster) catalogs(v *View, sub *resource.Subscription) {
 	}
 	if own.Name != "" && c.known(KindCatalogSource, own.Namespace) && c.catalog(own) == nil {
 		told = true
-		v.add(c.missing(own))
+		v.add(c.missing(sub, own))
 	}
 	bad := holds(sub.Status.Conditions, "CatalogSourcesUnhealthy")
 	if bad == nil || told {
@@ -128,7 +128,7 @@ func (c *Cluster) unhealthy(s *source.CatalogSource, h health, own bool) Wait {
 	if !own {
 		text = fmt.Sprintf("%s, which the namespace sees too: %s; OLM resolves nothing here meanwhile", what, h.state)
 	}
-	w := Wait{Block: fairlead.Block{Reason: ReasonCatalogUnhealthy, Message: text, Owner: "whoever owns " + what}}
+	w := Wait{Block: fairlead.Block{Reason: ReasonCatalogUnhealthy, Message: text, Owner: "whoever owns " + what}, About: &Object{Kind: KindCatalogSource, Namespace: key.Namespace, Name: key.Name}}
 	if conn := s.Status.ConnectionState; conn != nil {
 		w.Since = conn.LastConnect
 	}
@@ -174,7 +174,7 @@ func (c *Cluster) hubCommand(name string, disabled bool) string {
 }
 
 // missing is the wait for a catalog that does not exist.
-func (c *Cluster) missing(key resource.SourceKey) Wait {
+func (c *Cluster) missing(sub *resource.Subscription, key resource.SourceKey) Wait {
 	w := Wait{Block: fairlead.Block{Reason: ReasonCatalogMissing, Message: fmt.Sprintf("the subscription names catalog source %s, which does not exist", key),
 		Owner: "whoever owns the subscription"}}
 	if c.Hub != nil && c.Hub.Disables(key) {
@@ -194,6 +194,10 @@ func (c *Cluster) missing(key resource.SourceKey) Wait {
 	slices.Sort(others)
 	if others != nil {
 		w.Unblock = fmt.Sprintf("a catalog of that name is in namespace %s: correct spec.sourceNamespace of the subscription", strings.Join(others, ", "))
+	}
+	if len(others) == 1 && (others[0] == sub.Namespace || others[0] == c.global()) {
+		w.does(Change{Kind: KindSubscription, Namespace: sub.Namespace, Name: sub.Name, Patch: map[string]any{"spec": map[string]any{"sourceNamespace": others[0]}}})
+		return w
 	}
 	w.Commands = []string{shell.Command("kubectl get catalogsources -A")}
 	return w

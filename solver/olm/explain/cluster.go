@@ -68,6 +68,8 @@ type Cluster struct {
 	Now time.Time
 	// OpenShift says that the commands are for an OpenShift cluster.
 	OpenShift bool
+
+	retried map[string]bool // by namespace, whether OLM resolves it again after a change; see After
 }
 
 // Answer is what resolution gives for a namespace.

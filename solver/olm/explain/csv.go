@@ -113,18 +113,20 @@ func (c *Cluster) csvGroup(w *Wait, csv *resource.ClusterServiceVersion) {
 	modes := &Next{CSV: csv.Name, Modes: csv.Spec.InstallModes, ModesKnown: len(csv.Spec.InstallModes) > 0}
 	if errors.As(err, &sole) {
 		one := c.notOne(sole, modes)
-		w.Unblock, w.Commands, w.Unknown = one.Unblock, one.Commands, one.Unknown
+		w.Unblock, w.Commands, w.Changes, w.Unknown = one.Unblock, one.Commands, one.Changes, one.Unknown
 		return
 	}
 	w.Message += fmt.Sprintf(" (operator group %s)", g.Name)
+	targets, known := c.targets(g)
+	known = known && modes.ModesKnown
+	suits := known && modes.Modes.Supports(csv.Namespace, targets) == nil
 	switch group.Reason(csv.Status.Reason) {
 	case group.ReasonUnsupportedOperatorGroup:
-		targets, known := c.targets(g)
-		if known && modes.ModesKnown && modes.Modes.Supports(csv.Namespace, targets) == nil {
+		if suits {
 			w.Passing, w.Owner, w.Unblock = true, "OLM", "wait: the group now selects what it supports, and OLM tries again"
 			return
 		}
-		w.Unblock, w.Commands = c.reselect(g, csv.Namespace, csv.Spec.InstallModes)
+		c.reselect(w, g, csv.Namespace, csv.Spec.InstallModes)
 	case group.ReasonInterOperatorGroupOwnerConflict:
 		w.Unblock = "delete the operator that provides the same API in the other namespace, or make the groups select namespaces that do not overlap"
 		if op, err := csv.Member(); err == nil {
@@ -138,12 +140,20 @@ func (c *Cluster) csvGroup(w *Wait, csv *resource.ClusterServiceVersion) {
 		}
 		w.Commands = []string{shell.Command("kubectl get operatorgroups -A")}
 	case group.ReasonCannotModifyStatic:
+		if !g.Spec.StaticProvidedAPIs {
+			w.Passing, w.Owner, w.Unblock = true, "OLM", "wait: OLM may write the annotation of the group now, and tries again"
+			return
+		}
 		w.Unblock = "add its APIs to the annotation " + group.ProvidedAPIsAnnotation + " of the group, or set spec.staticProvidedAPIs to false"
-		w.Commands = []string{shell.Command("kubectl patch operatorgroup -n %s %s --type merge -p %s", csv.Namespace, g.Name, shell.JSON(map[string]any{"spec": map[string]any{"staticProvidedAPIs": false}}))}
+		w.does(Change{Kind: KindOperatorGroup, Namespace: csv.Namespace, Name: g.Name, Patch: map[string]any{"spec": map[string]any{"staticProvidedAPIs": false}}})
 	case group.ReasonNoTargetNamespaces:
 		w.Unblock = "label a namespace so that spec.selector matches it, or name some in spec.targetNamespaces"
 		w.Commands = []string{shell.Command("kubectl edit operatorgroup -n %s %s", csv.Namespace, g.Name)}
 	default:
+		if known && !suits && len(targets) > 0 {
+			c.reselect(w, g, csv.Namespace, csv.Spec.InstallModes)
+			return
+		}
 		w.Unblock = "wait: there is one operator group now, and OLM tries again"
 		w.Passing, w.Owner = true, "OLM"
 	}

@@ -13,7 +13,7 @@ import (
 
 // lostVersions adds the definitions of a plan that would lose a version in which
 // objects are stored: OLM then fails the plan, after it was approved.
-func (c *Cluster) lostVersions(v *View, p *resource.InstallPlan) {
+func (c *Cluster) lostVersions(v *View, p *resource.InstallPlan) (some bool) {
 	for i := range p.Status.Plan {
 		s := &p.Status.Plan[i]
 		if s.Resource.Kind != "CustomResourceDefinition" || s.Resource.Manifest == "" {
@@ -35,8 +35,10 @@ func (c *Cluster) lostVersions(v *View, p *resource.InstallPlan) {
 		}
 		if lost != nil {
 			v.add(c.storedLost(p, s.Resolving, next.Name, lost))
+			some = true
 		}
 	}
+	return some
 }
 
 func (c *Cluster) storedLost(p *resource.InstallPlan, csv, name string, lost []string) Wait {

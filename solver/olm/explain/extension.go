@@ -112,7 +112,7 @@ func (c *Cluster) served(v *View, x *Extension) {
 			told = progress
 		}
 		w := Wait{Block: fairlead.Block{Reason: ReasonCatalogNotServing, Message: fmt.Sprintf("ClusterCatalog %s is not served: %s", s.Name, detail(told.Reason, told.Message)),
-			Since: serving.LastTransitionTime, Owner: "whoever owns ClusterCatalog " + s.Name, Unblock: "see why its image cannot be unpacked (reference, pull secret, mirror)"}}
+			Since: serving.LastTransitionTime, Owner: "whoever owns ClusterCatalog " + s.Name, Unblock: "see why its image cannot be unpacked (reference, pull secret, mirror)"}, About: &Object{Kind: KindClusterCatalog, Name: s.Name}}
 		if what, ok := imageCause(told.Message, "ClusterCatalog "+s.Name, "catalogd-controller-manager"); ok {
 			w.Owner, w.Unblock, w.Commands = cmp.Or(what.owner, w.Owner), what.unblock, what.commands
 		}

@@ -77,11 +77,13 @@ func (c *Cluster) notOne(e *group.SoleError, next *Next) Wait {
 		w.Message = fmt.Sprintf("namespace %s has %d operator groups, %s: OLM installs nothing there until there is exactly one", e.Namespace, len(found), strings.Join(found, ", "))
 		keep := c.keep(e.Namespace, found, next)
 		w.Unblock = fmt.Sprintf("delete all but one; %s can stay", keep)
+		var others []Change
 		for _, name := range found {
 			if name != keep {
-				w.Commands = append(w.Commands, shell.Command("kubectl delete operatorgroup -n %s %s", e.Namespace, name))
+				others = append(others, Change{Kind: KindOperatorGroup, Namespace: e.Namespace, Name: name})
 			}
 		}
+		w.does(others...)
 		return w
 	}
 	w.Message = fmt.Sprintf("namespace %s has no operator group: OLM installs nothing there without one", e.Namespace)
@@ -91,7 +93,7 @@ func (c *Cluster) notOne(e *group.SoleError, next *Next) Wait {
 	}
 	spec, what := groupFor(e.Namespace, next)
 	w.Unblock = fmt.Sprintf("create one; this one selects %s", what)
-	w.Commands = []string{create("operators.coreos.com/v1", "OperatorGroup", e.Namespace, e.Namespace, spec)}
+	w.does(Change{Kind: KindOperatorGroup, Namespace: e.Namespace, Name: e.Namespace, Create: spec})
 	return w
 }
 
@@ -148,14 +150,15 @@ func (c *Cluster) unsupported(g *group.OperatorGroup, namespace string, next *Ne
 	if next.Updates != "" {
 		w.Message = fmt.Sprintf("the update of %s to %s does not fit operator group %s: %s; OLM updates it nevertheless, and it fails", next.Updates, next.CSV, g.Name, problem)
 	}
-	w.Unblock, w.Commands = c.reselect(g, namespace, next.Modes)
+	c.reselect(&w, g, namespace, next.Modes)
 	return w
 }
 
-// reselect is what makes a group suit install modes.
-func (c *Cluster) reselect(g *group.OperatorGroup, namespace string, modes group.InstallModes) (text string, commands []string) {
-	patch := func(spec map[string]any) []string {
-		return []string{shell.Command("kubectl patch operatorgroup -n %s %s --type merge -p %s", namespace, g.Name, shell.JSON(map[string]any{"spec": spec}))}
+// reselect adds to a wait what makes a group suit install modes.
+func (c *Cluster) reselect(w *Wait, g *group.OperatorGroup, namespace string, modes group.InstallModes) {
+	patch := func(text string, spec map[string]any) {
+		w.Unblock = text
+		w.does(Change{Kind: KindOperatorGroup, Namespace: namespace, Name: g.Name, Patch: map[string]any{"spec": spec}})
 	}
 	others := 0
 	for i := range c.CSVs {
@@ -169,11 +172,13 @@ func (c *Cluster) reselect(g *group.OperatorGroup, namespace string, modes group
 	}
 	switch {
 	case modes.Supports(namespace, []string{group.AllNamespaces}) == nil:
-		return "make the group select all namespaces" + more, patch(map[string]any{"targetNamespaces": nil, "selector": nil})
+		patch("make the group select all namespaces"+more, map[string]any{"targetNamespaces": nil, "selector": nil})
 	case modes.Supports(namespace, []string{namespace}) == nil:
-		return "make the group select its own namespace" + more, patch(map[string]any{"targetNamespaces": []any{namespace}, "selector": nil})
+		patch("make the group select its own namespace"+more, map[string]any{"targetNamespaces": []any{namespace}, "selector": nil})
 	case modes.Supports(namespace, []string{"other"}) == nil:
-		return "name one other namespace in spec.targetNamespaces" + more, []string{shell.Command("kubectl edit operatorgroup -n %s %s", namespace, g.Name)}
+		w.Unblock = "name one other namespace in spec.targetNamespaces" + more
+		w.Commands = []string{shell.Command("kubectl edit operatorgroup -n %s %s", namespace, g.Name)}
+	default:
+		w.Unblock = "choose another version: this one supports no install mode that a group can select"
 	}
-	return "choose another version: this one supports no install mode that a group can select", nil
 }

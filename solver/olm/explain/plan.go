@@ -139,8 +139,9 @@ func (c *Cluster) approval(namespace, name string, csvs []string, at *fairlead.C
 	if who := c.manuals(namespace); len(who) > 0 {
 		text += fmt.Sprintf(" (installPlanApproval is Manual in subscription %s)", strings.Join(who, ", "))
 	}
-	return Wait{Block: fairlead.Block{Reason: ReasonRequiresApproval, Message: text, Since: since(at), Owner: "whoever may approve install plans", Unblock: "approve it"},
-		Commands: []string{shell.Command("kubectl patch installplan -n %s %s --type merge -p %s", namespace, name, shell.JSON(map[string]any{"spec": map[string]any{"approved": true}}))}}
+	w := Wait{Block: fairlead.Block{Reason: ReasonRequiresApproval, Message: text, Since: since(at), Owner: "whoever may approve install plans", Unblock: "approve it"}}
+	w.does(Change{Kind: KindInstallPlan, Namespace: namespace, Name: name, Patch: map[string]any{"spec": map[string]any{"approved": true}}})
+	return w
 }
 
 // planWaits adds what a plan waits for.

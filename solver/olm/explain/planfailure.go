@@ -15,6 +15,8 @@ import (
 type cause struct {
 	reason, owner, unblock string
 	commands               []string
+	about                  *Object  // the object to change, if another one than what waits
+	changes                []Change // what the commands change, if that helps for certain
 }
 
 // What OLM writes when a step of a plan fails (catalog/step.go, catalog/operator.go,

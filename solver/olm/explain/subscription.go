@@ -65,8 +65,12 @@ func (c *Cluster) subscription(sub *resource.Subscription) *View {
 func (c *Cluster) nothing(v *View, owner, command string) {
 	switch {
 	case v.Installed != "" || len(v.Waits) > 0:
-	case v.Next != "":
-		v.add(Wait{Passing: true, Block: fairlead.Block{Reason: ReasonNotYet, Message: fmt.Sprintf("nothing prevents it: %s is next", v.Next), Owner: owner,
+	case v.Next != "" || c.retried[v.Namespace]:
+		next := cmp.Or(v.Next, "OLM resolves its namespace again")
+		if v.Next != "" {
+			next += " is next"
+		}
+		v.add(Wait{Passing: true, Block: fairlead.Block{Reason: ReasonNotYet, Message: "nothing prevents it: " + next, Owner: owner,
 			Unblock: "wait until " + owner + " installs it"}})
 	default:
 		v.add(Wait{Unknown: true, Block: fairlead.Block{Reason: ReasonNotKnown, Message: "nothing is installed, and nothing that is known says why", Owner: owner,
@@ -130,6 +134,7 @@ func (c *Cluster) resolution(v *View, sub *resource.Subscription) {
 		if failed != nil {
 			if what := c.unsatisfied(sub, failed.Message); what.owner != "" { // OLM says it, with a command
 				w.Owner, w.Unblock, w.Commands = what.owner, what.unblock, what.commands
+				w.does(what.changes...)
 			}
 		}
 		v.add(w)

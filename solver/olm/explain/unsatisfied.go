@@ -65,6 +65,7 @@ func (c *Cluster) absent(sub *resource.Subscription, message string) (cause, boo
 		return cause{}, false // it is gone since, or the message does not mean what it says
 	}
 	what := cause{owner: "whoever owns subscription " + sub.Namespace + "/" + name, unblock: text, commands: commands}
+	what.about = &Object{Kind: KindSubscription, Namespace: sub.Namespace, Name: name}
 	if name != sub.Name {
 		what.unblock = fmt.Sprintf("subscription %s, which stops all others of the namespace: %s; or delete it", name, text)
 		what.commands = append(what.commands, shell.Command("kubectl delete subscriptions.operators.coreos.com -n %s %s", sub.Namespace, name))
@@ -121,8 +122,8 @@ func (c *Cluster) orphaned(sub *resource.Subscription, message string) (cause, b
 		return cause{}, false // the message is older than what is there
 	}
 	return cause{owner: "whoever owns CSV " + sub.Namespace + "/" + m[1],
-		unblock:  fmt.Sprintf("delete CSV %s, which no subscription names and none takes over: OLM then installs the operator again; it does not run meanwhile, and its CRDs and custom resources stay", m[1]),
-		commands: []string{shell.Command("kubectl delete csv -n %s %s", sub.Namespace, m[1])}}, true
+		unblock: fmt.Sprintf("delete CSV %s, which no subscription names and none takes over: OLM then installs the operator again; it does not run meanwhile, and its CRDs and custom resources stay", m[1]),
+		changes: []Change{{Kind: KindCSV, Namespace: sub.Namespace, Name: m[1]}}}, true
 }
 
 // unprovided is something that an operator requires and nobody provides.
@@ -165,8 +166,8 @@ func (c *Cluster) twice(sub *resource.Subscription, message string) (cause, bool
 		}
 	}
 	return cause{owner: "whoever owns the subscriptions of namespace " + sub.Namespace,
-		unblock:  fmt.Sprintf("subscriptions %s bring the same %s, of which a namespace has one: delete one of them", strings.Join(who, ", "), what),
-		commands: []string{shell.Command("kubectl delete subscriptions.operators.coreos.com -n %s %s", sub.Namespace, drop)}}, true
+		unblock: fmt.Sprintf("subscriptions %s bring the same %s, of which a namespace has one: delete one of them", strings.Join(who, ", "), what),
+		changes: []Change{{Kind: KindSubscription, Namespace: sub.Namespace, Name: drop}}}, true
 }
 
 // unreachable reads which catalog kept OLM from resolving.
@@ -206,6 +207,8 @@ func (c *Cluster) resolutionFailed(sub *resource.Subscription, failed *fairlead.
 		what = c.unreachable(failed.Message)
 	}
 	w.Owner, w.Unblock, w.Commands = what.owner, what.unblock, what.commands
+	w.does(what.changes...)
+	w.About = what.about
 	if w.Owner == "" {
 		w.Owner = "whoever owns the subscriptions of namespace " + sub.Namespace
 	}

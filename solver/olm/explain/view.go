@@ -36,10 +36,21 @@ type Wait struct {
 	fairlead.Block
 	// Commands help, or find out more, in this order. A shell runs them as printed.
 	Commands []string `json:"commands,omitempty"`
+	// Changes are what Commands change, if they do nothing else and help for certain.
+	Changes []Change `json:"-"`
+	// About is another object than the one that waits, if that is the one to repair.
+	About *Object `json:"-"`
 	// Passing says that it ends by itself: nobody has to do anything.
 	Passing bool `json:"passing,omitempty"`
 	// Unknown says that the wait rests on something that is not known.
 	Unknown bool `json:"unknown,omitempty"`
+}
+
+// Object names an object.
+type Object struct {
+	Kind      Kind   // its kind
+	Namespace string // empty if it has none
+	Name      string // its name
 }
 
 // Blocked reports whether the object waits for something that does not end by
