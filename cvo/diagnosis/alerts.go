@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead/fairlead/cvo"
@@ -77,6 +78,6 @@ func alertHelp(a *cvo.Alert) (do, command string) {
 	if book := cmp.Or(a.Annotations["runbook_url"], a.Annotations["runbook"]); strings.HasPrefix(book, "https://") {
 		do = "follow the runbook of alert " + name + ", " + book
 	}
-	query := "ALERTS{alertname=\"" + name + "\",alertstate=\"firing\"}"
+	query := "ALERTS{alertname=" + strconv.Quote(name) + `,alertstate="firing"}`
 	return do, shell.Command("oc -n openshift-monitoring exec -c prometheus prometheus-k8s-0 -- promtool query instant http://localhost:9090 %s", query)
 }

@@ -26,6 +26,7 @@ type builder struct {
 	podsIn   map[string][]int  // by namespace, positions of its pods; nil until needed
 	before   *Graph            // before any step; empty for a first diagnosis
 
+	olmGaps   []cvo.Gap // what is not known of operators
 	prospects *Prospect // of the update that is wanted; nil if none is
 }
 

@@ -302,17 +302,17 @@ func TestMemTroubles(t *testing.T) {
 		}
 		for i := range d.Steps {
 			s := &d.Steps[i]
-			mend := m.want[causeName(d.Graph.Node(s.Object))]
+			fix := m.want[causeName(d.Graph.Node(s.Object))]
 			if s.Tried {
 				tried++
 			} else {
 				assumed++
 			}
-			if mend == nil {
+			if fix == nil {
 				empty++
 				continue
 			}
-			mend()
+			fix()
 			m.pass(10 * time.Minute)
 			after := diagnose(m.world())
 			left := Stuck(after.Causes)

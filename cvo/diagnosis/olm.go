@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 	"github.com/fairlead/fairlead/solver/olm/resource"
 )
@@ -14,7 +16,14 @@ import (
 // others follow from it, or come later.
 func (b *builder) olmWaits() {
 	for _, v := range b.operatorViews() {
-		at := max(0, slices.IndexFunc(v.Waits, func(w explain.Wait) bool { return !w.Passing }))
+		at := slices.IndexFunc(v.Waits, func(w explain.Wait) bool { return !w.Passing && !untold(v, &w) })
+		if at < 0 {
+			b.untold(v)
+			at = slices.IndexFunc(v.Waits, func(w explain.Wait) bool { return w.Passing })
+		}
+		if at < 0 {
+			continue
+		}
 		w := &v.Waits[at]
 		full := strings.TrimPrefix(v.Namespace+"/"+v.Name, "/")
 		x := Node{
@@ -23,12 +32,32 @@ func (b *builder) olmWaits() {
 		}
 		id := b.add(x)
 		for i := at; i < len(v.Waits); i++ {
-			if w := &v.Waits[i]; i == at || !w.Passing && (w.About != nil || len(w.Changes) > 0) {
+			if w := &v.Waits[i]; i == at || !w.Passing && !untold(v, w) && (w.About != nil || len(w.Changes) > 0) {
 				cause := olmCause(v, w)
 				cause.or(v.Waits[i+1:])
 				b.wait(id, b.add(cause), w.Reason, Derived)
 				b.below(&cause)
 			}
+		}
+	}
+}
+
+// untold reports whether a wait is only that something is not known, of an operator that is installed or has
+// something else to wait for.
+func untold(v *explain.View, w *explain.Wait) bool {
+	return w.Unknown && (w.Reason != explain.ReasonNotKnown || v.Installed != "")
+}
+
+// untold adds what is not known of an operator to the gaps.
+func (b *builder) untold(v *explain.View) {
+	for i := range v.Waits {
+		if w := &v.Waits[i]; untold(v, w) {
+			g := cvo.Gap{What: v.Subject() + ": " + w.Message}
+			if len(w.Commands) > 0 {
+				g.How = b.program(w.Commands[0])
+			}
+			b.olmGaps = append(b.olmGaps, g)
+			return
 		}
 	}
 }
@@ -132,10 +161,20 @@ func (n *Node) doing() string {
 		return "approve InstallPlan " + name
 	case x.Create != nil:
 		return "create operator group " + name
-	case x.Patch != nil:
-		return "change " + strings.ToLower(string(x.Kind)) + " " + name + ": " + n.do
+	case x.Kind == explain.KindOperatorGroup && x.Patch == nil:
+		var names []string
+		for i := range n.changes {
+			names = append(names, n.changes[i].Name)
+		}
+		return "delete operator " + words.Plural(len(names), "group ", "groups ") + words.List(names, "and", 6) + " of namespace " + x.Namespace + ": exactly one may be there"
+	case x.Kind == explain.KindOperatorGroup:
+		return "operator group " + name + ": " + n.do
+	case x.Kind == explain.KindSubscription && x.Patch == nil:
+		return "delete subscription " + name + ": " + n.do
+	case x.Kind == explain.KindSubscription:
+		return "subscription " + name + ": " + n.do
 	}
-	return strings.ToLower(string(x.Kind)) + " " + name + ": " + n.do
+	return n.do
 }
 
 // below lets a cause that is about a catalog or the deployment of an operator wait for what is wrong with

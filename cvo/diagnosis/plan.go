@@ -159,6 +159,9 @@ func (b *builder) ruledOut(p *Prospect, i int) string {
 	if len(p.Why.Fixes) > 0 {
 		n.do = strings.Join(p.Why.Fixes[0].Do, "; and ")
 	}
+	if at := strings.LastIndex(n.do, ": oc "); at > 0 { // what helps ends with the command that shows how
+		n.do, n.command = n.do[:at], n.do[at+2:]
+	}
 	return b.add(n)
 }
 

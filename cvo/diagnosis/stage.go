@@ -182,5 +182,5 @@ func (b *builder) gaps() []cvo.Gap {
 	if !b.openshift() {
 		gaps = append(gaps, b.partly...)
 	}
-	return append(gaps, b.unseen...)
+	return append(append(gaps, b.unseen...), b.olmGaps...)
 }

@@ -54,8 +54,14 @@ var (
 // knownDomains are those of labels and annotations that engines read.
 var knownDomains = []string{"kubernetes.io", "k8s.io", "x-k8s.io", "openshift.io", "operatorframework.io", "coreos.com", "operatorframework", "karpenter.sh", "olm.properties", "fairlead.io"}
 
+// ownLabels are labels of Kubernetes' controllers that have no domain.
+var ownLabels = []string{"pod-template-hash", "pod-template-generation", "controller-revision-hash", "controller-uid", "job-name"}
+
 // knownDomain reports whether a key is Kubernetes' or OpenShift's own.
 func knownDomain(key string) bool {
+	if slices.Contains(ownLabels, key) {
+		return true
+	}
 	domain, _, _ := strings.Cut(key, "/")
 	return slices.ContainsFunc(knownDomains, func(d string) bool { return domain == d || strings.HasSuffix(domain, "."+d) }) ||
 		strings.HasPrefix(domain, "operatorframework.io") || strings.HasPrefix(domain, "olm.")

@@ -94,6 +94,9 @@ func (c *Cluster) notOne(e *group.SoleError, next *Next) Wait {
 	spec, what := groupFor(e.Namespace, next)
 	w.Unblock = fmt.Sprintf("create one; this one selects %s", what)
 	w.does(Change{Kind: KindOperatorGroup, Namespace: e.Namespace, Name: e.Namespace, Create: spec})
+	if w.Unknown { // there may be one
+		w.Changes = nil
+	}
 	return w
 }
 
