@@ -36,6 +36,11 @@ func Open(ctx context.Context, fsys fs.FS) (*Editor, error) {
 	if err != nil {
 		return nil, err
 	}
+	return New(fsys, c, report)
+}
+
+// New is [Open] for a catalog that was opened from fsys, and judged, before.
+func New(fsys fs.FS, c *catalog.Catalog, report *check.Report) (*Editor, error) {
 	if err := c.Faults().Err(); err != nil {
 		return nil, err
 	}

@@ -16,18 +16,18 @@ type helper struct {
 	*Report
 	base        *diff.Base
 	before, now *catalog.Catalog
+	judged      *check.Report // of now
 	after       fs.FS
 	resolver    *elsewhere
 }
 
 // help looks for the edit that gives stranded users an update path, and tries it.
-// findings is the number of other findings.
-func (r *helper) help(ctx context.Context, findings int) error {
+func (r *helper) help(ctx context.Context) error {
 	fixes, err := r.fixes(ctx)
 	if err != nil {
 		return err
 	}
-	e, err := edit.Open(ctx, r.after)
+	e, err := edit.New(r.after, r.now, r.judged)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (r *helper) help(ctx context.Context, findings int) error {
 		return err
 	}
 	needy, helped, err := r.asked(ctx, c, d)
-	if err != nil || helped == 0 || d.Stranded() >= r.Diff.Stranded() || len(judged.Findings()) > findings {
+	if err != nil || helped == 0 || d.Stranded() >= r.Diff.Stranded() || len(judged.Findings()) > len(r.judged.Findings()) {
 		return err
 	}
 	r.Patch, r.Fixes = patch, fixes

@@ -225,8 +225,8 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 	}
 	r.Findings = r.Findings.Sorted()
 	if r.Diff.Stranded() > 0 && len(now.Faults()) == 0 {
-		h := &helper{r, base, before, now, after, met}
-		if err := h.help(ctx, len(judged.Findings())); err != nil {
+		h := &helper{r, base, before, now, judged, after, met}
+		if err := h.help(ctx); err != nil {
 			return nil, err
 		}
 	}

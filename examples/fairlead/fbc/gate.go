@@ -41,14 +41,14 @@ func releaseGate(c *call) error {
 	if err != nil {
 		return err
 	}
-	r, next, err := g.evaluate(before, after)
+	r, err := g.evaluate(before, after)
 	if err != nil {
 		return err
 	}
 	if err := g.write(r.Relocate(before.at, after.at), after); err != nil {
 		return err
 	}
-	if err := g.draw(c.Context, r, next); err != nil {
+	if err := g.draw(c.Context, r, after); err != nil {
 		return err
 	}
 	switch {
@@ -91,10 +91,10 @@ func (g *gate) sides() (before, after side, err error) {
 
 // evaluate evaluates the release. An old catalog that cannot be opened is a finding, so that
 // a report is written nevertheless.
-func (g *gate) evaluate(before, after side) (*release.Report, *catalog.Catalog, error) {
+func (g *gate) evaluate(before, after side) (*release.Report, error) {
 	others, err := g.others()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	old := catalog.New(nil)
 	if before.err == nil {
@@ -109,16 +109,12 @@ func (g *gate) evaluate(before, after side) (*release.Report, *catalog.Catalog, 
 	g.Doing("checking updates")
 	r, err := release.Evaluate(g.Context, old, after.FS, &release.Options{Resolver: &reach.Resolver{With: others}, Breaks: reach.Breaks})
 	if err != nil {
-		return nil, nil, fmt.Errorf("NEW (%s): %w", after.name, err)
+		return nil, fmt.Errorf("NEW (%s): %w", after.name, err)
 	}
 	if before.err != nil {
 		r.Old = append(r.Old, &catalog.Diagnostic{Code: release.CodeOld, Subject: "OLD (" + before.name + ")", Message: "cannot be read: " + before.err.Error()})
 	}
-	next, err := catalog.Open(g.Context, after.FS, nil)
-	if next == nil {
-		return nil, nil, err
-	}
-	return r, next, nil
+	return r, nil
 }
 
 // others opens the other catalogs of the cluster: NAME=PATH[,priority=N].
@@ -175,9 +171,13 @@ func toFile(name string, write func(io.Writer) error) error {
 }
 
 // draw writes a picture of each package that changed.
-func (g *gate) draw(ctx context.Context, r *release.Report, next *catalog.Catalog) error {
+func (g *gate) draw(ctx context.Context, r *release.Report, after side) error {
 	if *g.pictures == "" {
 		return nil
+	}
+	next, err := catalog.Open(ctx, after.FS, nil)
+	if next == nil {
+		return err
 	}
 	if err := os.MkdirAll(*g.pictures, 0o755); err != nil {
 		return err

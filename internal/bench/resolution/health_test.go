@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 	"github.com/fairlead/fairlead/solver/olm/resource"
-	"github.com/fairlead/fairlead/solver/olm/source"
+	shown "github.com/fairlead/fairlead/solver/olm/source"
 )
 
 // TestHealth: in namespaces whose catalogs answer or do not, OLM's resolver resolves nothing where
@@ -82,11 +82,11 @@ func TestHealth(t *testing.T) {
 }
 
 // observed is a catalog as a cluster shows it.
-func observed(s *olm.Source) source.CatalogSource {
-	c := source.CatalogSource{}
+func observed(s *olm.Source) shown.CatalogSource {
+	c := shown.CatalogSource{}
 	c.Name, c.Namespace = s.Name, s.Namespace
-	c.Spec.SourceType, c.Spec.Image = source.TypeGRPC, "example.com/c:1"
-	c.Status.ConnectionState = &source.ConnectionState{LastObservedState: source.StateReady}
+	c.Spec.SourceType, c.Spec.Image = shown.TypeGRPC, "example.com/c:1"
+	c.Status.ConnectionState = &shown.ConnectionState{LastObservedState: shown.StateReady}
 	if s.Err != nil {
 		c.Status.ConnectionState.LastObservedState = "TRANSIENT_FAILURE"
 	}
