@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/sim"
 )
 
 // nodePool is a pool in memory, and those who change it.
@@ -20,14 +20,17 @@ type nodePool struct {
 	*rand.Rand
 	*rollout.MemBackend
 	clock          *fairlead.ManualClock
-	budget         int // the most nodes that may be down, at any time of the run
+	lately         map[int]time.Time // budgets, and when each was last in force
+	budgets        map[string]int    // by node: the largest budget that it was chosen with
 	targets, nodes int
 	healed         bool
-	seen           map[string]int // what was done, by kind
+	seen           map[string]int // what was done, by kind, and what came of it
+	begun          int            // how many nodes the engine remembers
+	wrong          error
 }
 
 func openPool(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *nodePool {
-	p := &nodePool{Rand: r, clock: clock, budget: 1, seen: seen}
+	p := &nodePool{Rand: r, clock: clock, lately: map[int]time.Time{}, budgets: map[string]int{}, seen: seen}
 	slow := func(string) time.Duration { return time.Duration(r.IntN(20)) * time.Second }
 	p.MemBackend = &rollout.MemBackend{Clock: clock, DrainTime: slow, UpdateTime: func(node, _ string) (time.Duration, error) {
 		if !p.healed && r.IntN(8) == 0 {
@@ -51,6 +54,9 @@ func (p *nodePool) edit(f func(w *rollout.World)) {
 func (p *nodePool) target(w *rollout.World) {
 	p.targets++
 	w.Pool.Spec.Configuration = rollout.Configuration{Name: fmt.Sprint("v", p.targets)}
+	if p.IntN(3) == 0 {
+		w.Pool.Spec.Configuration.Image = fmt.Sprint("image", p.IntN(3))
+	}
 }
 
 func (p *nodePool) addNode(w *rollout.World) {
@@ -58,20 +64,98 @@ func (p *nodePool) addNode(w *rollout.World) {
 	w.Nodes = append(w.Nodes, rollout.Node{ObjectMeta: rollout.ObjectMeta{
 		Name: fmt.Sprint("n", p.nodes), CreationTimestamp: p.clock.Now(),
 		Annotations: map[string]string{rollout.AnnotationCurrent: "v0", rollout.AnnotationDesired: "v0", rollout.AnnotationState: rollout.StateDone},
+		Labels:      map[string]string{rollout.LabelZone: []string{"", "zone1", "zone2"}[p.IntN(3)]},
 	}})
 }
 
-// Apply implements rollout.Backend.
-func (p *nodePool) Apply(ctx context.Context, name string, a rollout.Action) error {
-	err := p.MemBackend.Apply(ctx, name, a)
-	if err == nil {
-		p.seen[a.Key().Kind]++
+// fail notes what is wrong.
+func (p *nodePool) fail(format string, args ...any) {
+	if p.wrong == nil {
+		p.wrong = fmt.Errorf(format, args...)
 	}
-	return err
+}
+
+// most returns the largest budget that was in force lately: an action may have been
+// decided on by a world that is a minute old, and arrive a minute later.
+func (p *nodePool) most() (most int) {
+	w, now := p.World(pool), p.clock.Now()
+	n, err := rollout.MaxUnavailable(&w.Pool, len(w.Nodes))
+	if err != nil {
+		p.fail("%v", err)
+	}
+	p.lately[n] = now
+	for n, at := range p.lately {
+		if at.After(now) || now.Sub(at) <= 2*time.Minute {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// Apply implements rollout.Backend. It checks that no more nodes are down than might be
+// when the last of them was chosen.
+func (p *nodePool) Apply(ctx context.Context, name string, a rollout.Action) error {
+	if begin, ok := a.(rollout.Begin); ok {
+		p.budgets[begin.Node] = max(p.budgets[begin.Node], p.most())
+	}
+	before := down(p.World(pool))
+	err := p.MemBackend.Apply(ctx, name, a)
+	if err != nil {
+		p.seen["refused"]++
+		return err
+	}
+	p.seen[a.Key().Kind]++
+	w, most := p.World(pool), 0
+	after := down(w)
+	for _, name := range after {
+		most = max(most, p.budgets[name])
+	}
+	if a, is := a.(rollout.Uncordon); is && !slices.Contains(after, a.Node) {
+		delete(p.budgets, a.Node) // it is through
+	}
+	switch {
+	case len(after) > len(before) && len(after) > most:
+		p.fail("%v are down for the update, %d may be", after, most)
+	case len(after) == most && most > 1:
+		p.seen["full budget"]++
+	}
+	if slices.ContainsFunc(w.Nodes, func(n rollout.Node) bool { return n.Annotations[rollout.AnnotationState] == rollout.StateDegraded }) {
+		p.seen["degraded"]++
+	}
+	return nil
+}
+
+// down returns the nodes that are on their way.
+func down(w *rollout.World) (names []string) {
+	for i := range w.Nodes {
+		if rollout.Stage(&w.Nodes[i]) != rollout.StageNone {
+			names = append(names, w.Nodes[i].Name)
+		}
+	}
+	return names
+}
+
+// decided checks that whoever waits says why, and when it looks again.
+func (p *nodePool) decided(d *rollout.Decision) {
+	p.begun = len(d.State.Begun)
+	for _, b := range d.Blocked {
+		if b.Since.IsZero() || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" {
+			p.fail("a block says too little: %+v", b)
+		}
+	}
+	for _, b := range d.State.Begun {
+		if !slices.ContainsFunc(d.Blocked, func(x fairlead.Block) bool { return x.Subject == "node "+b.Node }) {
+			p.fail("node %s was begun, and nothing says what it waits for", b.Node)
+		}
+	}
+	if len(d.Actions) > 0 && d.Wake.IsZero() {
+		p.fail("there are actions, and nobody looks whether they worked")
+	}
 }
 
 // Change implements fairlead.Trial.
 func (p *nodePool) Change() {
+	p.most()
 	p.edit(func(w *rollout.World) {
 		n := &w.Nodes[p.IntN(len(w.Nodes))]
 		switch p.IntN(8) {
@@ -83,7 +167,6 @@ func (p *nodePool) Change() {
 			w.Pool.Spec.Paused = !w.Pool.Spec.Paused
 		case 2:
 			w.Pool.Spec.MaxUnavailable = &rollout.IntOrString{Int: 1 + p.IntN(3)}
-			p.budget = max(p.budget, w.Pool.Spec.MaxUnavailable.Int)
 		case 3:
 			if len(w.Nodes) < 8 {
 				p.addNode(w)
@@ -106,12 +189,7 @@ func (p *nodePool) Change() {
 }
 
 // Check implements fairlead.Trial.
-func (p *nodePool) Check() error {
-	if names := down(p.World(pool)); len(names) > p.budget {
-		return fmt.Errorf("%v are down for the update, %d may be", names, p.budget)
-	}
-	return nil
-}
+func (p *nodePool) Check() error { return p.wrong }
 
 // Settled implements fairlead.Trial. Nobody holds a node in the end, and all work.
 func (p *nodePool) Settled(string) error {
@@ -134,22 +212,43 @@ func (p *nodePool) Settled(string) error {
 			return fmt.Errorf("node %s is %v %v %v", n.Name, n.Annotations, n.Spec, rollout.Stage(n))
 		}
 	}
+	if st := w.Pool.Status; st.ReadyMachineCount != len(w.Nodes) || st.Conditions[0].Status != fairlead.ConditionTrue {
+		return fmt.Errorf("the status is %+v", st)
+	}
+	if p.begun > 0 {
+		return fmt.Errorf("%d nodes are remembered as begun", p.begun)
+	}
 	return nil
 }
 
 // TestEngine rolls configurations out with faults of all kinds.
 func TestEngine(t *testing.T) {
 	seen := map[string]int{}
+	var at *nodePool
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*rollout.World, rollout.Action] {
-		return openPool(r, clock, seen)
+		at = openPool(r, clock, seen)
+		return at
 	}
 	engine, err := rollout.NewEngine(new(rollout.MemBackend), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: long.N(60, 10_000), Names: []string{pool}}); err != nil {
+	step := engine.Step
+	engine.Step = func(state rollout.State, w *rollout.World, now time.Time) rollout.Decision {
+		d := step(state, w, now)
+		at.decided(&d)
+		return d
+	}
+	if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: long.N(150, 10_000), Names: []string{pool}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(seen)
-	sim.Reached(t, seen, "Begin", "Cordon", "Drain", "Update", "Uncordon", "Report")
+	for _, kind := range strings.Fields("Begin Mark Cordon Drain Update Uncordon Report degraded refused") {
+		if seen[kind] == 0 {
+			t.Errorf("there was no %s", kind)
+		}
+	}
+	if seen["full budget"] == 0 {
+		t.Error("no larger budget was ever used up")
+	}
 }
