@@ -22,11 +22,14 @@ type Trial[W any, A Action] interface {
 	Check() error
 
 	// Settled returns nil if nothing is left to do for the named object,
-	// otherwise an error that says what is missing. It is called before and after
-	// each pass at the end, when there are no more faults, and may first end what
-	// only others can end, such as an outage.
+	// otherwise an error that says what is missing. It changes nothing: see Healer.
 	Settled(name string) error
 }
+
+// Healer is a Trial in which others than the engine must act before an object is settled:
+// an outage ends, a person approves. Heal lets them do that. It is called before each
+// pass at the end, when there are no more faults.
+type Healer interface{ Heal(name string) }
 
 // TrialOptions are options of [CheckEngine]. The zero value is useful.
 type TrialOptions struct {

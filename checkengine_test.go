@@ -97,3 +97,62 @@ func TestCheckEngine(t *testing.T) {
 		t.Errorf("it is told why it does not burn: %v", err)
 	}
 }
+
+// dimmed is a lamp without power. At last a person switches that on again, once the engine
+// has asked for it.
+type dimmed struct {
+	lamp
+	power, asked bool
+	t            *testing.T
+	healed       int
+}
+
+func (l *dimmed) Apply(ctx context.Context, name string, a lampAction) error {
+	if !l.power {
+		return errors.New("there is no power")
+	}
+	return l.lamp.Apply(ctx, name, a)
+}
+
+func (l *dimmed) Observe(ctx context.Context, name string) (bool, error) {
+	l.asked = true
+	return l.lamp.Observe(ctx, name)
+}
+
+func (l *dimmed) Change() {
+	if l.healed > 0 {
+		l.t.Error("the world changes, and there were to be no more faults")
+	}
+	l.lamp.Change()
+}
+
+func (l *dimmed) Heal(name string) {
+	if l.healed++; name != "a" {
+		l.t.Errorf("%q is healed", name)
+	}
+	l.power = l.asked
+	l.asked = false
+}
+
+// An engine that waits for others alone is told when they have done their part, and only
+// in the end: they do nothing before.
+func TestCheckEngineHeals(t *testing.T) {
+	e := lampEngine()
+	e.Step = func(_ lampState, on bool, _ time.Time) (d lampDecision) {
+		if !on {
+			d.Actions, d.Blocked = []lampAction{turn{true}}, []fairlead.Block{{Subject: "lamp", Reason: "NoPower"}}
+		}
+		return d
+	}
+	var last *dimmed
+	open := func(r *rand.Rand, _ *fairlead.ManualClock) fairlead.Trial[bool, lampAction] {
+		if last != nil && last.healed > 0 && (!last.on || !last.power) {
+			t.Errorf("healed %d times, with power: %v, and it burns: %v", last.healed, last.power, last.on)
+		}
+		last = &dimmed{lamp: lamp{r: r}, t: t}
+		return last
+	}
+	if err := fairlead.CheckEngine(t.Context(), e, open, &fairlead.TrialOptions{Runs: 50}); err != nil {
+		t.Error(err)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
-	"github.com/fairlead/fairlead/internal/sim"
 )
 
 // large is a release of 910 tasks, as many as a real one has, with 32 operators
@@ -33,7 +32,7 @@ func large(tb testing.TB, version string) *payload.Payload {
 // largeCluster is a cluster that is installed with the first of two releases.
 func largeCluster(tb testing.TB, one, two *payload.Payload) (*fairlead.ManualClock, *cvo.MemBackend, *cvo.Runner) {
 	clock := new(fairlead.ManualClock)
-	clock.Set(sim.Start())
+	clock.Set(begin)
 	b := cvo.NewMemBackend(clock)
 	b.SetRelease(imageOne, one, true, 0)
 	b.SetRelease(imageTwo, two, true, time.Minute)

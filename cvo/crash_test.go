@@ -12,7 +12,6 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/sim"
 )
 
 // mortal is a process that dies at one of its calls to the store and to the
@@ -45,19 +44,19 @@ const untroubled = 3
 // call makes one call.
 func (m *mortal) call(do func() error) error {
 	if m.dead {
-		return sim.ErrFault
+		return errDown
 	}
 	m.calls++
 	first, second := m.calls == m.at, m.calls == m.at+untroubled+1
 	m.dead = first && m.how != refused || second && m.how == diesAgain
 	now := first || second && (m.how == diesAgain || m.how == thenFails)
 	if now && m.how != diesAfter {
-		return sim.ErrFault
+		return errDown
 	}
 	if err := do(); err != nil || !m.dead {
 		return err
 	}
-	return sim.ErrFault
+	return errDown
 }
 
 // Get implements fairlead.Store.
@@ -106,7 +105,7 @@ type life struct {
 // live installs and updates a cluster with a process that has trouble at a call.
 func live(t *testing.T, one, two *payload.Payload, at int, how string) (life, error) {
 	clock := new(fairlead.ManualClock)
-	clock.Set(sim.Start())
+	clock.Set(begin)
 	backend := cvo.NewMemBackend(clock)
 	backend.SetRelease(imageOne, one, true, time.Second)
 	backend.SetRelease(imageTwo, two, true, time.Minute)
@@ -136,7 +135,7 @@ func live(t *testing.T, one, two *payload.Payload, at int, how string) (life, er
 		h := backend.Version("east").Status.History
 		switch {
 		case len(h) > 0 && h[0].State == cvo.Completed && h[0].Image == imageTwo:
-			l.calls, l.applied, l.writes, l.took = m.calls, m.applied, backend.Writes("east"), clock.Now().Sub(sim.Start())
+			l.calls, l.applied, l.writes, l.took = m.calls, m.applied, backend.Writes("east"), clock.Now().Sub(begin)
 			for _, h := range h {
 				l.history += fmt.Sprintln(h.State, h.Version, h.Verified)
 			}

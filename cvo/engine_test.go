@@ -3,7 +3,11 @@ package cvo_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,141 +17,190 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-// hosted is a cluster in memory that is installed and updated, and its operators.
-type hosted struct {
-	*rand.Rand
-	*cvo.MemBackend
-	parts   []part
-	history []cvo.History
-	seen    map[string]int // what was done, by kind
-	wants   string         // the image that it is to run
-	bad     bool           // another one is requested, which nobody vouches for
-}
-
-// hostedReleases are what such a cluster may run.
-type hostedReleases struct {
-	parts []part
-	one   *payload.Payload
-	two   *payload.Payload
-	bad   *payload.Payload
-}
-
-func openHosted(of *hostedReleases, r *rand.Rand, clock *fairlead.ManualClock) *hosted {
-	h := &hosted{Rand: r, MemBackend: cvo.NewMemBackend(clock), parts: of.parts, seen: map[string]int{}, wants: imageOne}
-	h.SetRelease(imageOne, of.one, true, time.Duration(r.IntN(60))*time.Second)
-	h.SetRelease(imageTwo, of.two, true, time.Duration(r.IntN(60))*time.Second)
-	h.SetRelease(imageBad, of.bad, false, 0)
-	for _, p := range h.parts {
-		h.Operators[p.component] = time.Duration(r.IntN(20)) * time.Minute
-		h.Rollouts[p.component] = time.Duration(r.IntN(90)) * time.Second
+// Observe implements cvo.Backend. Sometimes an operator reports an old version, a payload is
+// lost, or the state.
+func (p *play) Observe(ctx context.Context, name string) (*cvo.World, error) {
+	w, err := p.MemBackend.Observe(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	h.ask(nil)
-	return h
-}
-
-func (h *hosted) ask(update *cvo.Update) {
-	h.SetCluster("east", cvo.Spec{DesiredUpdate: update}, cvo.Release{Version: "4.18.0", Image: imageOne})
-}
-
-// update returns the request for what it is to run.
-func (h *hosted) update() *cvo.Update {
-	if h.wants == imageTwo {
-		return &cvo.Update{Image: imageTwo, Version: "4.19.0"}
+	if p.odd && len(w.Operators) > 0 && p.IntN(25) == 0 {
+		p.seen["reports an old version"]++
+		w.Operators[p.IntN(len(w.Operators))].Status.Versions = []cvo.Operand{{Name: "operator", Version: "4.17.0"}}
 	}
-	return nil
-}
-
-// Apply implements cvo.Backend.
-func (h *hosted) Apply(ctx context.Context, name string, a cvo.Action) error {
-	err := h.MemBackend.Apply(ctx, name, a)
-	if err == nil {
-		h.seen[a.Key().Kind]++
+	p.see(w)
+	if p.odd && len(w.Retrieved) > 0 && p.IntN(40) == 0 {
+		p.seen["payload is lost"]++
+		w.Retrieved = nil
 	}
-	return err
-}
-
-// Change implements fairlead.Trial.
-func (h *hosted) Change() {
-	c := h.parts[h.IntN(len(h.parts))].component
-	switch h.IntN(6) {
-	case 0:
-		if h.IntN(4) == 0 {
-			h.wants, h.bad = imageTwo, false
-			h.ask(h.update())
-		}
-	case 1:
-		if h.wants == imageOne && h.IntN(4) == 0 {
-			h.bad = true
-			h.ask(&cvo.Update{Image: imageBad})
-		}
-	case 2:
-		h.Degrade("east", c, "its pods crash")
-	case 3:
-		h.Interrupt("east", c, "its pods are gone")
-	case 4:
-		h.heal()
+	if p.empty = p.forgets; p.forgets {
+		p.seen["state is lost"]++
+		p.forgets, p.prepared = false, nil
+		p.again++
 	}
+	return w, nil
 }
 
-func (h *hosted) heal() {
-	for _, p := range h.parts {
-		h.Degrade("east", p.component, "")
-		h.Interrupt("east", p.component, "")
-	}
-}
-
-// Check implements fairlead.Trial: what was written stays, and no release is accepted that
-// nobody vouches for.
-func (h *hosted) Check() error {
-	now := h.Version("east").Status.History
-	if err := grows(h.history, now); err != nil {
+// Apply implements cvo.Backend: nothing is applied twice for effect in one release.
+func (p *play) Apply(ctx context.Context, name string, a cvo.Action) error {
+	before := p.Writes(name)
+	if err := p.MemBackend.Apply(ctx, name, a); err != nil {
 		return err
 	}
-	h.history = now
-	for _, x := range now {
-		if x.Image == imageBad {
-			return fmt.Errorf("a release that nobody vouches for was accepted: %+v", x)
+	p.seen[a.Key().Kind]++
+	apply, ok := a.(cvo.Apply)
+	if !ok {
+		return nil
+	}
+	if apply.Release.Image != p.last.Release.Image {
+		p.again++ // it was overtaken, and what it overwrites is applied again
+	}
+	if p.Writes(name)[apply.Manifest.ID] > before[apply.Manifest.ID] {
+		p.seen["changes"]++
+		key := apply.Release.Image + " " + apply.Manifest.ID.String()
+		if p.effects[key]++; p.effects[key] > p.turns(apply.Release.Image) {
+			p.fail("%s was changed %d times by one release", apply.Manifest.ID, p.effects[key])
 		}
 	}
 	return nil
 }
 
-// Settled implements fairlead.Trial.
-func (h *hosted) Settled(string) error {
-	h.heal()
-	if h.bad {
-		h.bad = false
-		h.ask(h.update())
+// step is that of the engine, with what a process keeps of a payload, and checks.
+func (p *play) step(state cvo.State, w *cvo.World, now time.Time) cvo.Decision {
+	if p.empty {
+		state = cvo.State{}
 	}
-	if now := h.Version("east").Status.History; len(now) == 0 || now[0].State != cvo.Completed || now[0].Image != h.wants {
-		return fmt.Errorf("it is to run %s, and the history is %+v", h.wants, now)
+	world := *w
+	world.Prepared = p.prepared
+	if made := cvo.Prepare(state, &world, nil); made != nil {
+		world.Prepared, p.prepared = made, made
 	}
-	return nil
+	d := cvo.Step(state, &world, now, nil)
+	p.forward(state.Work, d.State.Work)
+	done := map[payload.ID]bool{}
+	for _, a := range d.Actions {
+		if apply, ok := a.(cvo.Apply); ok {
+			p.inOrder(apply, w, done)
+			done[apply.Manifest.ID] = true
+		}
+	}
+	return d
 }
 
-// TestEngine installs and updates a cluster with faults of all kinds.
-func TestEngine(t *testing.T) {
-	of := &hostedReleases{parts: []part{{runlevel: 10, component: "a", objects: 1, operator: true}, {runlevel: 20, component: "b", objects: 1}, {runlevel: 20, component: "c", operator: true}}}
-	of.one, of.two, of.bad = release(t, "4.18.0", of.parts, nil), release(t, "4.19.0", of.parts, nil), release(t, "4.18.9", of.parts, nil)
-	seen := map[string]int{}
-	var last *hosted
-	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*cvo.World, cvo.Action] {
-		if last != nil {
-			for k, n := range last.seen {
-				seen[k] += n
+// forward checks that what is done in a pass stays done, whatever happens to the
+// engines.
+func (p *play) forward(old, now *cvo.Work) {
+	if old == nil || now == nil {
+		return
+	}
+	pass := func(w *cvo.Work) string { return fmt.Sprint(w.Release.Image, w.Hash, w.Mode, w.Pass, w.Begun) }
+	if pass(old) == pass(now) && now.Done.Count() < old.Done.Count() {
+		p.fail("of the pass %s there were %d tasks done, and now %d are", pass(now), old.Done.Count(), now.Done.Count())
+	}
+}
+
+// see notes which operators let a release go on, as a runner sees them now. The
+// rules are those of Gate, written once more. Another release that is applied in
+// between begins again.
+func (p *play) see(w *cvo.World) {
+	for image, operators := range p.wants {
+		for _, want := range operators {
+			live := find(w, want.Name)
+			if live == nil {
+				continue
+			}
+			there := !slices.ContainsFunc(want.Status.Versions, func(o cvo.Operand) bool { return !slices.Contains(live.Status.Versions, o) })
+			says := map[string]cvo.ConditionStatus{}
+			for _, c := range live.Status.Conditions {
+				says[c.Type] = c.Status
+			}
+			key := image + " " + want.Name
+			switch {
+			case there && says["Available"] == cvo.True && says["Degraded"] == cvo.False:
+				p.passed[key] = true
+			case there && says["Degraded"] == cvo.False && image == p.last.Release.Image && p.last.Mode == cvo.Updating && !p.passed[key]:
+				p.seen["held by an outage alone"]++
 			}
 		}
-		last = openHosted(of, r, clock)
-		return last
 	}
-	engine, err := cvo.NewEngine(openHosted(of, rand.New(rand.NewPCG(1, 1)), new(fairlead.ManualClock)), nil)
+}
+
+// inOrder checks, while updating, that all lower runlevels are applied and their
+// operators were where they should be, and that of its own component what comes
+// before is.
+func (p *play) inOrder(a cvo.Apply, w *cvo.World, done map[payload.ID]bool) {
+	if a.Release.Image != p.last.Release.Image {
+		maps.DeleteFunc(p.passed, func(key string, _ bool) bool { return strings.HasPrefix(key, p.last.Release.Image+" ") })
+		p.last = a
+		p.see(w)
+	}
+	if p.last = a; a.Mode != cvo.Updating {
+		return
+	}
+	skip := map[payload.ID]bool{}
+	for _, o := range w.Cluster.Spec.Overrides {
+		skip[payload.ID{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}] = true
+	}
+	seen := false
+	for _, m := range p.tasks[a.Release.Image] {
+		if m.ID == a.Manifest.ID {
+			seen = true
+		}
+		lower := m.Name.Runlevel < a.Manifest.Name.Runlevel
+		before := m.Name == a.Manifest.Name && !seen
+		if dir, other := path.Dir(a.Manifest.File), path.Dir(m.File); dir != other { // all of manifests goes first
+			lower, before = other < dir, false
+		}
+		if !lower && !before || skip[m.ID] {
+			continue
+		}
+		if !m.Delete() && !p.Has("east", m.ID) && (lower || !done[m.ID]) {
+			p.fail("%s is applied before %s", a.Manifest.ID, m.ID)
+		}
+		if m.ClusterOperator() && !p.passed[a.Release.Image+" "+m.ID.Name] {
+			p.fail("%s is applied, and operator %s of %s was never seen to be well and at its version", a.Manifest.ID, m.ID.Name, m.Name.Runlevel)
+		}
+	}
+}
+
+func find(w *cvo.World, name string) *cvo.ClusterOperator {
+	for i := range w.Operators {
+		if w.Operators[i].Name == name {
+			return &w.Operators[i]
+		}
+	}
+	return nil
+}
+
+// check runs the engine on clusters, and returns what was seen.
+func check(t *testing.T, runs int, open func(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *play) {
+	seen := map[string]int{}
+	var at *play
+	engine, err := cvo.NewEngine(cvo.NewMemBackend(new(fairlead.ManualClock)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: long.N(30, 10_000), Names: []string{"east"}}); err != nil {
+	engine.Step = func(state cvo.State, w *cvo.World, now time.Time) cvo.Decision { return at.step(state, w, now) }
+	err = fairlead.CheckEngine(t.Context(), engine, func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*cvo.World, cvo.Action] {
+		at = open(r, clock, seen)
+		return at
+	}, &fairlead.TrialOptions{Runs: runs, Names: []string{"east"}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if t.Log(seen); seen["Apply"] == 0 {
-		t.Errorf("nothing was applied: %v", seen)
+	t.Log(seen)
+	for _, what := range append(strings.Fields("Retrieve Apply WriteStatus changes updated installed"), "held by an outage alone", "not verified", "payload is lost", "state is lost", "reports an old version") {
+		if seen[what] == 0 {
+			t.Errorf("there was no %q", what)
+		}
 	}
+}
+
+// TestEngine installs and updates clusters with faults of all kinds, and checks at the
+// backend, after each change, what always holds. At last all is well again, and the
+// cluster must come to its release.
+func TestEngine(t *testing.T) {
+	check(t, long.N(30, 10_000), func(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *play {
+		return drawn(t, r, clock, seen)
+	})
 }

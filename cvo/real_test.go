@@ -3,16 +3,17 @@ package cvo_test
 import (
 	"bytes"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/samples"
-	"github.com/fairlead/fairlead/internal/sim"
 )
 
 // realFiles reads the files of the real payload, or skips the test.
@@ -53,9 +54,9 @@ func asRelease(t *testing.T, files fstest.MapFS, version string) *payload.Payloa
 	return p
 }
 
-// TestSimulationOfRealPayload is TestSimulation with a real release of 910
+// TestEngineOnRealPayload is TestEngine with a real release of 910
 // tasks. It is for the long run: one seed takes seconds.
-func TestSimulationOfRealPayload(t *testing.T) {
+func TestEngineOnRealPayload(t *testing.T) {
 	n := long.N(0, 5)
 	if n == 0 {
 		t.Skipf("five updates of a whole release take long; %s=1 runs them", long.Variable)
@@ -77,11 +78,7 @@ func TestSimulationOfRealPayload(t *testing.T) {
 	if len(parts) < 20 {
 		t.Fatalf("the release has %d operators with its version", len(parts))
 	}
-	counts := sim.Run(t, n, func(s *sim.Sim) error {
-		p := playOf(t, s, parts, load)
-		p.most = 20_000
-		return p.run()
+	check(t, n, func(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *play {
+		return newPlay(t, r, clock, seen, parts, load)
 	})
-	t.Logf("%d tasks: %v", len(load("4.19.0").Select(payload.NewFilter()).Tasks), counts)
-	sim.Reached(t, counts, "crash", "apply fails", "apply is not confirmed", "updated", "reconciled")
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/deadlines"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -25,7 +25,7 @@ func waiting(t testing.TB) map[string]func() lifecycle.Decision {
 		"instance": func(m *lifecycle.Machine, _ *lifecycle.World) {},
 		"live":     func(m *lifecycle.Machine, _ *lifecycle.World) { m.DeletionTimestamp = nil },
 	} {
-		now := sim.Start()
+		now := start
 		w := &lifecycle.World{Machine: new(lifecycle.Machine), Instance: lifecycle.InstanceExists}
 		m := w.Machine
 		m.Name, m.UID, m.ResourceVersion = "m", "u", "1"
@@ -108,14 +108,15 @@ func TestFleet(t *testing.T) {
 // fleet deletes n machines, and returns how many passes and changes that took.
 func fleet(t testing.TB, n int, durable bool) (passes, acts int) {
 	clock := new(fairlead.ManualClock)
-	clock.Set(sim.Start())
+	clock.Set(start)
 	backend := &lifecycle.MemBackend{Clock: clock, Changed: func(string, lifecycle.Action) { acts++ }}
-	s := sim.New(1)
-	p := &play{Sim: s, t: nil, size: n, backend: backend, records: map[string]*record{}}
-	for i := range n {
-		p.addMachine(i)
+	y := &yard{Rand: rand.New(rand.NewPCG(1, 1)), MemBackend: backend, size: n, records: map[string]*record{}}
+	for i := range n + 1 {
+		y.addMachine(i)
 	}
-	p.addMachine(n)
+	if y.wrong != nil {
+		t.Fatal(y.wrong)
+	}
 	pass := stepper(backend, clock)
 	if durable {
 		runner, err := lifecycle.NewRunner(backend, nil, &fairlead.RunnerOptions{Clock: clock})

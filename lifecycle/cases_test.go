@@ -11,7 +11,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -85,7 +84,7 @@ type referenceCase struct {
 }
 
 func newReferenceCase(t *testing.T, c *golden.Command) *referenceCase {
-	r := &referenceCase{t: t, now: sim.Start().Add(24 * time.Hour), fails: c.Has("fails")}
+	r := &referenceCase{t: t, now: start.Add(24 * time.Hour), fails: c.Has("fails")}
 	m := &lifecycle.Machine{}
 	m.Name, m.UID, m.ResourceVersion, m.DeletionTimestamp, m.APIVersion = "m", "m", "1", r.ago(c, "24h"), "cluster.x-k8s.io/v1beta2"
 	if c.Has("mao") {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -102,7 +101,7 @@ func TestMetaConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := sim.Start()
+	at := start
 	d.Machine.Status.Conditions = []lifecycle.Condition{
 		{Type: "Drainable", Status: "True", LastTransitionTime: at},
 		{Type: "Drained", Status: "True", LastTransitionTime: at, Message: "Drain finished successfully"},

@@ -1,205 +1,202 @@
 package lifecycle_test
 
 import (
-	"encoding/json"
-	"fmt"
+	"context"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// yard is a fleet of machines in memory, and those who work on it.
-type yard struct {
-	*rand.Rand
-	*lifecycle.MemBackend
-	ended map[string]bool // machines whose instance is deleted, or about to be
-	seen  map[string]int  // what was done, by kind
-	wrong error
+// Apply implements lifecycle.Backend.
+func (y *yard) Apply(ctx context.Context, machine string, a lifecycle.Action) error {
+	y.truth = y.Machine(machine)
+	err := y.MemBackend.Apply(ctx, machine, a)
+	y.looked(machine)
+	return err
 }
 
-// steady is the time of the world, which goes on when the clock of a process is set back.
-type steady struct {
-	clock    *fairlead.ManualClock
-	seen, at time.Time
-}
+// Check implements fairlead.Trial.
+func (y *yard) Check() error { return y.wrong }
 
-// Now implements fairlead.Clock.
-func (s *steady) Now() time.Time {
-	now := s.clock.Now()
-	s.at = s.at.Add(max(0, now.Sub(s.seen)))
-	s.seen = now
-	return s.at
-}
-
-var yardMachines = []string{"fleet/a", "fleet/b"}
-
-func openYard(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *yard {
-	y := &yard{Rand: r, ended: map[string]bool{}, seen: seen}
-	y.MemBackend = &lifecycle.MemBackend{Clock: &steady{clock, clock.Now(), clock.Now()}, InstanceDelay: time.Duration(1+r.IntN(120)) * time.Second, Changed: y.did}
-	y.note(y.budget(r.IntN(2)))
-	for _, key := range yardMachines {
-		name := strings.TrimPrefix(key, "fleet/")
-		n := lifecycle.Node{}
-		n.Name, n.UID, n.Spec.ProviderID = name, "node-"+name, "cloud:///"+name
-		n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: "True"}}
-		y.PutNode(n)
-		for k := range r.IntN(3) {
-			y.pod(name, k)
-		}
-		var m lifecycle.Machine
-		m.Namespace, m.Name, m.UID = "fleet", name, "machine-"+name
-		m.Spec.ProviderSpec, m.Spec.ProviderID = json.RawMessage(`{}`), n.Spec.ProviderID
-		m.Spec.LifecycleHooks = lifecycle.LifecycleHooks{PreDrain: y.hooks(), PreTerminate: y.hooks()}
-		m.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: n.Name, UID: n.UID}
-		y.note(y.PutMachine(m))
-	}
-	return y
-}
-
-func (y *yard) note(err error) {
-	if y.wrong == nil {
-		y.wrong = err
-	}
-}
-
-func (y *yard) hooks() (list []lifecycle.Hook) {
-	for k := range y.IntN(3) {
-		list = append(list, lifecycle.Hook{Name: fmt.Sprint("Hook", k+1), Owner: "somebody"})
-	}
-	return list
-}
-
-func (y *yard) pod(node string, k int) {
-	controller, grace := true, int64(y.IntN(40))
-	var p lifecycle.Pod
-	p.Namespace, p.Name, p.UID = "shop", fmt.Sprint(node, k), fmt.Sprint("pod-", node, k)
-	p.Labels = map[string]string{"app": "a"}
-	p.OwnerReferences = []lifecycle.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: &controller}}
-	p.Spec.NodeName, p.Spec.TerminationGracePeriodSeconds = node, &grace
-	p.Status.Phase = fairlead.PodRunning
-	p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: "True"}}
-	y.PutPod(p)
-}
-
-func (y *yard) budget(allowed int) error {
-	var b lifecycle.PodDisruptionBudget
-	b.Namespace, b.Name = "shop", "budget"
-	b.Spec.Selector = &lifecycle.LabelSelector{MatchLabels: map[string]string{"app": "a"}}
-	b.Spec.MaxUnavailable = &lifecycle.IntOrString{Int: allowed}
-	return y.PutBudget(b)
-}
-
-// release removes a hook in the name of its owner.
-func (y *yard) release(machine string, point lifecycle.Point) (any bool) {
-	m := y.Machine(machine)
-	if m == nil || len(m.Spec.LifecycleHooks.At(point)) == 0 {
-		return false
-	}
-	h := m.Spec.LifecycleHooks.At(point)[0]
-	y.note(y.Release(machine, point, h.Name, h.Owner))
-	return true
-}
-
-func (y *yard) ready(machine string, is fairlead.ConditionStatus) {
-	if n := y.Node(strings.TrimPrefix(machine, "fleet/")); n != nil {
-		c := *n
-		c.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: is}}
-		y.PutNode(c)
-	}
-}
-
-// Change implements fairlead.Trial.
-func (y *yard) Change() {
-	name := yardMachines[y.IntN(len(yardMachines))]
-	m := y.Machine(name)
-	switch y.IntN(6) {
-	case 0:
-		if m != nil && !m.Deleting() {
-			y.note(y.Delete(name))
-		}
-	case 1:
-		y.note(y.budget(y.IntN(2)))
-	case 2:
-		y.ready(name, []fairlead.ConditionStatus{"True", "Unknown", "False"}[y.IntN(3)])
-	case 3, 4:
-		if m != nil && m.Deleting() {
-			y.release(name, []lifecycle.Point{lifecycle.PreDrain, lifecycle.PreTerminate}[y.IntN(2)])
-		}
-	case 5:
-		if m != nil {
-			y.note(y.Edit(name, func(m *lifecycle.Machine) { m.Labels = map[string]string{"touched": fmt.Sprint(y.IntN(9))} }))
-		}
-	}
-}
-
-// did checks what was done.
-func (y *yard) did(machine string, a lifecycle.Action) {
-	y.seen[a.Key().Kind]++
-	switch a.(type) {
-	case lifecycle.DeleteInstance:
-		y.ended[machine] = true
-	case lifecycle.DeleteNode, lifecycle.RemoveFinalizer:
-		if !y.ended[machine] {
-			y.note(fmt.Errorf("%s: %s, and its instance is there", machine, a))
-		}
-	case drain.DeletePod, lifecycle.RemoveHook:
-		y.note(fmt.Errorf("%s: %s, and nobody has allowed that", machine, a))
-	}
-}
-
-// Check implements fairlead.Trial: no pod is evicted and no instance is deleted before the
-// hooks that protect it are gone.
-func (y *yard) Check() error {
-	for _, name := range yardMachines {
-		m := y.Machine(name)
-		if m == nil || y.wrong != nil {
-			continue
-		}
-		drained := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained)
-		if y.ended[name] && (len(m.Spec.LifecycleHooks.PreDrain)+len(m.Spec.LifecycleHooks.PreTerminate) > 0 || drained == nil || drained.Status != "True") {
-			return fmt.Errorf("the instance of %s is deleted, its hooks are %v, and it is drained: %v", name, m.Spec.LifecycleHooks, drained)
-		}
-	}
-	return y.wrong
-}
-
-// Settled implements fairlead.Trial. Owners of hooks do their part in the end, and nothing
-// holds a pod.
-func (y *yard) Settled(name string) error {
-	y.note(y.budget(1))
-	m := y.Machine(name)
+// looked notes the hooks of a machine: I3.
+func (y *yard) looked(machine string) {
+	m, r := y.Machine(machine), y.records[machine]
 	if m == nil || !m.Deleting() {
-		return nil
+		return
 	}
-	if m.Status.NodeRef != nil {
-		y.ready(name, "True")
+	left := len(m.Spec.LifecycleHooks.PreDrain) + len(m.Spec.LifecycleHooks.PreTerminate)
+	if r.hooks >= 0 && left > r.hooks {
+		y.fail("I3: %s is being deleted, and has %d hooks after %d", machine, left, r.hooks)
 	}
-	if !y.release(name, lifecycle.PreDrain) {
-		y.release(name, lifecycle.PreTerminate)
-	}
-	return fmt.Errorf("machine %s is not deleted", name)
+	r.hooks = left
 }
 
-// TestEngine deletes machines with faults of all kinds.
-func TestEngine(t *testing.T) {
+// check is told of each action that has changed something, while the backend is locked.
+func (y *yard) check(machine string, a lifecycle.Action) {
+	y.seen[a.Key().Kind]++
+	r, m := y.records[machine], y.truth
+	if _, event := a.(lifecycle.RecordEvent); r.finalized > 0 && !event {
+		y.fail("I6: %s is done with, and %s is applied", machine, describe(a))
+	}
+	switch a := a.(type) {
+	case drain.Cordon, drain.Evict, drain.DeletePod:
+		if m != nil && len(m.Spec.LifecycleHooks.PreDrain) > 0 {
+			y.fail("I1: %s has preDrain hooks %v, and %s is applied", machine, m.Spec.LifecycleHooks.PreDrain, describe(a))
+		}
+	case lifecycle.RemoveHook:
+		if a.Owner != y.unfair || len(y.policy.Deadlines) == 0 {
+			y.fail("%s: hook %s of %s is removed in its owner's stead", machine, a.Name, a.Owner)
+		}
+	case lifecycle.DeleteObject:
+		if a.Kind != "KubeadmConfig" {
+			y.ends(machine, m, r)
+		} else if !r.terminated {
+			y.fail("%s: %s, and the infrastructure is there", machine, a)
+		}
+	case lifecycle.DeleteInstance:
+		y.ends(machine, m, r)
+	case lifecycle.DeleteNode:
+		if !r.terminated || !r.nodes[a.UID] {
+			y.fail("%s: node %s (%s) is deleted, and its own are %v, its instance deleted: %v", machine, a.Name, a.UID, r.nodes, r.terminated)
+		}
+	case lifecycle.RemoveFinalizer:
+		if r.finalized++; r.finalized > 1 || !r.terminated {
+			y.fail("I6: the finalizer of %s is removed %d times, its instance deleted: %v", machine, r.finalized, r.terminated)
+		}
+	}
+}
+
+// ends: I2, whatever ends the instance.
+func (y *yard) ends(machine string, m *lifecycle.Machine, r *record) {
+	r.terminated = true
+	drained := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained)
+	if drained != nil && drained.Reason == "DrainAgain" {
+		y.seen["order overtaken"]++ // a node that joins after the order was given cannot take it back
+		return
+	}
+	if len(m.Spec.LifecycleHooks.PreTerminate) > 0 || drained == nil || drained.Status != "True" {
+		y.fail("I2: %s has hooks %v and condition %v, and its instance is deleted", machine, m.Spec.LifecycleHooks.PreTerminate, drained)
+	}
+}
+
+// decided: I2, I4, I7, I8, I9, and that each hook that is waited for is named.
+func (y *yard) decided(state *lifecycle.State, w *lifecycle.World, now time.Time, d *lifecycle.Decision) {
+	if w.Machine == nil || !w.Machine.Deleting() {
+		return
+	}
+	machine := w.Machine.String()
+	y.records[machine].blocked = d.Blocks()
+	if y.forward(machine, state, now, d); len(d.Actions) > 0 {
+		y.again(machine, w, now, d)
+	}
+	for _, a := range d.Actions {
+		o, object := a.(lifecycle.DeleteObject)
+		if _, is := a.(lifecycle.DeleteInstance); (is || object && o.Kind == "DockerMachine") && w.Node != nil && d.State.DrainedNode != w.Node.UID {
+			y.fail("I2: %s: the instance is deleted, and node %s (%s) is not drained: %q was", machine, w.Node.Name, w.Node.UID, d.State.DrainedNode)
+		}
+	}
+	if d.State.Stage != lifecycle.StageDone && len(d.Blocked) == 0 && len(d.Actions) == 0 && d.Wake.IsZero() {
+		y.fail("I9: %s waits at %s in silence", machine, d.State.Stage)
+	}
+	for _, b := range d.Blocks() {
+		if b.Since.IsZero() || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" || b.Since.After(now) {
+			y.fail("I9: a block says too little: %+v", b)
+		}
+	}
+	point := map[lifecycle.Stage]lifecycle.Point{lifecycle.StagePreDrain: lifecycle.PreDrain, lifecycle.StagePreTerminate: lifecycle.PreTerminate}[d.State.Stage]
+	for _, h := range w.Machine.Spec.LifecycleHooks.At(point) {
+		if !slices.ContainsFunc(d.Blocked, func(x fairlead.Block) bool {
+			return x.Point == string(point) && x.Name == h.Name && x.Owner == h.Owner
+		}) {
+			y.fail("I9: %s waits for %s of %s and does not say so: %v", machine, h.Name, h.Owner, d.Blocked)
+		}
+	}
+}
+
+// forward: I4, a deletion goes on from what was saved, and back only to drain again.
+func (y *yard) forward(machine string, state *lifecycle.State, now time.Time, d *lifecycle.Decision) {
+	if state.UID != d.State.UID || d.State.Stage == state.Stage || d.State.Stage.Past(state.Stage) {
+		return
+	}
+	notes := d.State.Notes
+	if slices.ContainsFunc(d.State.Began, func(b lifecycle.Beginning) bool { // now, even if that is over at once
+		return b.Stage == lifecycle.StageDrain && b.At.Equal(now)
+	}) && len(notes) > 0 && notes[len(notes)-1].Reason == "DrainAgain" {
+		y.seen["drained again"]++
+		return
+	}
+	y.fail("I4: %s goes from %s back to %s", machine, state.Stage, d.State.Stage)
+}
+
+// again: I7 and I8, the same world again decides on nothing more.
+func (y *yard) again(machine string, w *lifecycle.World, now time.Time, d *lifecycle.Decision) {
+	if most := 2*len(w.Pods) + 12; len(d.Actions) > most {
+		y.fail("I7: %s: %d actions at once for %d pods", machine, len(d.Actions), len(w.Pods))
+	}
+	again := lifecycle.Step(d.State, w, now, y.policy)
+	for range w.Pods { // pods may be asked to go one after the other
+		again = lifecycle.Step(again.State, w, now, y.policy)
+	}
+	last := lifecycle.Step(again.State, w, now, y.policy)
+	for _, a := range slices.Concat(again.Actions, last.Actions) {
+		if slices.ContainsFunc(d.Actions, func(b lifecycle.Action) bool { return a.Key() == b.Key() }) {
+			y.fail("I8: %s: the same again decides on %s again", machine, describe(a))
+		}
+	}
+	if len(last.Actions) > 0 || !reflect.DeepEqual(again.State, last.State) {
+		y.fail("I8: %s: the same again and again decides on %v", machine, last)
+	}
+}
+
+// checkYards runs the engine on fleets of a size, and returns what was seen.
+func checkYards(t *testing.T, size int, o fairlead.TrialOptions) map[string]int {
 	seen := map[string]int{}
+	var at *yard
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*lifecycle.World, lifecycle.Action] {
-		return openYard(r, clock, seen)
+		at = openYard(r, clock, size, seen)
+		return at
 	}
 	engine, err := lifecycle.NewEngine(new(lifecycle.MemBackend), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: long.N(60, 10_000), Names: yardMachines}); err != nil {
+	engine.Step = func(state lifecycle.State, w *lifecycle.World, now time.Time) lifecycle.Decision {
+		d := lifecycle.Step(state, w, now, at.policy) // each fleet has its own
+		at.decided(&state, w, now, &d)
+		return d
+	}
+	o.Names = names(size)
+	if err := fairlead.CheckEngine(t.Context(), engine, open, &o); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(seen)
-	sim.Reached(t, seen, "Cordon", "Evict", "UpdateStatus", "DeleteInstance", "DeleteNode", "RemoveFinalizer")
+	return seen
+}
+
+// TestEngine deletes machines with faults of all kinds, and checks I1 to I4 and I6 to I9 of
+// the package documentation. In the end every deletion is over, or names the owner that
+// keeps it.
+func TestEngine(t *testing.T) {
+	seen := checkYards(t, 3, fairlead.TrialOptions{Runs: long.N(200, 10_000)})
+	for _, kind := range append(strings.Fields("Cordon Evict UpdateStatus DeleteInstance DeleteObject DeleteNode RemoveFinalizer RemoveHook finished"), "late hook", "node reborn", "drained again", "unfair is named") {
+		if seen[kind] == 0 {
+			t.Errorf("there was no %s", kind)
+		}
+	}
+}
+
+// TestEngineOfLargeFleets is the same for a thousand machines.
+func TestEngineOfLargeFleets(t *testing.T) {
+	if !long.Enabled() {
+		t.Skipf("fleets of 1,000 machines take minutes; %s=1 runs five", long.Variable)
+	}
+	checkYards(t, 1000, fairlead.TrialOptions{Runs: 5, Moves: 20_000})
 }

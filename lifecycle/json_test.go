@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // A decision survives JSON, with one action of each kind.
 func TestDecisionJSON(t *testing.T) {
-	now := sim.Start()
+	now := start
 	d := lifecycle.Decision{
 		State: lifecycle.State{
 			UID: "u", Stage: lifecycle.StageDrain, Began: []lifecycle.Beginning{{Stage: lifecycle.StageDrain, At: now}},
@@ -77,7 +76,7 @@ func TestOldState(t *testing.T) {
 	w := draining()
 	w.Machine.Spec.LifecycleHooks.PreTerminate = []lifecycle.Hook{{Name: "Hook", Owner: "owner"}}
 	clock := new(fairlead.ManualClock)
-	clock.Set(sim.Start().Add(time.Hour))
+	clock.Set(start.Add(time.Hour))
 	store := new(fairlead.MemStore)
 	runner, err := lifecycle.NewRunner(fixed{w}, nil, &fairlead.RunnerOptions{Store: store, Clock: clock})
 	if err != nil {
@@ -103,7 +102,7 @@ func TestOldState(t *testing.T) {
 	if d.State.Stage != lifecycle.StagePreTerminate || d.State.DrainedNode != "nu" {
 		t.Errorf("it stands at %s, drained %q", d.State.Stage, d.State.DrainedNode)
 	}
-	if since, _ := d.State.HookSince(lifecycle.PreTerminate, "Hook"); !since.Equal(sim.Start().Add(time.Second)) {
+	if since, _ := d.State.HookSince(lifecycle.PreTerminate, "Hook"); !since.Equal(start.Add(time.Second)) {
 		t.Errorf("the hook is waited for since %v", since)
 	}
 }

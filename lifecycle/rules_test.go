@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -13,7 +12,7 @@ import (
 // draining is a machine under deletion whose drain is next, with a pod on its
 // node.
 func draining() *lifecycle.World {
-	begin := sim.Start()
+	begin := start
 	var m lifecycle.Machine
 	m.Name, m.UID, m.DeletionTimestamp = "m", "u", &begin
 	m.Finalizers = []string{lifecycle.Finalizer}
@@ -63,10 +62,10 @@ func expect(t *testing.T, d lifecycle.Decision, wait string, actions ...string) 
 func TestForceStopped(t *testing.T) {
 	policy := &lifecycle.Policy{Drain: drain.Policy{ForceStopped: true}}
 	w := draining()
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), drain.ReasonPodPending, "evict pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, start, policy), drain.ReasonPodPending, "evict pu")
 	w.Stopped = true
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), drain.ReasonPodPending, "delete pod pu")
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), drain.ReasonPodPending, "evict pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, start, policy), drain.ReasonPodPending, "delete pod pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, start, nil), drain.ReasonPodPending, "evict pu")
 }
 
 // With the instance the node has lost what ran on it: there is nothing to drain.
@@ -74,12 +73,12 @@ func TestForceStopped(t *testing.T) {
 func TestDrainWithoutInstance(t *testing.T) {
 	w := draining()
 	w.Instance = lifecycle.InstanceGone
-	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+	d := lifecycle.Step(lifecycle.State{}, w, start, nil)
 	if want := "Node drain skipped: the instance is gone"; d.State.Drained != want {
 		t.Errorf("the drain ends with %q, want %q", d.State.Drained, want)
 	}
 	w.Instance = ""
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), drain.ReasonPodPending, "evict pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, start, nil), drain.ReasonPodPending, "evict pu")
 }
 
 // Of several deadlines that fit a hook the first counts, however exact others are.
@@ -91,8 +90,8 @@ func TestFirstDeadlineCounts(t *testing.T) {
 		{Hard: time.Minute, Then: lifecycle.EscalateAsk},
 		{Point: lifecycle.PreDrain, Name: "Hook", Owner: "owner", Hard: time.Minute, Then: lifecycle.EscalateSkip},
 	}}
-	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy)
-	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Hour), policy); len(d.Blocked) != 1 || d.Blocked[0].Reason != lifecycle.ReasonHookApproval {
+	d := lifecycle.Step(lifecycle.State{}, w, start, policy)
+	if d = lifecycle.Step(d.State, w, start.Add(time.Hour), policy); len(d.Blocked) != 1 || d.Blocked[0].Reason != lifecycle.ReasonHookApproval {
 		t.Errorf("it waits for %v", d.Blocked)
 	}
 }
@@ -101,20 +100,20 @@ func TestFirstDeadlineCounts(t *testing.T) {
 // without anything to drain.
 func TestSlotsAreForDrains(t *testing.T) {
 	w := draining()
-	w.Slots = []drain.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonSlotTaken)
+	w.Slots = []drain.TakenSlot{{Limit: "one", Holder: "other", Since: start}}
+	expect(t, lifecycle.Step(lifecycle.State{}, w, start, nil), lifecycle.ReasonSlotTaken)
 	w.Machine.Annotations = map[string]string{lifecycle.ExcludeDrainAnnotation: ""}
-	if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); !d.State.Stage.Past(lifecycle.StageDrain) {
+	if d := lifecycle.Step(lifecycle.State{}, w, start, nil); !d.State.Stage.Past(lifecycle.StageDrain) {
 		t.Errorf("an excluded machine is at %s: %v", d.State.Stage, d.Blocked)
 	}
 	w.Machine.Annotations, w.Node = nil, nil
-	if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); !d.State.Stage.Past(lifecycle.StageDrain) {
+	if d := lifecycle.Step(lifecycle.State{}, w, start, nil); !d.State.Stage.Past(lifecycle.StageDrain) {
 		t.Errorf("a machine without node is at %s: %v", d.State.Stage, d.Blocked)
 	}
 	w = draining() // once the drain has begun, slots do not count
-	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
-	w.Slots = []drain.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
-	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil); d.State.Stage != lifecycle.StageDrain {
+	d := lifecycle.Step(lifecycle.State{}, w, start, nil)
+	w.Slots = []drain.TakenSlot{{Limit: "one", Holder: "other", Since: start}}
+	if d = lifecycle.Step(d.State, w, start.Add(time.Minute), nil); d.State.Stage != lifecycle.StageDrain {
 		t.Errorf("it is at %s: %v", d.State.Stage, d.Blocked)
 	}
 }
@@ -144,7 +143,7 @@ func TestVolumesThatStay(t *testing.T) {
 		pv.Spec.ClaimRef = &lifecycle.ClaimRef{Namespace: tt.namespace, Name: tt.claim}
 		w.PersistentVolumes = []lifecycle.PersistentVolume{pv}
 		stays.Spec.NodeName, stays.OwnerReferences[0].Kind = tt.node, tt.owner
-		d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), &lifecycle.Policy{WaitForVolumes: true})
+		d := lifecycle.Step(lifecycle.State{}, w, start, &lifecycle.Policy{WaitForVolumes: true})
 		if waits := d.State.Stage == lifecycle.StageVolumes; waits != tt.waits {
 			t.Errorf("%+v: it is at %s", tt, d.State.Stage)
 		}
@@ -157,9 +156,9 @@ func TestHookChangesHands(t *testing.T) {
 	policy := &lifecycle.Policy{Deadlines: []lifecycle.Deadline{{Soft: time.Hour, Hard: 2 * time.Hour, Then: lifecycle.EscalateSkip}}}
 	hooks := &w.Machine.Spec.LifecycleHooks
 	hooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "first"}}
-	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy)
+	d := lifecycle.Step(lifecycle.State{}, w, start, policy)
 	hooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "second"}}
-	at := sim.Start().Add(119 * time.Minute)
+	at := start.Add(119 * time.Minute)
 	d = lifecycle.Step(d.State, w, at, policy)
 	if since, ok := d.State.HookSince(lifecycle.PreDrain, "Hook"); !ok || !since.Equal(at) {
 		t.Errorf("the hook of the second owner is waited for since %v", since)
@@ -176,20 +175,20 @@ func TestHookAges(t *testing.T) {
 	w.Machine.Spec.LifecycleHooks = lifecycle.LifecycleHooks{
 		PreDrain: []lifecycle.Hook{{Name: "Early", Owner: "owner"}}, PreTerminate: []lifecycle.Hook{{Name: "Late", Owner: "owner"}},
 	}
-	now := sim.Start().Add(3 * time.Hour)
+	now := start.Add(3 * time.Hour)
 	d := lifecycle.Step(lifecycle.State{}, w, now, nil)
-	if since, _ := d.State.HookSince(lifecycle.PreDrain, "Early"); !since.Equal(sim.Start()) {
+	if since, _ := d.State.HookSince(lifecycle.PreDrain, "Early"); !since.Equal(start) {
 		t.Errorf("the preDrain hook is waited for since %v", since)
 	}
 	w.Machine.Spec.LifecycleHooks.PreDrain = nil
-	drained := sim.Start().Add(time.Hour)
+	drained := start.Add(time.Hour)
 	w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: "Drained", Status: "True", LastTransitionTime: drained})
 	d = lifecycle.Step(lifecycle.State{}, w, now, nil)
 	if since, _ := d.State.HookSince(lifecycle.PreTerminate, "Late"); !since.Equal(drained) {
 		t.Errorf("the preTerminate hook is waited for since %v", since)
 	}
-	d = lifecycle.Step(lifecycle.State{}, w, sim.Start().Add(-time.Hour), nil) // a clock that is behind the API's
-	if since, _ := d.State.HookSince(lifecycle.PreTerminate, "Late"); !since.Equal(sim.Start().Add(-time.Hour)) {
+	d = lifecycle.Step(lifecycle.State{}, w, start.Add(-time.Hour), nil) // a clock that is behind the API's
+	if since, _ := d.State.HookSince(lifecycle.PreTerminate, "Late"); !since.Equal(start.Add(-time.Hour)) {
 		t.Errorf("the preTerminate hook is waited for since %v", since)
 	}
 }
@@ -200,16 +199,16 @@ func TestHookAfterRefusal(t *testing.T) {
 	w := draining()
 	w.Pods = nil
 	w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: "Drained", Status: "True", Message: "Drain finished successfully"})
-	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+	d := lifecycle.Step(lifecycle.State{}, w, start, nil)
 	expect(t, d, lifecycle.ReasonInstanceGoing, "delete instance")
 	w.Machine.Spec.LifecycleHooks.PreTerminate = []lifecycle.Hook{{Name: "Late", Owner: "owner"}}
 	w.Machine.Status.Conditions[1].Status = "False"
-	taken := lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil)
+	taken := lifecycle.Step(d.State, w, start.Add(time.Minute), nil)
 	if taken.Blocked[0].Reason != lifecycle.ReasonInstanceGoing {
 		t.Errorf("the cloud has taken it, and it waits for %v", taken.Blocked)
 	}
-	w.Outcomes = []fairlead.Outcome{{Failed: true, Key: lifecycle.DeleteInstance{}.Key(), Code: 500, Message: "no", At: sim.Start()}}
-	refused := lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil)
+	w.Outcomes = []fairlead.Outcome{{Failed: true, Key: lifecycle.DeleteInstance{}.Key(), Code: 500, Message: "no", At: start}}
+	refused := lifecycle.Step(d.State, w, start.Add(time.Minute), nil)
 	for _, a := range refused.Actions {
 		if _, is := a.(lifecycle.DeleteInstance); is {
 			t.Error("the instance is deleted although a hook was set before the cloud has taken it")
@@ -263,7 +262,7 @@ func TestStatusIsCleaned(t *testing.T) {
 				w.Machine.Status.Conditions[i].Reason = reason
 			}
 			leave(&w.Machine.Status.Conditions[1])
-			d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+			d := lifecycle.Step(lifecycle.State{}, w, start, nil)
 			if written := len(d.Actions) > 0; written != (what != "") {
 				t.Errorf("%s, left %q: %q", api, what, keys(d))
 			}
@@ -279,7 +278,7 @@ func TestWhyNothingIsDrained(t *testing.T) {
 		if w.Node = nil; !named {
 			w.Machine.Status.NodeRef = nil
 		}
-		if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); d.State.Drained != want {
+		if d := lifecycle.Step(lifecycle.State{}, w, start, nil); d.State.Drained != want {
 			t.Errorf("%q, want %q", d.State.Drained, want)
 		}
 	}
@@ -303,7 +302,7 @@ func TestNodeIsRemembered(t *testing.T) {
 		w := draining()
 		w.Machine.Status.NodeRef = nil
 		w.Machine.Spec.ProviderID, w.Node.Spec.ProviderID = "cloud:///a", "cloud:///a"
-		d := lifecycle.Step(lifecycle.State{UID: w.Machine.UID, Node: known}, w, sim.Start(), nil)
+		d := lifecycle.Step(lifecycle.State{UID: w.Machine.UID, Node: known}, w, start, nil)
 		if d.State.Node == nil || *d.State.Node != want {
 			t.Errorf("%+v was remembered, now %+v, want %+v", known, d.State.Node, want)
 		}

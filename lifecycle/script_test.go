@@ -12,7 +12,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -96,7 +95,7 @@ func (s *script) reset(c *golden.Command) {
 		s.policy.Order = append(s.policy.Order, lifecycle.HookOrder{Point: lifecycle.PreTerminate, Name: name, After: []string{after}})
 	}
 	s.clock = new(fairlead.ManualClock)
-	s.clock.Set(sim.Start())
+	s.clock.Set(start)
 	s.store, s.names, s.decisions, s.world, s.failing, s.silent = new(fairlead.MemStore), nil, map[string]lifecycle.Decision{}, lifecycle.World{}, "", false
 	s.backend = &lifecycle.MemBackend{Clock: s.clock}
 	var err error
@@ -131,7 +130,7 @@ func (s *script) Observe(ctx context.Context, machine string) (*lifecycle.World,
 
 // Apply implements lifecycle.Backend.
 func (s *script) Apply(ctx context.Context, machine string, a lifecycle.Action) error {
-	fmt.Fprintf(&s.out, "%s %s: %s\n", s.clock.Now().Sub(sim.Start()), machine, s.told(a))
+	fmt.Fprintf(&s.out, "%s %s: %s\n", s.clock.Now().Sub(start), machine, s.told(a))
 	if s.failing != "" && strings.HasPrefix(describe(a), s.failing) {
 		return &fairlead.RefusedError{Code: s.code, Message: "it is on strike"}
 	}
@@ -182,7 +181,7 @@ func (s *script) command(c *golden.Command) string {
 	case "why":
 		d := s.decisions[words[0]]
 		for _, b := range d.Blocks() {
-			fmt.Fprintln(&s.out, s.words.Block(b, sim.Start()))
+			fmt.Fprintln(&s.out, s.words.Block(b, start))
 		}
 	case "show":
 		s.show(words[0])
@@ -476,9 +475,9 @@ func (s *script) show(name string) {
 	}
 	fmt.Fprintf(&s.out, "%s %s%s\n", m.Status.Phase, m.Status.ErrorReason, m.Finalizers)
 	for _, c := range m.Status.Conditions {
-		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s since %s%s", c.Type, c.Status, c.Severity, c.Reason, c.LastTransitionTime.Sub(sim.Start()), s.words.Data("condition "+c.Type, c.Message))))
+		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s since %s%s", c.Type, c.Status, c.Severity, c.Reason, c.LastTransitionTime.Sub(start), s.words.Data("condition "+c.Type, c.Message))))
 	}
 	for _, n := range s.decisions[name].State.Notes {
-		fmt.Fprintf(&s.out, "note at %s: %s%s\n", n.At.Sub(sim.Start()), n.Reason, s.words.Data(n.Reason, n.Text))
+		fmt.Fprintf(&s.out, "note at %s: %s%s\n", n.At.Sub(start), n.Reason, s.words.Data(n.Reason, n.Text))
 	}
 }

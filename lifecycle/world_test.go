@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -90,7 +89,7 @@ func TestAdmit(t *testing.T) {
 		t.Errorf("a deletion: %v", err)
 	}
 	// Once it is being deleted, both lists are told of.
-	now := sim.Start()
+	now := start
 	going := *old
 	going.DeletionTimestamp = &now
 	bad := going
@@ -109,7 +108,7 @@ func TestAdmit(t *testing.T) {
 // TestShouldWaitForNodeVolumes of the Cluster API: what the node's status says,
 // beside attachments, by the name of a CSI volume.
 func TestVolumesInNodeStatus(t *testing.T) {
-	now := sim.Start()
+	now := start
 	var m lifecycle.Machine
 	m.Name, m.UID = "m", "u"
 	m.DeletionTimestamp = &now
@@ -230,7 +229,7 @@ func TestMemBackendRefuses(t *testing.T) {
 
 // State of another machine of the same name does not count.
 func TestStateOfAnotherMachine(t *testing.T) {
-	now := sim.Start()
+	now := start
 	var m lifecycle.Machine
 	m.Name, m.UID = "m", "new"
 	m.DeletionTimestamp = &now
@@ -245,7 +244,7 @@ func TestStateOfAnotherMachine(t *testing.T) {
 // What a Step must not be led astray by: a look from before the deletion, times
 // from before the clock was set back, a deadline that says nothing of what to do.
 func TestStepStandsFast(t *testing.T) {
-	now := sim.Start()
+	now := start
 	var m lifecycle.Machine
 	m.Name, m.UID = "m", "u"
 	w := &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}

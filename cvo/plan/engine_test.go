@@ -84,10 +84,14 @@ func (c *county) progress() {
 // Check implements fairlead.Trial.
 func (c *county) Check() error { return c.wrong }
 
-// Settled implements fairlead.Trial: nothing is left of the best plan.
-func (c *county) Settled(string) error {
+// Heal implements fairlead.Healer.
+func (c *county) Heal(string) {
 	c.w.Paused = false
 	c.progress()
+}
+
+// Settled implements fairlead.Trial: nothing is left of the best plan.
+func (c *county) Settled(string) error {
 	p, err := plan.Make(context.Background(), &c.w.Situation, &c.w.Goal, c.policy)
 	if err == nil && len(p.Steps) > 0 {
 		err = fmt.Errorf("left to do: %v", p.Steps[0])

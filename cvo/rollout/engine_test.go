@@ -191,21 +191,28 @@ func (p *nodePool) Change() {
 // Check implements fairlead.Trial.
 func (p *nodePool) Check() error { return p.wrong }
 
-// Settled implements fairlead.Trial. Nobody holds a node in the end, and all work.
-func (p *nodePool) Settled(string) error {
-	if !p.healed {
-		p.healed = true
-		p.edit(func(w *rollout.World) {
-			w.Pool.Spec.Paused = false
-			p.target(w) // nodes that are broken get another try
-			for i := range w.Nodes {
-				w.Nodes[i].Status.Conditions = nil
-				if rollout.Stage(&w.Nodes[i]) == rollout.StageNone {
-					w.Nodes[i].Spec.Unschedulable = false
-				}
+// Heal implements fairlead.Healer. Nobody holds a node in the end, and all work.
+func (p *nodePool) Heal(string) {
+	p.healed = true
+	p.edit(func(w *rollout.World) {
+		w.Pool.Spec.Paused = false
+		broken := false
+		for i := range w.Nodes {
+			n := &w.Nodes[i]
+			n.Status.Conditions = nil
+			broken = broken || n.Annotations[rollout.AnnotationState] == rollout.StateDegraded
+			if rollout.Stage(n) == rollout.StageNone {
+				n.Spec.Unschedulable = false
 			}
-		})
-	}
+		}
+		if broken {
+			p.target(w) // it gets another try
+		}
+	})
+}
+
+// Settled implements fairlead.Trial.
+func (p *nodePool) Settled(string) error {
 	w := p.World(pool)
 	for i := range w.Nodes {
 		if n := &w.Nodes[i]; !rollout.Updated(&w.Pool, n) || !rollout.Ready(n) || len(n.Spec.Taints) > 0 {

@@ -48,7 +48,6 @@ var lattice = map[string][]string{
 	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/markdown":  {"internal/words"},
 	"internal/shell":     {"internal/words"},
-	"internal/sim":       {".", "internal/object"},
 	"taints/placement":   {".", "internal/object"},
 
 	"internal/samples":   {"catalog"},
@@ -170,7 +169,7 @@ var lattice = map[string][]string{
 }
 
 // testOnly are the packages that exist for tests: no other code imports them.
-var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/drainplay", "internal/explore", "internal/golden", "internal/long", "internal/samples", "internal/sim"}
+var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/drainplay", "internal/explore", "internal/golden", "internal/long", "internal/samples"}
 
 // arrows returns what the package in dir may import; known is false when the
 // lattice does not list it.

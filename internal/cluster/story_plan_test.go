@@ -115,7 +115,7 @@ func (y *story) ask(node string) {
 		}
 	}
 	purpose := drain.Maintenance
-	if y.OneIn(2) {
+	if y.IntN(2) == 0 {
 		purpose = drain.Reboot
 	}
 	y.Note("people ask for node %s: %s", node, purpose)
@@ -157,7 +157,7 @@ func (y *story) giveBack(end bool) {
 		case r.Purpose == drain.Reboot && r.Status.Phase == drain.PhaseDrained:
 			y.Reach("node booted")
 			y.requests.Boot(name)
-		case !r.Cancelled && (r.Status.Phase == drain.PhaseDrained || end || y.OneIn(4)):
+		case !r.Cancelled && (r.Status.Phase == drain.PhaseDrained || end || y.IntN(4) == 0):
 			y.Note("people do not need node %s any more", name)
 			r.Cancelled = true
 			y.requests.PutRequest(name, *r)

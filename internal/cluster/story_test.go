@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,6 @@ import (
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/cluster"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
@@ -36,7 +36,11 @@ import (
 // a plan updates the cluster to another release and all nodes to its configuration, and
 // takes one of them out of service.
 type story struct {
-	*sim.Sim
+	*rand.Rand
+	Clock     *fairlead.ManualClock
+	counts    map[string]int // of what happened
+	notes     []string
+	healed    bool
 	all       *cluster.Cluster
 	machines  *lifecycle.MemBackend
 	evictions *eviction.MemBackend
@@ -63,16 +67,26 @@ type story struct {
 
 const space = "operators"
 
-func newStory(s *sim.Sim, releases map[string]*payload.Payload) (*story, error) {
-	shared := &fairlead.MemCluster{Clock: s.Clock}
+// Reach counts something that happens.
+func (y *story) Reach(what string) { y.counts[what]++ }
+
+// Note adds to what is printed when it fails.
+func (y *story) Note(format string, args ...any) {
+	y.notes = append(y.notes, y.Clock.Now().Format("15:04:05 ")+fmt.Sprintf(format, args...))
+}
+
+func newStory(seed uint64, releases map[string]*payload.Payload, counts map[string]int) (*story, error) {
+	clock := new(fairlead.ManualClock)
+	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	shared := &fairlead.MemCluster{Clock: clock}
 	y := &story{
-		Sim: s, all: cluster.Of(shared, nil, nil), machines: &lifecycle.MemBackend{Cluster: shared}, evictions: &eviction.MemBackend{Cluster: shared},
+		Rand: rand.New(rand.NewPCG(seed, 1)), Clock: clock, counts: counts, all: cluster.Of(shared, nil, nil), machines: &lifecycle.MemBackend{Cluster: shared}, evictions: &eviction.MemBackend{Cluster: shared},
 		pools:     &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return 20 * time.Second, nil }},
 		operators: &install.MemBackend{Cluster: shared}, requests: &drain.MemBackend{Cluster: shared}, turns: map[string]func(time.Time) error{},
 		every: map[string]time.Duration{"release": 5 * time.Second, "plan": time.Minute}, asked: map[string]bool{}, dirty: map[string]bool{}, waits: map[string]string{},
 	}
 	y.etcd = &quorum.MemBackend{Cluster: shared, Machines: y.machines, Desired: voters}
-	y.watch = y.all.Watch(s.Uint64(), cluster.Faults{Late: 5, Again: 10})
+	y.watch = y.all.Watch(y.Uint64(), cluster.Faults{Late: 5, Again: 10})
 	one, two, seconds := fairlead.IntOrString{Int: 1}, fairlead.IntOrString{Int: 2}, int64(60)
 	labels := map[string]string{"app": "web"}
 	b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: "web"}}
@@ -157,9 +171,10 @@ func add[S, W any, A fairlead.Action](y *story, name, object string, b cluster.B
 	x := cluster.Through(b, y.Uint64(), cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20, Twice: 30})
 	ctx := context.Background()
 	crash := func(when string) bool {
-		if !y.Fault("crash before "+when, 40) {
+		if y.healed || y.IntN(40) > 0 {
 			return false
 		}
+		y.Reach("crash before " + when)
 		y.dirty[name], outcomes = true, nil
 		x.Restart()
 		return true
@@ -181,7 +196,6 @@ func add[S, W any, A fairlead.Action](y *story, name, object string, b cluster.B
 		if err != nil {
 			return err
 		}
-		sim.Waited(y.Sim, d.Blocked)
 		if crash("save") {
 			return nil
 		}
@@ -418,47 +432,53 @@ func (y *story) round() error {
 // after these end, everything must reach its final state.
 func TestStory(t *testing.T) {
 	releases := storyReleases(t)
-	counts := sim.Run(t, long.N(10, 10_000), func(s *sim.Sim) error {
-		y, err := newStory(s, releases)
+	counts := map[string]int{}
+	for seed := range uint64(long.N(10, 10_000)) {
+		y, err := newStory(seed+1, releases, counts)
+		if err == nil {
+			err = y.play()
+		}
 		if err != nil {
-			return err
+			t.Fatalf("seed %d: %v\n%s", seed+1, err, strings.Join(y.notes[max(0, len(y.notes)-200):], "\n"))
 		}
-		for range 150 {
-			if s.OneIn(2) {
-				err = y.happen()
-			}
-			if err := errors.Join(err, y.round()); err != nil {
-				return err
-			}
-		}
-		s.Heal()
-		y.watch.Heal()
-		for i, heal := range y.heal {
-			heal()
-			for name, n := range y.hits[i] {
-				for range n {
-					s.Reach(name)
-				}
-			}
-		}
-		y.wake()
-		y.publish()
-		y.aim()
-		for range 1500 {
-			y.giveBack(true)
-			if err := y.round(); err != nil {
-				return err
-			}
-			if y.rest() == nil {
-				return nil
-			}
-		}
-		return errors.Join(y.rest(), errors.New(strings.Join(slices.Sorted(maps.Values(y.waits)), "\n")))
-	})
+	}
 	t.Log(counts)
 	for _, name := range []string{"machine replaced", "node silent", "pod gone", "node asked for", "learner promoted", "stale", "fail", "lost", "conflict", "twice"} {
 		if counts[name] == 0 {
 			t.Errorf("no %s in any seed", name)
 		}
 	}
+}
+
+// play lets things happen with faults, then without any, until all is as it is to be.
+func (y *story) play() (err error) {
+	for range 150 {
+		if y.IntN(2) == 0 {
+			err = y.happen()
+		}
+		if err := errors.Join(err, y.round()); err != nil {
+			return err
+		}
+	}
+	y.healed = true
+	y.watch.Heal()
+	for i, heal := range y.heal {
+		heal()
+		for name, n := range y.hits[i] {
+			y.counts[name] += n
+		}
+	}
+	y.wake()
+	y.publish()
+	y.aim()
+	for range 1500 {
+		y.giveBack(true)
+		if err := y.round(); err != nil {
+			return err
+		}
+		if y.rest() == nil {
+			return nil
+		}
+	}
+	return errors.Join(y.rest(), errors.New(strings.Join(slices.Sorted(maps.Values(y.waits)), "\n")))
 }

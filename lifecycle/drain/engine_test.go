@@ -10,7 +10,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -163,14 +162,18 @@ func (s *site) did(_ string, action drain.Action) {
 // Check implements fairlead.Trial.
 func (s *site) Check() error { return s.wrong }
 
+// Heal implements fairlead.Healer: the node comes back in the end.
+func (s *site) Heal(string) {
+	if n := s.Node("n"); n != nil && drain.Unreachable(n) {
+		s.ready("True")
+	}
+}
+
 // Settled implements fairlead.Trial.
 func (s *site) Settled(string) error {
 	w, err := s.Observe(context.Background(), "n")
 	if err != nil || w.Node == nil {
 		return err
-	}
-	if drain.Unreachable(w.Node) {
-		s.ready("True") // it comes back in the end
 	}
 	active := false
 	for _, q := range w.Requests {
@@ -208,23 +211,16 @@ func TestEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var waits sim.Waits
-	step := engine.Step
-	engine.Step = func(state drain.State, w *drain.World, now time.Time) drain.Decision {
-		d := step(state, w, now)
-		for _, b := range d.Blocks() {
-			if !b.Since.IsZero() {
-				waits.See(b, now.Sub(b.Since), 0)
-			}
-		}
-		return d
-	}
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*drain.World, drain.Action] {
 		return openSite(r, clock, seen)
 	}
 	if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: long.N(150, 10_000), Names: []string{"n"}}); err != nil {
 		t.Fatal(err)
 	}
-	sim.Reached(t, seen, "Cordon", "Uncordon", "Evict", "Report", "TaintOutOfService", "UntaintOutOfService")
-	t.Logf("%v; the longest waits, among them hours that pass at once:%s", seen, &waits)
+	for _, what := range []string{"Cordon", "Uncordon", "Evict", "Report", "TaintOutOfService", "UntaintOutOfService"} {
+		if seen[what] == 0 {
+			t.Errorf("there was no %q", what)
+		}
+	}
+	t.Log(seen)
 }

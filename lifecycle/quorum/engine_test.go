@@ -107,9 +107,9 @@ func (p *controlPlane) did(a quorum.Action) {
 // Check implements fairlead.Trial.
 func (p *controlPlane) Check() error { return p.wrong }
 
-// Settled implements fairlead.Trial. All members are well in the end, and there are
+// Heal implements fairlead.Healer. All members are well in the end, and there are
 // machines enough.
-func (p *controlPlane) Settled(string) error {
+func (p *controlPlane) Heal(string) {
 	p.bury()
 	live := 0
 	for _, m := range p.machines.List() {
@@ -121,9 +121,13 @@ func (p *controlPlane) Settled(string) error {
 	for ; live < p.Desired; live++ {
 		p.join()
 	}
+}
+
+// Settled implements fairlead.Trial.
+func (p *controlPlane) Settled(string) error {
 	for _, m := range p.machines.List() {
 		if m.Deleting() {
-			return fmt.Errorf("machine %s is being deleted, and keeps its hook", m.Name)
+			return fmt.Errorf("machine %s is being deleted, and is not gone", m.Name)
 		}
 	}
 	return nil

@@ -21,11 +21,15 @@ type weather struct {
 	nodes []fairlead.Node
 	ever  map[string]map[string]bool // the taints that each was ever to have, by UID
 	seen  map[string]int             // what was done
+	last  time.Time
+	ahead time.Duration        // how far the clock went ahead in all
+	held  map[string]time.Time // tokens that nodes have: zone, node and UID, and when they were spent
+	spent map[string]int       // tokens, by zone
 	wrong error
 }
 
 func openWeather(r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int) *weather {
-	w := &weather{Rand: r, clock: clock, ever: map[string]map[string]bool{}, seen: seen}
+	w := &weather{Rand: r, clock: clock, ever: map[string]map[string]bool{}, seen: seen, last: clock.Now(), spent: map[string]int{}}
 	for _, name := range []string{"a1", "a2", "b1", "b2", "b3"} {
 		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, UID: "uid-" + name, Labels: map[string]string{eviction.LabelZone: name[:1]}}}
 		w.nodes = append(w.nodes, n)
@@ -135,10 +139,12 @@ func (w *weather) Check() error {
 	return w.wrong
 }
 
+// Heal implements fairlead.Healer.
+func (w *weather) Heal(string) { w.own() }
+
 // Settled implements fairlead.Trial: whoever is not ready has its taint, and nobody else;
 // when no node is ready, nobody has one.
 func (w *weather) Settled(string) error {
-	w.own()
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		want := wanted(n)
@@ -152,20 +158,50 @@ func (w *weather) Settled(string) error {
 	return nil
 }
 
+// count checks that of the tokens of a zone no more are spent than its rate allows, by the
+// states that were saved.
+func (w *weather) count(state *eviction.ZoneState) {
+	now := w.clock.Now()
+	w.ahead, w.last = w.ahead+max(0, now.Sub(w.last)), now
+	held := map[string]time.Time{}
+	for _, g := range state.Granted {
+		// A clock that was set back moves the time of a token back, and makes no other.
+		key := g.Zone + " " + g.Node + " " + g.UID
+		if since, held := w.held[key]; !held || g.Since.After(since) {
+			w.spent[g.Zone]++
+			w.seen["token"]++
+		}
+		held[key] = g.Since
+	}
+	w.held = held
+	for zone, n := range w.spent {
+		if most := 1 + int(0.1*w.ahead.Seconds()+0.001); n > most {
+			w.wrong = fmt.Errorf("zone %s has spent %d tokens in %s", zone, n, w.ahead)
+		}
+	}
+}
+
 // TestZoneEngine lets nodes of two zones fall silent with faults of all kinds.
 func TestZoneEngine(t *testing.T) {
 	seen := map[string]int{}
+	var at *weather
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*eviction.ZoneWorld, eviction.Action] {
-		return openWeather(r, clock, seen)
+		at = openWeather(r, clock, seen)
+		return at
 	}
 	engine, err := eviction.NewZoneEngine(&eviction.Policy{MaxBackoff: 30 * time.Second, NodeLifecycle: &eviction.NodeLifecycle{}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	step := engine.Step
+	engine.Step = func(state eviction.ZoneState, w *eviction.ZoneWorld, now time.Time) eviction.ZoneDecision {
+		at.count(&state)
+		return step(state, w, now)
+	}
 	if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: long.N(60, 10_000), Names: []string{eviction.AllZones}}); err != nil {
 		t.Fatal(err)
 	}
-	if t.Log(seen); seen["taint"] == 0 || seen["free"] == 0 {
+	if t.Log(seen); seen["taint"] == 0 || seen["free"] == 0 || seen["token"] == 0 {
 		t.Errorf("%v: was anything done?", seen)
 	}
 }

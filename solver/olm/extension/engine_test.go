@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/solver/olm/extension"
 )
 
@@ -231,6 +230,10 @@ func TestEngine(t *testing.T) {
 			t.Errorf("there was no %s: %v", kind, seen)
 		}
 	}
-	sim.Reached(t, seen, "rollback", "deleted", "settled at a.v1", "settled at a.v2", "settled at a.v3")
+	for _, what := range []string{"rollback", "deleted", "settled at a.v1", "settled at a.v2", "settled at a.v3"} {
+		if seen[what] == 0 {
+			t.Errorf("there was no %q", what)
+		}
+	}
 	t.Log(seen)
 }

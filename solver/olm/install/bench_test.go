@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
@@ -18,7 +17,7 @@ func BenchmarkStep(b *testing.B) {
 			state, w := rested(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				if d := install.Step(state, w, sim.Start(), nil); len(d.Actions) > 0 {
+				if d := install.Step(state, w, start, nil); len(d.Actions) > 0 {
 					b.Fatal("it is not at rest")
 				}
 			}
@@ -53,7 +52,7 @@ func rested(b *testing.B, n int) (state install.State, w *install.World) {
 		if w.Resolution, err = resolver.Resolve(b.Context(), w.Request()); err != nil {
 			b.Fatal(err)
 		}
-		d := install.Step(state, w, sim.Start(), nil)
+		d := install.Step(state, w, start, nil)
 		if state = d.State; len(d.Actions) == 0 {
 			return state, w
 		}

@@ -3,7 +3,6 @@ package install_test
 import (
 	"testing"
 
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
@@ -14,7 +13,7 @@ func BenchmarkHeadline(b *testing.B) {
 	b.Run("install/operators=50", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if d := install.Step(state, w, sim.Start(), nil); len(d.Actions) > 0 {
+			if d := install.Step(state, w, start, nil); len(d.Actions) > 0 {
 				b.Fatal("it is not at rest")
 			}
 		}

@@ -1,6 +1,8 @@
 package install_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,53 +13,33 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
-// settle ends all faults, and checks that everything comes to rest where the
-// resolver wants no more.
-func (p *play) settle() error {
-	p.Heal()
-	p.published = versions - 1
-	for len(p.late) > 0 {
-		p.deliver()
-	}
-	clear(p.health)
-	p.may, p.strike = true, ""
-	p.edit(func(w *install.World) {
-		w.Conditions = nil
-		w.Access = everything()
-		w.Groups[0].Spec.StaticProvidedAPIs = false
-		for i := range w.Subscriptions {
-			w.Subscriptions[i].Annotations = nil // what may not be removed stays
-		}
-	})
-	p.allow()
-	rests := 0
-	for range 2000 {
-		p.approve()
-		p.fix()
-		p.migrate()
-		d, err := p.runners[0].Reconcile(p.t.Context(), ns)
-		if p.wrong != nil {
-			return p.wrong
-		}
-		for _, b := range d.Blocked {
-			p.Note("%s", b)
-		}
-		switch {
-		case err != nil:
-			p.Note("error: %v", err)
-			p.Pass()
-		case len(d.Actions) > 0:
-			rests = 0
-		case d.Wake.IsZero():
-			if rests++; rests > 1 {
-				return p.atRest(&d)
+// Heal implements fairlead.Healer. All is well in the end, plans are approved, and those
+// that have failed are deleted.
+func (p *play) Heal(string) {
+	if !p.healed {
+		p.healed, p.may, p.strike, p.published = true, true, "", versions-1
+		clear(p.health)
+		p.edit(func(w *install.World) {
+			w.Conditions = nil
+			w.Access = everything()
+			w.Groups[0].Spec.StaticProvidedAPIs = false
+			for i := range w.Subscriptions {
+				w.Subscriptions[i].Annotations = nil // what may not be removed stays
 			}
-		default:
-			p.Clock.Set(d.Wake)
-		}
+		})
 	}
-	p.fail("it never came to rest")
-	return p.wrong
+	p.allow()
+	p.approve()
+	p.fix()
+	p.migrate()
+}
+
+// Settled implements fairlead.Trial.
+func (p *play) Settled(string) error {
+	if len(p.last.Actions) > 0 || !p.last.Wake.IsZero() {
+		return errors.New("it has not come to rest")
+	}
+	return p.atRest(&p.last)
 }
 
 func (p *play) atRest(d *install.Decision) error {
@@ -76,7 +58,7 @@ func (p *play) atRest(d *install.Decision) error {
 		p.fail("at rest, something is under way: %+v", d.State)
 	}
 	p.consequences(w)
-	res, err := p.resolvers[p.published].Resolve(p.t.Context(), w.Request())
+	res, err := p.resolvers[p.published].Resolve(context.Background(), w.Request())
 	if err != nil {
 		if len(d.Blocked) == 0 {
 			p.fail("at rest and nothing blocked, but: %v", err)

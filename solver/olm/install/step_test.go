@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
@@ -42,7 +42,7 @@ bundle b.v1 provides=(B/v1)`).sources(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shuffle := sim.New(1)
+	shuffle := rand.New(rand.NewPCG(1, 1))
 	var state install.State
 	for pass := 0; ; pass++ {
 		w := cluster.World(ns)
@@ -50,7 +50,7 @@ bundle b.v1 provides=(B/v1)`).sources(t)
 			t.Fatal(err)
 		}
 		before, _ := json.Marshal(w)
-		d := install.Step(state, w, sim.Start(), nil)
+		d := install.Step(state, w, start, nil)
 		if after, _ := json.Marshal(w); string(after) != string(before) {
 			t.Fatalf("pass %d: the world was changed", pass)
 		}
@@ -62,10 +62,10 @@ bundle b.v1 provides=(B/v1)`).sources(t)
 		if err := json.Unmarshal(before, read); err != nil {
 			t.Fatal(err)
 		}
-		if again := install.Step(state, read, sim.Start(), nil); describeAll(again) != describeAll(d) {
+		if again := install.Step(state, read, start, nil); describeAll(again) != describeAll(d) {
 			t.Fatalf("pass %d: from JSON the world gives %s\nand not %s", pass, describeAll(again), describeAll(d))
 		}
-		if again := install.Step(state, w, sim.Start(), nil); describeAll(again) != describeAll(d) {
+		if again := install.Step(state, w, start, nil); describeAll(again) != describeAll(d) {
 			t.Fatalf("pass %d: got %s\nthen %s", pass, describeAll(d), describeAll(again))
 		}
 		text, err := json.Marshal(d.State)

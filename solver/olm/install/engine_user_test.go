@@ -56,10 +56,8 @@ func (p *play) user() {
 		p.lose()
 	case 6:
 		p.strike = []string{"", "CustomResourceDefinition", "ClusterServiceVersion"}[p.IntN(3)]
-		p.Note("strike: %q", p.strike)
 	default:
 		p.may = !p.may
-		p.Note("the account may: %v", p.may)
 		p.edit(func(w *install.World) {
 			if w.Access = (scope.Access{}); p.may {
 				w.Access = everything()
@@ -105,7 +103,6 @@ func (p *play) configure() {
 			s := &w.Subscriptions[p.IntN(n)]
 			p.level[s.Name]++
 			s.Spec.Config = &config.Config{Env: []config.EnvVar{{Name: "LEVEL", Value: fmt.Sprint(p.level[s.Name])}}}
-			p.Note("configure %s %d", s.Name, p.level[s.Name])
 		}
 	})
 }
@@ -116,7 +113,6 @@ func (p *play) remove() {
 		if n := len(w.Subscriptions); n > 0 {
 			s := &w.Subscriptions[p.IntN(n)]
 			s.Annotations = map[string]string{install.RemovalAnnotation: kind}
-			p.Note("%s %s", kind, s.Name)
 		}
 	})
 }
@@ -126,7 +122,6 @@ func (p *play) remove() {
 func (p *play) regroup() {
 	targets := [][]string{nil, {ns}, {ns, "other"}}[p.IntN(3)]
 	disabled, static, again := p.OneIn(3), p.OneIn(3), p.OneIn(3)
-	p.Note("the group selects %v, copies disabled: %v, static: %v, made again: %v", targets, disabled, static, again)
 	p.edit(func(w *install.World) {
 		if again {
 			w.Groups[0].Annotations = nil
@@ -145,7 +140,6 @@ func (p *play) lose() {
 			maps.DeleteFunc(p.applied, func(key string, _ int) bool { // a step on its way brings it back
 				return strings.HasSuffix(key, " CustomResourceDefinition "+w.CRDs[i].Name)
 			})
-			p.Note("CRD %s is lost", w.CRDs[i].Name)
 			w.CRDs = slices.Delete(w.CRDs, i, i+1)
 		}
 	})
