@@ -180,6 +180,16 @@ func TestCheckEngineKinds(t *testing.T) {
 				d.State.Seen = append(append([]string(nil), s.Seen...), fmt.Sprint("once there were to be ", w.Wanted))
 			}
 		}},
+		{"a state that grows with some changes", "grow with each change", farm{}, func(s *farmState, w farmWorld, d *farmDecision) {
+			if d.State.Seen = s.Seen; len(d.Actions) > 0 && len(w.Running) == 3 && w.Wanted == 1 { // a few bytes each time
+				d.State.Seen = append(append([]string(nil), s.Seen...), "x")
+			}
+		}},
+		{"a state that grows up to a bound", "", farm{}, func(s *farmState, w farmWorld, d *farmDecision) {
+			if d.State.Seen = s.Seen; len(d.Actions) > 0 && len(s.Seen) < 100 {
+				d.State.Seen = append(append([]string(nil), s.Seen...), fmt.Sprint("once there were to be ", w.Wanted))
+			}
+		}},
 		{"a state that is too large", "and may have", farm{}, func(_ *farmState, _ farmWorld, d *farmDecision) {
 			noise := rand.New(rand.NewPCG(1, 1)) // which cannot be compressed
 			for range fairlead.MaxValueSize / 60 {
