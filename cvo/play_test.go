@@ -175,9 +175,11 @@ func (p *play) Change() {
 	case 2:
 		p.Degrade("east", c, "its pods crash")
 	case 3, 4:
-		p.Interrupt("east", c, "its pods are gone")
-		if p.IntN(2) == 0 {
-			p.Finish("east", c) // so that nothing else holds the update up
+		for _, x := range p.parts {
+			if x.operator && p.IntN(2) == 0 {
+				p.Interrupt("east", x.component, "its pods are gone")
+				p.Finish("east", x.component) // so that nothing else holds the update up
+			}
 		}
 	case 5, 6:
 		p.recover()
