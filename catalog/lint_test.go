@@ -16,6 +16,7 @@ import (
 // TestLintScripts runs the scripts of lints; each lint is in one of them.
 func TestLintScripts(t *testing.T) {
 	seen := map[catalog.Code]bool{}
+	words := golden.NewWords(t, "testdata/words/lint.txt")
 	golden.Run(t, "testdata/lint/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			cat, err := catalog.Open(context.Background(), scriptFiles(c.Input), nil)
@@ -29,7 +30,7 @@ func TestLintScripts(t *testing.T) {
 			var out strings.Builder
 			for _, d := range lints {
 				seen[d.Code] = true
-				fmt.Fprintf(&out, "%s [%s]\n", d.Error(), d.Code)
+				fmt.Fprintln(&out, words.Finding(d))
 				if d.Pos.Line == 0 || d.Hint == "" || d.Subject == "" {
 					t.Errorf("%s: incomplete: %+v", c.Pos, d)
 				}

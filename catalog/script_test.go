@@ -15,8 +15,9 @@ import (
 )
 
 func TestScripts(t *testing.T) {
+	said := golden.NewWords(t, "testdata/words/catalog.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		return (&script{files: fstest.MapFS{}}).run
+		return (&script{files: fstest.MapFS{}, said: said}).run
 	})
 }
 
@@ -25,6 +26,7 @@ type script struct {
 	files fstest.MapFS
 	c     *catalog.Catalog
 	out   strings.Builder
+	said  *golden.Words
 }
 
 func (s *script) printf(format string, args ...any) { fmt.Fprintf(&s.out, format, args...) }
@@ -61,11 +63,11 @@ func (s *script) run(c *golden.Command) string {
 	case "decode": // decode [crlf] [bom] [escaped] [size=N]: a stream of documents
 		for d, err := range catalog.Decode(strings.NewReader(written(c)), options(c)) {
 			if err != nil {
-				s.printf("error: %s\n", err)
+				s.printf("%s\n", s.failed(err))
 				continue
 			}
 			text, err := d.JSON()
-			s.printf("%s %s %s\n", d.Pos(), text, errorText(err))
+			s.printf("%s %s %s\n", d.Pos(), text, s.failed(err))
 		}
 	case "explain": // explain PATH...
 		for _, name := range words {
@@ -122,27 +124,31 @@ func options(c *golden.Command) *catalog.Options {
 	}
 }
 
-func errorText(err error) string {
+func (s *script) failed(err error) string {
 	if err == nil {
 		return ""
 	}
-	return "error: " + err.Error()
+	var d *catalog.Diagnostic
+	if errors.As(err, &d) {
+		return "error: " + s.said.Finding(d)
+	}
+	return "error: " + s.said.Say(err.Error())
 }
 
 func (s *script) summary(err error) {
 	var all catalog.Diagnostics
 	if errors.As(err, &all) {
 		for _, d := range all {
-			s.printf("%s: %s\n", d.Code, d)
+			s.printf("%s\n", s.said.Finding(d))
 		}
 	} else if err != nil {
-		s.printf("error: %s\n", err)
+		s.printf("%s\n", s.failed(err))
 	}
 	if s.c == nil {
 		return
 	}
 	for _, d := range s.c.Warnings() {
-		s.printf("warning: %s: %s\n", d.Code, d)
+		s.printf("warning: %s\n", s.said.Finding(d))
 	}
 	packages, channels, bundles := 0, 0, 0
 	for p := range s.c.Packages() {
@@ -195,7 +201,7 @@ func (s *script) text(what, index string) {
 	if what == "json" {
 		text, err = d.JSON()
 	}
-	s.printf("%s%s\n", text, errorText(err))
+	s.printf("%s%s\n", text, s.failed(err))
 }
 
 func (s *script) locate(index string, steps []string) {
@@ -208,7 +214,7 @@ func (s *script) locate(index string, steps []string) {
 		}
 	}
 	pos, err := s.document(index).Locate(path...)
-	s.printf("%s%s\n", pos, errorText(err))
+	s.printf("%s%s\n", pos, s.failed(err))
 }
 
 func (s *script) properties(pkg, bundle string) {
@@ -218,12 +224,12 @@ func (s *script) properties(pkg, bundle string) {
 	for _, f := range facts {
 		s.printf("fact %s %s\n", f.Type, string(f.Value))
 	}
-	s.printf("%s", errorText(err))
+	s.printf("%s", s.failed(err))
 	all, err := b.Properties()
 	for _, f := range all {
 		s.printf("%s %s\n", f.Type, string(f.Value))
 	}
-	s.printf("%s", errorText(err))
+	s.printf("%s", s.failed(err))
 	for gvk := range b.Provides() {
 		s.printf("provides %s\n", gvk)
 	}
@@ -231,19 +237,19 @@ func (s *script) properties(pkg, bundle string) {
 	for _, i := range images {
 		s.printf("related %q %s\n", i.Name, i.Image)
 	}
-	s.printf("%s", errorText(err))
+	s.printf("%s", s.failed(err))
 }
 
 func (s *script) details(pkg string) {
 	p, _ := s.c.Package(pkg)
 	info, err := p.Info()
 	icon, bad := info.Icon.Bytes()
-	s.printf("description %q, icon %q %s%s%s\n", info.Description, icon, info.Icon.MediaType, errorText(bad), errorText(err))
+	s.printf("description %q, icon %q %s%s%s\n", info.Description, icon, info.Icon.MediaType, s.failed(bad), s.failed(err))
 	list, err := p.Deprecations()
 	for _, d := range list {
 		s.printf("deprecated %s %q: %s\n", d.Reference.Schema, d.Reference.Name, d.Message)
 	}
-	s.printf("%s", errorText(err))
+	s.printf("%s", s.failed(err))
 	for d := range s.c.Others() {
 		s.printf("other %s %q\n", d.Schema(), d.Name())
 	}
@@ -255,7 +261,7 @@ func (s *script) graph(c *golden.Command) string {
 	var rules catalog.Rules
 	if name := c.Value("rules"); name != "" {
 		if err := rules.UnmarshalText([]byte(name)); err != nil {
-			return err.Error()
+			return s.failed(err)
 		}
 	}
 	g := s.channel(c.Value("package"), c.Value("channel")).Graph(rules)
@@ -291,7 +297,7 @@ func (s *script) graph(c *golden.Command) string {
 		s.printf("from %q\n", slices.Collect(g.Reaching(words[0])))
 	case "why": // why FROM TO
 		if w := g.WhyNot(words[0], words[1]); w != nil {
-			s.printf("%s\n", w)
+			s.printf("%s\n", s.said.Say(w.String()))
 		} else {
 			s.printf("it does\n")
 		}

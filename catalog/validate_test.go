@@ -35,6 +35,7 @@ func scriptFiles(input string) fstest.MapFS {
 // TestValidateScripts runs the scripts of validation: "validate" prints the
 // findings and "----" the verdict of opm in its words, "opm" only that.
 func TestValidateScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/validate.txt")
 	golden.Run(t, "testdata/validate/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			_, report, err := check.Open(context.Background(), scriptFiles(c.Input), nil)
@@ -43,7 +44,7 @@ func TestValidateScripts(t *testing.T) {
 			}
 			var out strings.Builder
 			for _, d := range report.Findings() {
-				fmt.Fprintf(&out, "%s [%s]\n", d.Error(), d.Code)
+				fmt.Fprintln(&out, words.Finding(d))
 			}
 			if report.Valid() {
 				out.WriteString("valid\n")

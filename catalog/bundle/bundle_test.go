@@ -121,7 +121,7 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	ds := b.Validate(nil)
 	if len(ds) != 2 || ds[0].Code != catalog.CodeRead || ds[0].Pos.File != fsys.bad || !errors.Is(ds[0], fs.ErrPermission) {
-		t.Errorf("%v", list(ds))
+		t.Errorf("%v", list(nil, ds))
 	}
 	if !strings.Contains(ds[1].Hint, fsys.bad) {
 		t.Errorf("the missing CRD does not point at the file: %v", ds[1])
@@ -228,7 +228,7 @@ func TestDeterminism(t *testing.T) {
 		if err := d.WriteJSON(&out); err != nil {
 			t.Fatal(err)
 		}
-		got := out.String() + list(b.Validate(nil)) + list(b.Lint(nil))
+		got := out.String() + list(nil, b.Validate(nil)) + list(nil, b.Lint(nil))
 		if first == "" {
 			first = got
 		}

@@ -87,6 +87,8 @@ func edit(t testing.TB, text, script string) string {
 }
 
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/bundle.txt")
+	list := func(ds catalog.Diagnostics) string { return list(words, ds) }
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			files := pond(t)
@@ -97,7 +99,7 @@ func TestScripts(t *testing.T) {
 			}
 			b, err := bundle.Read(context.Background(), fsys, &bundle.Options{EveryDocument: c.Has("every-document")})
 			if err != nil {
-				return err.Error()
+				return words.Say(err.Error())
 			}
 			opts := &bundle.ValidateOptions{V1: c.Has("v1"), KubeVersion: c.Value("kube")}
 			switch c.Name {
@@ -109,7 +111,7 @@ func TestScripts(t *testing.T) {
 				faults, warnings := b.Suite(bundle.Suite(c.Value("name")), suiteOptions(c))
 				return "faults:\n" + strings.TrimSuffix(list(faults), "\n") + "\nwarnings:\n" + list(warnings)
 			case "render":
-				return rendering(b, c)
+				return rendering(words, b, c)
 			case "facts":
 				return facts(b)
 			}
@@ -141,23 +143,23 @@ func suiteOptions(c *golden.Command) *bundle.SuiteOptions {
 	return opts
 }
 
-func list(ds catalog.Diagnostics) string {
+func list(words *golden.Words, ds catalog.Diagnostics) string {
 	if len(ds) == 0 {
 		return "nothing"
 	}
 	var out strings.Builder
 	for _, d := range ds {
-		fmt.Fprintf(&out, "%s %s\n", d.Code, d)
+		fmt.Fprintln(&out, words.Finding(d))
 	}
 	return out.String()
 }
 
 // rendering prints a document tersely, a property or image a line.
-func rendering(b *bundle.Bundle, c *golden.Command) string {
+func rendering(words *golden.Words, b *bundle.Bundle, c *golden.Command) string {
 	d, err := b.Render(&bundle.RenderOptions{Image: c.Value("image"), CSVMetadata: c.Has("csv-metadata")})
 	if err != nil {
 		if ds, ok := err.(catalog.Diagnostics); ok {
-			return list(ds)
+			return list(words, ds)
 		}
 		return err.Error()
 	}

@@ -82,39 +82,40 @@ var csvs = map[string]string{
 }
 
 func TestScripts(t *testing.T) {
+	words := golden.NewWords(t, "testdata/words/template.txt")
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			text := strings.ReplaceAll(c.Input, "<separator>", "---")
 			tmpl, err := template.Parse([]byte(text), &template.Options{File: "t.yaml", Type: c.Value("type")})
 			if err != nil {
-				return problem(err)
+				return problem(words, err)
 			}
 			if c.Name == "parse" {
 				return fmt.Sprintf("%s %q", tmpl.Schema(), tmpl.References())
 			}
 			r, err := tmpl.Render(context.Background(), renderer)
 			if err != nil {
-				return problem(err)
+				return problem(words, err)
 			}
-			return result(t, r, c.Name == "json")
+			return result(t, words, r, c.Name == "json")
 		}
 	})
 }
 
-func problem(err error) string {
+func problem(words *golden.Words, err error) string {
 	var ds catalog.Diagnostics
 	if !errors.As(err, &ds) {
-		return err.Error()
+		return words.Say(err.Error())
 	}
 	var out strings.Builder
 	for _, d := range ds {
-		fmt.Fprintf(&out, "%s %s\n", d.Code, d)
+		fmt.Fprintln(&out, words.Finding(d))
 	}
 	return out.String()
 }
 
 // result prints the documents tersely, or as they are.
-func result(t *testing.T, r *template.Result, full bool) string {
+func result(t *testing.T, words *golden.Words, r *template.Result, full bool) string {
 	var out strings.Builder
 	for _, raw := range r.Documents {
 		var d struct {
@@ -158,7 +159,7 @@ func result(t *testing.T, r *template.Result, full bool) string {
 		}
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(&out, "warning: %s %s\n", w.Code, w)
+		fmt.Fprintf(&out, "warning: %s\n", words.Finding(w))
 	}
 	return out.String()
 }

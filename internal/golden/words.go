@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -24,17 +25,84 @@ import (
 // *Words notes nothing: the table of another package has the words.
 type Words struct {
 	t     *testing.T
+	file  string
 	lines map[string]string // by reason and shape
 	names map[string]bool   // see Name
+	said  map[string]string // the names of sentences, by shape; nil before the first, see Say
 }
 
 // NewWords returns the words of the engine that t tests. They are compared with
 // the file when t and its subtests have passed, unless -run chose some of the
 // subtests.
 func NewWords(t *testing.T, file string) *Words {
-	w := &Words{t: t, lines: map[string]string{}}
+	w := &Words{t: t, file: file, lines: map[string]string{}}
 	t.Cleanup(func() { w.compare(file) })
 	return w
+}
+
+// Say notes a sentence for which there is no reason, and returns a name for it, and its
+// data. The table has the name, as a reason. A new sentence is named by its first words.
+// To reword one, change its example in the table, and its name stays.
+func (w *Words) Say(sentence string) string {
+	if w == nil {
+		return sentence
+	}
+	if w.said == nil {
+		w.said = map[string]string{}
+		text, _ := os.ReadFile(w.file) // there is none yet: compare says so
+		for line := range strings.Lines(string(text)) {
+			if name, example, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
+				shape, _ := w.split(example, nil)
+				w.said[shape] = name
+			}
+		}
+	}
+	shape, data := w.split(sentence, nil)
+	name := w.said[shape]
+	if name == "" {
+		name = w.slug(shape)
+		w.said[shape] = name
+	}
+	w.note(name, shape, sentence)
+	return strings.TrimSuffix(name+" ["+strings.Join(data, " ")+"]", " []")
+}
+
+// Tree says each line of a text, and keeps how it is indented.
+func (w *Words) Tree(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		said := strings.TrimLeft(line, " \t│├└─")
+		out.WriteString(strings.TrimSuffix(line, said))
+		if rest := strings.TrimRight(said, "\n"); rest != "" {
+			out.WriteString(w.Say(rest))
+		}
+		out.WriteString(strings.Repeat("\n", strings.Count(said, "\n")))
+	}
+	return out.String()
+}
+
+// slug names a shape by its first words, as none is named yet.
+func (w *Words) slug(shape string) string {
+	taken := func(name string) bool {
+		for _, is := range w.said {
+			if is == name {
+				return true
+			}
+		}
+		return false
+	}
+	var words []string
+	for _, word := range strings.FieldsFunc(shape, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
+		if words = append(words, strings.ToLower(word)); len(words) >= 4 && !taken(strings.Join(words, "-")) {
+			break
+		}
+	}
+	first := cmp.Or(strings.Join(words, "-"), "data")
+	name := first
+	for n := 2; taken(name); n++ {
+		name = fmt.Sprint(first, "-", n)
+	}
+	return name
 }
 
 // Name makes words that look like any other, such as the names of operators, count as data.
@@ -53,6 +121,23 @@ func (w *Words) Name(names ...string) {
 // brackets; empty if there are none. Words that are in known, such as the names
 // of a subject, are left out.
 func (w *Words) Data(reason, sentence string, known ...string) string {
+	shape, data := w.split(sentence, known)
+	w.note(reason, shape, sentence)
+	if len(data) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(data, " ") + "]"
+}
+
+// note notes the first example of a way in which a reason is worded.
+func (w *Words) note(reason, shape, sentence string) {
+	if key := reason + ": " + shape; w != nil && w.lines[key] == "" {
+		w.lines[key] = reason + ": " + strings.Join(strings.Fields(sentence), " ")
+	}
+}
+
+// split splits a sentence into its words and its data, without those that are known.
+func (w *Words) split(sentence string, known []string) (string, []string) {
 	var data, shape []string
 	for _, word := range strings.Fields(sentence) {
 		bare := strings.TrimRight(strings.TrimLeft(word, "([{\""), ".,;:)}\"")
@@ -67,13 +152,7 @@ func (w *Words) Data(reason, sentence string, known ...string) string {
 			data = append(data, bare)
 		}
 	}
-	if key := reason + ": " + strings.Join(shape, " "); w != nil && w.lines[key] == "" {
-		w.lines[key] = reason + ": " + strings.Join(strings.Fields(sentence), " ")
-	}
-	if len(data) == 0 {
-		return ""
-	}
-	return " [" + strings.Join(data, " ") + "]"
+	return strings.Join(shape, " "), data
 }
 
 // isData reports whether a word names or counts something: it has a digit, a
@@ -102,6 +181,20 @@ func (w *Words) Block(b fairlead.Block, start time.Time) string {
 		fmt.Fprintf(&s, " since %v", b.Since.Sub(start))
 	}
 	return s.String()
+}
+
+// Finding notes the words of a finding, and returns it without them: position, code,
+// subject, and data.
+func (w *Words) Finding(d *fairlead.Diagnostic) string {
+	if w == nil {
+		return string(d.Code) + " " + d.Error()
+	}
+	known := strings.Fields(strings.NewReplacer("\"", "", ",", "").Replace(d.Subject))
+	s := strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", d.Pos, d.Code, d.Subject), ": ") + w.Data(string(d.Code), d.Message, known...)
+	if d.Hint != "" {
+		s += w.Data(string(d.Code), "to do: "+d.Hint, known...)
+	}
+	return s
 }
 
 // compare compares the words with the table, or writes it.

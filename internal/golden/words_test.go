@@ -47,3 +47,31 @@ func TestWordsTable(t *testing.T) {
 	w.Data("a", "2 is one")
 	w.compare(file)
 }
+
+// TestWordsSay: what is said has the name that the table gives to its wording, and a new one
+// is named by its words; findings have their code.
+func TestWordsSay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "words.txt")
+	if err := os.WriteFile(file, []byte("chosen: a.v1 is the head of its channel\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := &Words{t: t, file: file, lines: map[string]string{}}
+	d := &fairlead.Diagnostic{Pos: fairlead.Position{File: "c.yaml", Line: 2}, Code: "no-head", Subject: `channel "b1"`, Message: "channel b1 has 2 heads", Hint: "remove v2"}
+	for _, c := range []struct{ got, want string }{
+		{w.Say("b.v7 is the head of its channel"), "chosen [b.v7]"},
+		{w.Say("b.v7 is not in channel K"), "is-not-in-channel [b.v7 K]"},
+		{w.Say("b.v7 is not in channel K yet"), "is-not-in-channel-yet [b.v7 K]"},
+		{w.Say("b.v7 c.v1"), "data [b.v7 c.v1]"},
+		{w.Say("it is"), "it-is"},
+		{w.Tree("it is\n\n└─ K1 is the head of its channel\n"), "it-is\n\n└─ chosen [K1]\n"},
+		{w.Finding(d), `c.yaml:2: no-head: channel "b1" [2] [v2]`},
+		{(*Words)(nil).Say("it is"), "it is"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+	if got := w.lines["chosen:  is the head of its channel"]; got != "chosen: b.v7 is the head of its channel" {
+		t.Errorf("got %q in %q", got, w.lines)
+	}
+}

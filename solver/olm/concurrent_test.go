@@ -23,7 +23,7 @@ func TestConcurrentUse(t *testing.T) {
 		res, err := r.Resolve(context.Background(), w.request())
 		var unsat *olm.UnsatError
 		if errors.As(err, &unsat) {
-			return explain(unsat)
+			return new(scenario).explain(unsat)
 		}
 		if err != nil {
 			return "error: " + err.Error()
@@ -80,7 +80,7 @@ func TestOrderOfInput(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					text += printResult(r.Resolve(t.Context(), req)) + "\n"
+					text += new(scenario).printResult(r.Resolve(t.Context(), req)) + "\n"
 					for _, c := range w.installed {
 						_, err := r.Adopt(t.Context(), req, c.name, "")
 						text += fmt.Sprintln(err)

@@ -26,7 +26,7 @@ var questions = map[string]func(r *olm.Resolver, s *scenario, words []string) (s
 func askQuestion(s *scenario, c *golden.Command, ask func(*olm.Resolver, *scenario, []string) (string, error)) string {
 	r, err := olm.NewResolver(s.sources, &s.options)
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	var words []string
 	for _, a := range c.Args {
@@ -38,10 +38,10 @@ func askQuestion(s *scenario, c *golden.Command, ask func(*olm.Resolver, *scenar
 	text, err := ask(r, s, words)
 	var unsat *olm.UnsatError
 	if errors.As(err, &unsat) {
-		return "unsatisfiable\n" + explain(unsat)
+		return "unsatisfiable\n" + s.explain(unsat)
 	}
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	return text
 }
@@ -52,9 +52,9 @@ func askUpdate(r *olm.Resolver, s *scenario, words []string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString(printResult(u.Resolution, nil))
+	b.WriteString(s.printResult(u.Resolution, nil))
 	for _, m := range u.Moved {
-		fmt.Fprintf(&b, "moved: %s of subscription %s gives way to %s: %s %s\n", m.From, m.Subscription, m.To, m.From, m.Why)
+		fmt.Fprintf(&b, "moved: %s of subscription %s gives way to %s: %s %s\n", m.From, m.Subscription, m.To, m.From, s.said.Say(m.Why))
 	}
 	if len(u.Added) > 0 {
 		fmt.Fprintf(&b, "added: %s\n", strings.Join(u.Added, ", "))
@@ -91,7 +91,7 @@ func askWhatIf(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 		b.WriteString("breaks it\n")
 	}
 	if e.Unsat != nil {
-		b.WriteString(explain(e.Unsat))
+		b.WriteString(s.explain(e.Unsat))
 	}
 	if b.Len() == 0 {
 		return "changes nothing", nil
@@ -119,7 +119,7 @@ func askPath(r *olm.Resolver, s *scenario, words []string) (string, error) {
 	var dead *olm.PathError
 	switch {
 	case errors.As(err, &dead):
-		return err.Error() + "\nthe nearest:\n" + printPath(dead.Nearest), nil
+		return s.said.Say(err.Error()) + "\nthe nearest:\n" + printPath(dead.Nearest), nil
 	case err != nil:
 		return "", err
 	}
@@ -156,12 +156,12 @@ func askImpact(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintln(&b, f)
+	b.WriteString(s.said.Tree(f.String() + "\n"))
 	for _, m := range f.Members {
-		for _, s := range m.Subscriptions {
-			fmt.Fprintf(&b, "%s: subscription %s, installed %q: %q -> %q\n", s.Kind, s.Subscription, s.Installed, s.Before, s.After)
-			for _, why := range s.Why {
-				fmt.Fprintf(&b, "  %s\n", why)
+		for _, x := range m.Subscriptions {
+			fmt.Fprintf(&b, "%s: subscription %s, installed %q: %q -> %q\n", x.Kind, x.Subscription, x.Installed, x.Before, x.After)
+			for _, why := range x.Why {
+				fmt.Fprintf(&b, "  %s\n", s.said.Say(why))
 			}
 		}
 		for _, c := range slices.Concat(m.Diff.Added, m.Diff.Removed) {
@@ -191,5 +191,5 @@ func askExplain(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return x.String(), nil
+	return s.said.Tree(x.String()), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
@@ -37,6 +38,7 @@ import (
 // An API is KIND, KIND.VERSION or KIND.VERSION.GROUP. A version that is not
 // given is taken from the name: a.v3 has 3.0.0.
 type scenario struct {
+	said      *golden.Words // nil asserts sentences as they are
 	sources   []olm.Source
 	request   *olm.Request
 	extension *olm.Extension

@@ -27,9 +27,12 @@ import (
 //
 // See type scenario for the format.
 func TestScripts(t *testing.T) {
+	said := golden.NewWords(t, "testdata/words/olm.txt")
+	said.Name(letters...)
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			s := parseScenario(t, c.Input)
+			s.said = said
 			if c.Name == "extension" {
 				return printExtension(s)
 			}
@@ -45,7 +48,7 @@ func TestScripts(t *testing.T) {
 			res, err := olm.Resolve(context.Background(), s.sources, s.request, &s.options)
 			switch c.Name {
 			case "resolve":
-				return printResult(res, err)
+				return s.printResult(res, err)
 			case "core":
 				var unsat *olm.UnsatError
 				if !errors.As(err, &unsat) {
@@ -55,7 +58,7 @@ func TestScripts(t *testing.T) {
 				if err != nil {
 					return err.Error()
 				}
-				return strings.Join(core, "\n")
+				return s.said.Tree(strings.Join(core, "\n"))
 			}
 			t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
 			return ""
@@ -63,14 +66,14 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func printResult(res *olm.Resolution, err error) string {
+func (s *scenario) printResult(res *olm.Resolution, err error) string {
 	var b strings.Builder
 	var unsat *olm.UnsatError
 	switch {
 	case errors.As(err, &unsat):
-		return "unsatisfiable\n" + explain(unsat)
+		return "unsatisfiable\n" + s.explain(unsat)
 	case err != nil:
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	for _, c := range res.Chosen {
 		fmt.Fprintf(&b, "install %s from %s", c.Candidate, c.Source)
@@ -88,11 +91,11 @@ func printResult(res *olm.Resolution, err error) string {
 		}
 		b.WriteString("\n")
 		for _, r := range c.RequiredBy {
-			fmt.Fprintf(&b, "  required by %s: %s\n", r.Operator, r.Text)
+			fmt.Fprintf(&b, "  required by %s: %s\n", r.Operator, s.said.Say(r.Text))
 		}
 	}
-	for _, s := range res.Generated {
-		fmt.Fprintf(&b, "generate subscription %s starting at %s\n", s.Name, s.Spec.StartingCSV)
+	for _, g := range res.Generated {
+		fmt.Fprintf(&b, "generate subscription %s starting at %s\n", g.Name, g.Spec.StartingCSV)
 	}
 	for _, o := range res.Subscriptions {
 		if o.New && len(o.Why) == 0 || o.Blocked != nil {
@@ -104,14 +107,14 @@ func printResult(res *olm.Resolution, err error) string {
 		}
 		b.WriteString("\n")
 		for _, why := range o.Why {
-			fmt.Fprintf(&b, "  %s\n", why)
+			fmt.Fprintf(&b, "  %s\n", s.said.Say(why))
 		}
 	}
 	for _, x := range res.Blocked {
-		fmt.Fprintf(&b, "blocked\n%s\n", explain(x))
+		fmt.Fprintf(&b, "blocked\n%s\n", s.explain(x))
 	}
 	for _, w := range res.Warnings {
-		fmt.Fprintf(&b, "warning: %s: %s\n", w.Subject, w.Text)
+		fmt.Fprintf(&b, "warning: %s: %s\n", w.Subject, s.said.Say(w.Text))
 	}
 	if b.Len() == 0 {
 		return "nothing to do"
@@ -122,17 +125,17 @@ func printResult(res *olm.Resolution, err error) string {
 func printWhyNot(s *scenario, name string) string {
 	r, err := olm.NewResolver(s.sources, &s.options)
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	all, err := r.WhyNot(context.Background(), s.request, name)
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	var b strings.Builder
 	for _, j := range all {
-		why := j.Why
-		if j.Chosen {
-			why = "is chosen"
+		why := "is chosen"
+		if !j.Chosen {
+			why = s.said.Say(j.Why)
 		}
 		fmt.Fprintf(&b, "%s from %s %s\n", j.Candidate, j.Source, why)
 	}
@@ -145,7 +148,7 @@ func printWhyNot(s *scenario, name string) string {
 func printCluster(s *scenario) string {
 	r, err := olm.NewResolver(s.sources, &s.options)
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	var reqs []*olm.Request
 	add := func(namespace string) {
@@ -161,22 +164,22 @@ func printCluster(s *scenario) string {
 	}
 	out, err := r.ResolveNamespaces(context.Background(), reqs)
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	var b strings.Builder
 	for _, n := range out.Namespaces {
 		text := ""
 		if n.Unsat != nil {
-			text = "unsatisfiable\n" + explain(n.Unsat)
+			text = "unsatisfiable\n" + s.explain(n.Unsat)
 		} else {
-			text = printResult(n.Resolution, nil)
+			text = s.printResult(n.Resolution, nil)
 		}
 		fmt.Fprintf(&b, "namespace %s\n  %s\n", n.Namespace, strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  "))
 	}
 	for _, c := range out.Conflicts {
-		fmt.Fprintf(&b, "conflict: %s\n", c.Text)
+		fmt.Fprintf(&b, "conflict: %s\n", s.said.Say(c.Text))
 		if c.Advice != "" {
-			fmt.Fprintf(&b, "  %s\n", c.Advice)
+			fmt.Fprintf(&b, "  %s\n", s.said.Say(c.Advice))
 		}
 	}
 	return b.String()
@@ -185,11 +188,11 @@ func printCluster(s *scenario) string {
 func printExtension(s *scenario) string {
 	r, err := olm.NewResolver(s.sources, nil)
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	choice, err := r.ResolveExtension(s.extension)
 	if err != nil {
-		return "error: " + err.Error()
+		return s.failed(err)
 	}
 	text := fmt.Sprintf("%s %s from %s", choice.Name, choice.Version, choice.Source)
 	if choice.Installed {
@@ -201,10 +204,16 @@ func printExtension(s *scenario) string {
 	return text
 }
 
-func explain(unsat *olm.UnsatError) string {
+// letters are the names of packages, channels and so on in the scenarios.
+var letters = strings.Fields("a b c d e f g h i j k m n o p q r s t u v w x y z")
+
+// failed prints an error.
+func (s *scenario) failed(err error) string { return "error: " + s.said.Say(err.Error()) }
+
+func (s *scenario) explain(unsat *olm.UnsatError) string {
 	x, err := unsat.Explain(context.Background())
 	if err != nil {
-		return err.Error()
+		return s.failed(err)
 	}
-	return x.String()
+	return s.said.Tree(x.String())
 }

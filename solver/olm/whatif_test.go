@@ -142,7 +142,7 @@ func (g *guess) compare(t *testing.T, e *olm.Effect) {
 	}})
 	var unsat *olm.UnsatError
 	if errors.As(err, &unsat) {
-		if want, got := explain(unsat), explain(e.Unsat); got != want {
+		if want, got := new(scenario).explain(unsat), new(scenario).explain(e.Unsat); got != want {
 			t.Fatalf("%+v: got %s\nwant %s\n%s", g.Supposition, got, want, g.w)
 		}
 		return
