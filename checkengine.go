@@ -104,14 +104,16 @@ func CheckEngine[S, W any, A Action](ctx context.Context, engine Engine[S, W, A]
 		return p
 	}
 	made, p := everyFault(ctx, play, &o)
-	for i := 0; p == nil && i < max(1, o.Runs-made) && ctx.Err() == nil; i++ {
-		if q := play(tape{seed: o.Seed + uint64(i), random: true}); q.broken != nil {
+	try := func(t tape) {
+		if q := play(t); q.broken != nil {
 			p = q
 		}
 	}
-	if p == nil && ctx.Err() == nil {
-		if q := play(tape{seed: o.Seed, long: true}); q.broken != nil {
-			p = q
+	const soon = 20
+	for i, n := 0, max(1, o.Runs-made); p == nil && i < n && ctx.Err() == nil; i++ {
+		try(tape{seed: o.Seed + uint64(i), random: true})
+		if p == nil && i == min(soon, n)-1 {
+			try(tape{seed: o.Seed, long: true})
 		}
 	}
 	if p == nil {
