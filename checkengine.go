@@ -119,6 +119,9 @@ func CheckEngine[S, W any, A Action](ctx context.Context, engine Engine[S, W, A]
 	if p == nil {
 		return ctx.Err()
 	}
-	p, seed := shorten(ctx, p, play), p.tape.seed
+	seed := p.tape.seed
+	if !p.tape.long { // which has no faults
+		p = shorten(ctx, p, play)
+	}
 	return fmt.Errorf("fairlead.CheckEngine: engine %s, seed %d: %w\nwhat happened:\n\t%s", engine.Name, seed, p.broken, strings.Join(p.history(), "\n\t"))
 }

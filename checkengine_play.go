@@ -442,9 +442,10 @@ func (p *play[S, W, A]) rest(ctx context.Context, name string) {
 // the changes: of each hundred, what is least kept counts.
 func (p *play[S, W, A]) endure(ctx context.Context) {
 	const most, changes = 24, 100
+	const enough, much = 4, 4096 // what grows fast is told sooner
 	p.healed = true
-	kept := 0
-	for range most {
+	kept, first := 0, 0
+	for i := range most {
 		least := math.MaxInt
 		for range changes {
 			p.trial.Change()
@@ -457,9 +458,15 @@ func (p *play[S, W, A]) endure(ctx context.Context) {
 		if p.look("after many changes"); p.broken != nil || least <= kept {
 			return
 		}
-		kept = least
+		if i == 1 {
+			first = least - kept
+		}
+		fast := i >= enough && least > much && 2*(least-kept) > first
+		if kept = least; fast || i == most-1 {
+			p.breaks("states grow with each change of the world: they have at least %d bytes after %d", kept, (i+1)*changes)
+			return
+		}
 	}
-	p.breaks("states grow with each change of the world: they have at least %d bytes after %d", kept, most*changes)
 }
 
 // stored returns the size of all states.

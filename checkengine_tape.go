@@ -183,7 +183,7 @@ func shorten[S, W any, A Action](ctx context.Context, p *play[S, W, A], play fun
 	attempts := 1000
 	try := func(picks map[point]int) bool {
 		attempts--
-		q := play(tape{seed: p.tape.seed, picks: picks, long: p.tape.long})
+		q := play(tape{seed: p.tape.seed, picks: picks})
 		if q.broken == nil {
 			return false
 		}
