@@ -19,6 +19,7 @@ import (
 const (
 	podsOfNode       = 2500
 	nodesOfPool      = 5000
+	nodesOfPlan      = 100  // that are to be out of service
 	operatorsAtATime = 1000 // of a release, or of a namespace
 	objectsOfBundle  = 1000
 	voters           = 9
@@ -32,7 +33,7 @@ func TestStateBounds(t *testing.T) {
 		passes int // until everything was tried
 	}{
 		"lifecycle": {fullMachine, 28}, "drain": {fullNode, 28}, "eviction": {fullOfTainted, 4}, "zones": {manyNotReady, 10}, "rollout": {largePool, 4},
-		"cvo": {largeRelease, 6}, "quorum": {manyVoters, 6}, "install": {manySubscriptions, 6}, "extension": {largeBundle, 6},
+		"cvo": {largeRelease, 6}, "quorum": {manyVoters, 6}, "install": {manySubscriptions, 6}, "manifests": {manyManifests, 6}, "plan": {largePlan, 4}, "extension": {largeBundle, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
