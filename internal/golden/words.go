@@ -190,7 +190,11 @@ func (w *Words) Finding(d *fairlead.Diagnostic) string {
 		return string(d.Code) + " " + d.Error()
 	}
 	known := strings.Fields(strings.NewReplacer("\"", "", ",", "").Replace(d.Subject))
-	s := strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", d.Pos, d.Code, d.Subject), ": ") + w.Data(string(d.Code), d.Message, known...)
+	message := d.Message
+	if d.Also != (fairlead.Position{}) {
+		message += ", at " + d.Also.String()
+	}
+	s := strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", d.Pos, d.Code, d.Subject), ": ") + w.Data(string(d.Code), message, known...)
 	if d.Hint != "" {
 		s += w.Data(string(d.Code), "to do: "+d.Hint, known...)
 	}
