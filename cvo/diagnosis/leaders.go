@@ -45,8 +45,9 @@ func (b *builder) leaders() {
 // waitsFor lets something wait for the lease of a controller that nobody renews.
 func (b *builder) waitsFor(x *Node, id, controller string) {
 	for i := range b.leases {
-		if l := &b.leases[i]; l.Name == controller && b.have[ID("Lease", l.Namespace, l.Name)] {
-			b.wait(id, ID("Lease", l.Namespace, l.Name), "Leads", Derived)
+		lease := ID("Lease", b.leases[i].Namespace, b.leases[i].Name)
+		if b.leases[i].Name == controller && (b.have[lease] || slices.Contains(b.solved, lease)) {
+			b.wait(id, lease, "Leads", Derived)
 			x.State = Waiting
 		}
 	}
