@@ -19,6 +19,23 @@ func (n *Node) Condition(kind string) *NodeCondition {
 	return nil
 }
 
+// NotReady returns the Ready condition of a node that reports that it is not ready, or that does not
+// report any more. It returns nil for a node that is ready, and for one without the condition, of
+// which nothing is known. It points into the node.
+func (n *Node) NotReady() *NodeCondition {
+	if c := n.Condition("Ready"); c != nil && c.Status != ConditionTrue {
+		return c
+	}
+	return nil
+}
+
+// ControlPlane reports whether a node has the role of the control plane, by either of its names.
+func (n *Node) ControlPlane() bool {
+	_, is := n.Labels["node-role.kubernetes.io/control-plane"]
+	_, was := n.Labels["node-role.kubernetes.io/master"]
+	return is || was
+}
+
 // NodeSpec is the desired state of a node.
 type NodeSpec struct {
 	ProviderID    string  `json:"providerID,omitempty"`    // the instance, as the cloud calls it

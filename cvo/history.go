@@ -3,6 +3,8 @@ package cvo
 import (
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // maxHistory is how many entries are kept.
@@ -120,6 +122,36 @@ func betweenPatches(history []History, i int) bool {
 }
 
 func newestCompleted(history []History) int { return completedAfter(history, -1) }
+
+// Runs returns the version that a cluster runs: the one that it completed last, or what its status
+// names if it has completed none.
+func (v *ClusterVersion) Runs() string {
+	if i := newestCompleted(v.Status.History); i >= 0 {
+		return v.Status.History[i].Version
+	}
+	return v.Status.Desired.Version
+}
+
+// UnderWay returns the entry of the history for what the cluster is being moved to, or is being installed
+// with; nil if its last move is complete, or it has no history. It points into v, which may be nil.
+func (v *ClusterVersion) UnderWay() *History {
+	if v == nil || len(v.Status.History) == 0 || v.Status.History[0].State == Completed {
+		return nil
+	}
+	return &v.Status.History[0]
+}
+
+// Says returns a condition that holds, such as Failing; nil if it does not, or is not reported. It points
+// into v, which may be nil.
+func (v *ClusterVersion) Says(kind string) *Condition {
+	if v == nil {
+		return nil
+	}
+	if c := fairlead.FindCondition(v.Status.Conditions, kind); c != nil && c.Status == True {
+		return c
+	}
+	return nil
+}
 
 // completedAfter returns the next older completed entry, or -1.
 func completedAfter(history []History, i int) int {

@@ -327,7 +327,7 @@ func (i *inspection) conditions() {
 			f.Message, f.Next = "the update is slower than usual: "+f.Message, "check the operators that it waits for; nothing has failed"
 		case c.Type == "Failing" && c.Status != False:
 			f.Message, f.Next = "the cluster version fails: "+f.Message, "fix the reported cause"
-			if h := i.d.Version.Status.History; len(h) > 0 && h[0].State == "Partial" {
+			if i.d.Version.UnderWay() != nil {
 				f.Next += "; the update then continues by itself"
 			}
 			f.Command = failingCommand(c.Message)

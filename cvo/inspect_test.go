@@ -282,7 +282,7 @@ func TestInspectUpdatedNodes(t *testing.T) {
 		want   string
 	}{
 		{func(*cvo.Dump) {}, "updated"},
-		{func(d *cvo.Dump) { d.Nodes[0].Annotations[rollout.AnnotationDesiredImage] = "i" }, "pending"},
+		{func(d *cvo.Dump) { d.Nodes[0].Annotations[rollout.AnnotationDesiredImage] = "i" }, "updating"},
 		{func(d *cvo.Dump) { d.Pools[0].Spec.Configuration.Image = "i" }, "pending"},
 		{func(d *cvo.Dump) { d.Nodes[0].Annotations[rollout.AnnotationState] = rollout.StateWorking }, "updating"},
 		{func(d *cvo.Dump) { d.Configs = nil }, "unknown"},

@@ -56,7 +56,7 @@ func (i *inspection) measured(b *fairlead.PodDisruptionBudget) *fairlead.PodDisr
 func (i *inspection) downFor(list []holder) (names []string) {
 	for k := range i.d.Nodes {
 		n := &i.d.Nodes[k]
-		if c := n.Condition("Ready"); c == nil || c.Status == True {
+		if n.NotReady() == nil {
 			continue
 		}
 		if slices.ContainsFunc(i.d.Pods, func(p fairlead.Pod) bool {

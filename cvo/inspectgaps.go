@@ -88,7 +88,7 @@ func optional() map[string]string {
 func (i *inspection) absent() []string {
 	v := i.d.Version
 	if v == nil || len(v.Status.History) == 0 || i.out.Install && i.out.Updating ||
-		!slices.ContainsFunc(i.d.Nodes, controls) && !slices.ContainsFunc(i.d.Pools, func(p Pool) bool { return p.Name == "master" }) {
+		!slices.ContainsFunc(i.d.Nodes, func(n fairlead.Node) bool { return n.ControlPlane() }) && !slices.ContainsFunc(i.d.Pools, func(p Pool) bool { return p.Name == "master" }) {
 		return nil
 	}
 	names := strings.Fields(always)
@@ -109,13 +109,6 @@ func (i *inspection) absent() []string {
 	return slices.DeleteFunc(names, func(name string) bool {
 		return slices.ContainsFunc(i.d.Operators, func(o ClusterOperator) bool { return o.Name == name })
 	})
-}
-
-// controls reports whether a node belongs to a control plane.
-func controls(n fairlead.Node) bool {
-	_, is := n.Labels["node-role.kubernetes.io/control-plane"]
-	_, was := n.Labels["node-role.kubernetes.io/master"]
-	return is || was
 }
 
 // stray counts the nodes that have a machine configuration and belong to no pool.

@@ -53,7 +53,7 @@ func (i *inspection) pools() {
 func (i *inspection) poolless(n *fairlead.Node) {
 	r := NodeReport{Name: n.Name, State: "unknown", Message: down(n), Since: notReadySince(n)}
 	r.Down = r.Message != "" || i.d.Pools == nil && n.Annotations[rollout.AnnotationCurrent] == ""
-	if stuck(n) {
+	if rollout.Stuck(n) {
 		r.State, r.Message = "degraded", stuckWhy(n, r.Message)
 	}
 	if r.Message != "" {
@@ -142,23 +142,20 @@ func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 // poolDegraded reports what a pool says of itself while none of its nodes says it: a
 // configuration that cannot be rendered, or nodes that the dump lacks. It returns whether it does.
 func (i *inspection) poolDegraded(p *Pool) bool {
-	for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
-		c := fairlead.FindCondition(p.Status.Conditions, kind)
-		if c == nil || c.Status != True {
-			continue
-		}
-		f := Finding{
-			Subject: "pool " + p.Name, Severity: SeverityError, Reason: "PoolDegraded", Since: c.LastTransitionTime, Owner: "machine-config operator",
-			Message: fmt.Sprintf("the pool %s is degraded", p.Name), Next: "its nodes are not updated until that is repaired",
-			Command: shell.Command("oc get machineconfigpool %s -o yaml", p.Name),
-		}
-		if said := clauseOf(cmp.Or(c.Message, c.Reason), most); said != "" {
-			f.Message += ": " + said
-		}
-		i.find(f)
-		return true
+	c := rollout.Trouble(p)
+	if c == nil {
+		return false
 	}
-	return false
+	f := Finding{
+		Subject: "pool " + p.Name, Severity: SeverityError, Reason: "PoolDegraded", Since: c.LastTransitionTime, Owner: "machine-config operator",
+		Message: fmt.Sprintf("the pool %s is degraded", p.Name), Next: "its nodes are not updated until that is repaired",
+		Command: shell.Command("oc get machineconfigpool %s -o yaml", p.Name),
+	}
+	if said := clauseOf(cmp.Or(c.Message, c.Reason), most); said != "" {
+		f.Message += ": " + said
+	}
+	i.find(f)
+	return true
 }
 
 // paused reports the nodes that a paused pool holds back.
@@ -197,18 +194,18 @@ func urgency(n NodeReport) int {
 
 // node evaluates one node.
 func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
-	current, desired, state := n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState]
+	current, state := n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationState]
 	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current], Message: down(n), Since: notReadySince(n)}
 	switch {
 	case rollout.Updated(p, n) && r.Version != "" && r.Version == i.out.Target:
 		r.State = "updated"
-	case stuck(n):
+	case rollout.Stuck(n):
 		r.State, r.Message = "degraded", stuckWhy(n, r.Message)
 	case rollout.Draining(n):
 		r.State = "draining"
 	case current == "":
 		r.State, r.Message = "updating", cmp.Or(r.Message, "the machine config daemon has not reported yet")
-	case current != desired || state != rollout.StateDone && state != "":
+	case rollout.Updating(n):
 		r.State = "updating"
 	case rollout.Updated(p, n) && (r.Version == "" || i.out.Target == ""):
 		r.State = "unknown" // the release of its configuration is unknown
@@ -227,12 +224,6 @@ func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	return r
 }
 
-// stuck reports whether the machine config daemon of a node is stuck.
-func stuck(n *fairlead.Node) bool {
-	state := n.Annotations[rollout.AnnotationState]
-	return state == rollout.StateDegraded || state == rollout.StateUnreconcilable
-}
-
 // stuckWhy says why the machine config daemon of a node is stuck: its own reason, or else why the
 // node is down.
 func stuckWhy(n *fairlead.Node, down string) string {
@@ -241,7 +232,7 @@ func stuckWhy(n *fairlead.Node, down string) string {
 
 // notReadySince returns since when a node has not been ready; the zero time if it is.
 func notReadySince(n *fairlead.Node) (since time.Time) {
-	if c := n.Condition("Ready"); c != nil && c.Status != True {
+	if c := n.NotReady(); c != nil {
 		since = c.LastTransitionTime
 	}
 	return since

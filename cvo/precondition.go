@@ -149,7 +149,7 @@ func hasOverrides(cv *ClusterVersion) bool {
 // the minor or major version.
 func between(cv *ClusterVersion, current, to semverx.Version) []Precondition {
 	h := cv.Status.History
-	if len(h) == 0 || h[0].State != Partial {
+	if cv.UnderWay() == nil {
 		return nil
 	}
 	before := h[len(h)-1].Version // what was installed, if nothing was ever completed

@@ -158,8 +158,8 @@ func failed(b fairlead.Block, m *Machine) fairlead.Block {
 
 // notReady completes a block about a machine whose node is there.
 func notReady(b fairlead.Block, n *Node, now time.Time) (fairlead.Block, bool) {
-	c := n.Condition("Ready")
-	if c == nil || c.Status == fairlead.ConditionTrue {
+	c := n.NotReady()
+	if c == nil {
 		return b, false
 	}
 	b.Reason, b.Message, b.Owner = ReasonMachineNodeState, fmt.Sprintf("its node %s is not ready: Ready=%s", n.Name, c.Status), "kubelet"

@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
-	"github.com/fairlead/fairlead/cvo/rollout"
 )
 
 // builder builds the graph of a world. Each of its files asks one engine.
@@ -131,12 +130,6 @@ func (b *builder) age(since time.Time) time.Duration {
 		return 0
 	}
 	return max(0, b.now.Sub(since))
-}
-
-// updating reports whether the machine config daemon works on a node.
-func updating(n *fairlead.Node) bool {
-	a := n.Annotations
-	return a[rollout.AnnotationCurrent] != a[rollout.AnnotationDesired] || a[rollout.AnnotationState] == rollout.StateWorking
 }
 
 // without is a graph after something is no longer wrong: it drops what waited only for that.

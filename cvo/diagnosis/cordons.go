@@ -28,7 +28,7 @@ func (b *builder) cordons() {
 	var open []string // whose drain may be under way
 	for _, name := range b.index.nodes {
 		n := b.node(name)
-		if !n.Spec.Unschedulable || b.down[name] || b.draining[name] || updating(n) || b.leaves(n) || b.have[ID("Node", "", name)] || b.chosen(name) {
+		if !n.Spec.Unschedulable || b.down[name] || rollout.Away(n) || b.leaves(n) || b.have[ID("Node", "", name)] || b.chosen(name) {
 			continue
 		}
 		open = append(open, name)

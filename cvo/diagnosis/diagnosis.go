@@ -224,7 +224,7 @@ func (d *Diagnosis) health(b *builder, all []Cause) {
 	if d.Updating && !(settled && d.Health != Healthy) {
 		d.Word = string(d.Assessment)
 	}
-	if want := b.refusedVersion(); want != "" {
+	if want := b.refusedVersion(); want != "" && want != d.To {
 		d.From, d.To, d.Elapsed, d.Expected = d.To, want, 0, 0
 	}
 }

@@ -65,7 +65,7 @@ func (b *builder) drained() (names []string) {
 func (b *builder) outdated() (names []string) {
 	for i := range b.nodes {
 		n := &b.nodes[i]
-		if b.draining[n.Name] || b.down[n.Name] || updating(n) || n.Annotations[rollout.AnnotationCurrent] == "" {
+		if b.down[n.Name] || rollout.Away(n) || n.Annotations[rollout.AnnotationCurrent] == "" {
 			continue
 		}
 		p, err := rollout.PrimaryPool(b.pools, n)

@@ -36,13 +36,12 @@ func (b *builder) nodesDown() {
 		if c != nil { // it is ready, and takes no new pods
 			b.down[n.Name], b.closedBy[n.Name] = true, ID("Node", "", n.Name)+"#"+c.Type
 		}
-		state := n.Annotations[rollout.AnnotationState]
 		switch {
-		case state == rollout.StateDegraded || state == rollout.StateUnreconcilable:
+		case rollout.Stuck(n):
 			b.nodeDegraded(n)
 		case b.draining[n.Name]:
 			b.add(Node{Kind: "Node", Name: n.Name, State: Waiting, Reason: NodeDraining, Says: "node " + n.Name + " is being drained for the update", Sure: Seen, Owner: "machine-config operator"})
-		case n.Annotations[rollout.AnnotationCurrent] != "" && updating(n):
+		case rollout.Updating(n):
 			b.add(Node{Kind: "Node", Name: n.Name, State: Going, Reason: NodeUpdating, Says: "node " + n.Name + " is being updated", Sure: Seen, Owner: "machine-config operator"})
 		}
 		b.pressure(n)
@@ -80,7 +79,7 @@ func (b *builder) leftTaint(n *fairlead.Node) {
 func (b *builder) nodeDown(n *fairlead.Node, c *fairlead.NodeCondition) {
 	x := Node{
 		Kind: "Node", Name: n.Name, State: Faulty, Reason: NodeNotReady, Says: "node " + n.Name + " is not ready", Quote: c.Message,
-		Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator", Danger: controls(n),
+		Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator", Danger: n.ControlPlane(),
 	}
 	f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
 	switch {
@@ -90,18 +89,11 @@ func (b *builder) nodeDown(n *fairlead.Node, c *fairlead.NodeCondition) {
 	case f != nil:
 		x.is(f, "node "+n.Name+" is not ready: ")
 	}
-	if updating(n) && !b.draining[n.Name] && b.age(c.LastTransitionTime) < restartTime {
+	if rollout.Updating(n) && !b.draining[n.Name] && b.age(c.LastTransitionTime) < restartTime {
 		x.State, x.Reason, x.Says, x.Danger = Going, NodeRestarting, "node "+n.Name+" restarts for the update", false
 	}
 	b.down[n.Name] = true
 	b.add(x)
-}
-
-// controls reports whether a node belongs to a control plane.
-func controls(n *fairlead.Node) bool {
-	_, is := n.Labels["node-role.kubernetes.io/control-plane"]
-	_, was := n.Labels["node-role.kubernetes.io/master"]
-	return is || was
 }
 
 // nodeDegraded adds a node whose machine config daemon is stuck.
@@ -150,7 +142,7 @@ func (b *builder) pressure(n *fairlead.Node) {
 func (b *builder) quorum() {
 	all, down := 0, 0
 	for i := range b.nodes {
-		if n := &b.nodes[i]; controls(n) {
+		if n := &b.nodes[i]; n.ControlPlane() {
 			all++
 			if b.down[n.Name] && !b.reports(n.Name) {
 				down++

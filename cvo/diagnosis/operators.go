@@ -248,8 +248,7 @@ func (b *builder) controlPlane() string {
 			b.wait(id, to, "Waits", Seen)
 		}
 	}
-	c := fairlead.FindCondition(b.version.Status.Conditions, "Failing")
-	if c != nil && c.Status == fairlead.ConditionTrue {
+	if c := b.version.Says("Failing"); c != nil {
 		x.Quote = c.Message
 		b.notApplied(id, c.Message)
 		f := failure.Recognise(&failure.Sign{Kind: "ClusterVersion", Name: b.version.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})

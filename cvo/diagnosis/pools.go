@@ -3,11 +3,14 @@ package diagnosis
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -21,12 +24,30 @@ func (b *builder) poolsWait() {
 				nodes = append(nodes, &b.nodes[k])
 			}
 		}
-		if len(nodes) > 0 {
+		switch {
+		case b.poolFails(p, nodes):
+		case len(nodes) > 0:
 			b.poolWaits(p, nodes)
-		} else {
+		default:
 			b.poolSays(p)
 		}
 	}
+}
+
+// poolFails adds a pool that says that it is degraded while none of its nodes says so: its configuration
+// cannot be rendered or built. It returns whether it does.
+func (b *builder) poolFails(p *cvo.Pool, nodes []*fairlead.Node) bool {
+	c := rollout.Trouble(p)
+	if c == nil || c.Type == rollout.ConditionNodeDegraded && len(nodes) == 0 || slices.ContainsFunc(nodes, rollout.Stuck) {
+		return false
+	}
+	x := Node{
+		Kind: "MachineConfigPool", Name: p.Name, State: Faulty, Reason: PoolDegraded, Says: "pool " + p.Name + " is degraded", Quote: c.Message, Since: c.LastTransitionTime, Sure: Seen, Owner: "administrator",
+		do: "repair what it reports", command: shell.Command("oc get machineconfigpool %s -o yaml", p.Name),
+	}
+	x.because(failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message}, 120)
+	b.add(x)
+	return true
 }
 
 // poolSays adds a pool whose nodes are not known, as far as it says itself what is wrong with them.
@@ -80,7 +101,7 @@ func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {
 			outdated = append(outdated, n)
 		}
 		switch {
-		case b.draining[n.Name] || updating(n) || b.have[ID("Node", "", n.Name)] && !b.ahead(n.Name):
+		case rollout.Away(n) || b.have[ID("Node", "", n.Name)] && !b.ahead(n.Name):
 			busy = append(busy, n)
 		case n.Spec.Unschedulable:
 			closed = append(closed, n)

@@ -52,6 +52,7 @@ const (
 	BudgetNever      = "BudgetNever"      // the budget allows no eviction even when all its pods are healthy
 	BudgetSpent      = "BudgetSpent"      // the budget allows no eviction while pods of it are not healthy
 	BudgetShort      = "BudgetShort"      // pods of the budget do not exist
+	PoolDegraded     = "PoolDegraded"     // its configuration cannot be rendered or built
 	PoolPaused       = "PoolPaused"       // the pool is paused, and has outdated nodes
 	PoolUpdating     = "PoolUpdating"     // its nodes are being updated
 	PoolFull         = "PoolFull"         // as many nodes are down as may be

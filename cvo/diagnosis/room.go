@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/taints/placement"
 )
@@ -122,9 +123,9 @@ func (b *builder) shut(p *fairlead.Pod) string {
 	for _, n := range b.shutNodes() {
 		name, c := n.Name, 2
 		switch {
-		case b.down[name] && !updating(n):
+		case b.down[name] && !rollout.Updating(n):
 			c = 0
-		case b.down[name], b.closedBy[name] != "", n.Spec.Unschedulable && !b.draining[name] && !updating(n):
+		case b.down[name], b.closedBy[name] != "", n.Spec.Unschedulable && !rollout.Away(n):
 			c = 1
 		}
 		if p.Spec.NodeName == name {

@@ -71,8 +71,7 @@ func (w *world) fit(pods []fairlead.Pod) bool {
 	for i := range pods {
 		c := pods[i]
 		to, ok := places.First(&c, func(n *fairlead.Node) bool {
-			ready := n.Condition("Ready")
-			return !slices.Contains(w.toDrain, n.Name) && (ready == nil || ready.Status == fairlead.ConditionTrue)
+			return !slices.Contains(w.toDrain, n.Name) && n.NotReady() == nil
 		})
 		if !ok {
 			return false

@@ -85,7 +85,7 @@ func (b *builder) poolStage(r *cvo.PoolReport) Stage {
 			closed++
 		case b.down[n.Name]:
 			down++
-		case n.Spec.Unschedulable && !b.draining[n.Name] && !updating(n):
+		case n.Spec.Unschedulable && !rollout.Away(n):
 			cordoned++
 		}
 	}

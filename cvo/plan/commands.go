@@ -144,7 +144,7 @@ func (c *client) upgrade(words []string) error {
 	}
 	if !c.moved {
 		for _, kind := range []string{"Invalid", "Failing", "Progressing"} {
-			if x := fairlead.FindCondition(c.s.Cluster.Status.Conditions, kind); x != nil && x.Status == fairlead.ConditionTrue && !(kind == "Invalid" && c.cleared) {
+			if x := c.s.Cluster.Says(kind); x != nil && !(kind == "Invalid" && c.cleared) {
 				return fmt.Errorf("the ClusterVersion reports %s (%s)", kind, x.Reason)
 			}
 		}

@@ -27,7 +27,7 @@ func withUnderWay(s *Situation, goal *Goal) *Situation {
 		return s
 	}
 	to, moving := onItsWay(s)
-	from := current(s.Cluster)
+	from := s.Cluster.Runs()
 	if !moving || to == from || s.Moves == nil && goal.Release != to {
 		return s
 	}

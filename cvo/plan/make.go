@@ -151,7 +151,7 @@ func (in *input) noTarget() *fact {
 	if in.Goal.Minor != "" {
 		wanted = "a release of " + in.Goal.Minor
 	}
-	start, moves := current(in.Situation.Cluster), in.Situation.Moves
+	start, moves := in.Situation.Cluster.Runs(), in.Situation.Moves
 	next, moving := onItsWay(in.Situation) // if there is one, the ClusterVersion lists the updates from there
 	switch {
 	case len(moves) == 0 && moving:
@@ -182,7 +182,7 @@ func (in *input) targets() []string {
 	if g.Minor == "" && !g.Newest {
 		return []string{g.Release}
 	}
-	start := current(in.Situation.Cluster)
+	start := in.Situation.Cluster.Runs()
 	want, _ := parseMinor(g.Minor)
 	seen := map[string]bool{start: true}
 	var list []string

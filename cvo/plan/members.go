@@ -56,7 +56,7 @@ func nodeOf(x *Member) string {
 // restarts reports whether a node is being updated to another configuration, so that a
 // member that does not answer there is expected back.
 func restarts(s *Situation, node string) bool {
-	return slices.ContainsFunc(s.Nodes, func(n fairlead.Node) bool { return n.Name == node && !resting(&n) })
+	return slices.ContainsFunc(s.Nodes, func(n fairlead.Node) bool { return n.Name == node && rollout.Away(&n) })
 }
 
 // tooFew says that too few members of etcd vote and stay for a node of the control plane

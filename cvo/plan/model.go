@@ -163,7 +163,7 @@ type hop struct {
 // newModel reads the question. Each of the returned facts alone rules out every plan.
 func newModel(in *input, target string) (*model, []*fact) {
 	m := &model{input: in, target: target, crossings: map[int][]*fact{}}
-	m.start = current(in.Situation.Cluster)
+	m.start = in.Situation.Cluster.Runs()
 	if m.target == "" {
 		m.target = m.start
 	}
@@ -211,16 +211,6 @@ func newModel(in *input, target string) (*model, []*fact) {
 		m.readReports()
 	}
 	return m, nil
-}
-
-// current returns the release that a cluster runs.
-func current(cv *cvo.ClusterVersion) string {
-	for _, h := range cv.Status.History {
-		if h.State == cvo.Completed {
-			return h.Version
-		}
-	}
-	return cv.Status.Desired.Version
 }
 
 // readGates finds the gates to acknowledge. Only those of the current minor version are known.

@@ -92,7 +92,7 @@ const (
 
 // refuse explains why there is no plan, and tries what would help.
 func (in *input) refuse(ctx context.Context, no *noPlan) error {
-	e := &NoPlanError{From: current(in.Situation.Cluster), To: no.target}
+	e := &NoPlanError{From: in.Situation.Cluster.Runs(), To: no.target}
 	if e.To == "" {
 		e.To = e.From
 	}

@@ -13,8 +13,8 @@ import (
 // ClusterVersion.
 func (m *model) invalidRequest() bool {
 	cv := m.Situation.Cluster
-	c := fairlead.FindCondition(cv.Status.Conditions, "Invalid")
-	return c != nil && c.Status == fairlead.ConditionTrue && cv.Spec.DesiredUpdate != nil && strings.Contains(c.Message, "spec.desiredUpdate")
+	c := cv.Says("Invalid")
+	return c != nil && cv.Spec.DesiredUpdate != nil && strings.Contains(c.Message, "spec.desiredUpdate")
 }
 
 // withdraw withdraws an invalid request before the first update.
@@ -38,8 +38,8 @@ func (w *writer) withdraw(s *PlanStep) {
 func (m *model) changing() {
 	cv := m.Situation.Cluster
 	to, moving := onItsWay(m.Situation)
-	c := fairlead.FindCondition(cv.Status.Conditions, "Progressing")
-	if c == nil || c.Status != fairlead.ConditionTrue || moving && to != m.start {
+	c := cv.Says("Progressing")
+	if c == nil || moving && to != m.start {
 		return
 	}
 	text := "the cluster is still progressing: " + clip(c.Message, 140)
@@ -61,14 +61,14 @@ func (m *model) changing() {
 // foreseen returns what the cluster reports today against updates to the next minor version, where no
 // release of that is known yet.
 func (in *input) foreseen() []*fact {
-	from, ok := parseMinor(current(in.Situation.Cluster))
+	from, ok := parseMinor(in.Situation.Cluster.Runs())
 	to, ok2 := parseMinor(in.Goal.Minor)
 	if !ok || !ok2 || to.major != from.major || to.minor != from.minor+1 {
 		return nil
 	}
 	v := in.variant()
 	target := in.Goal.Minor + ".0"
-	v.Situation.Moves = append(v.Situation.Moves, Move{From: current(v.Situation.Cluster), To: target})
+	v.Situation.Moves = append(v.Situation.Moves, Move{From: v.Situation.Cluster.Runs(), To: target})
 	m, bad := newModel(v, target)
 	if m == nil {
 		return bad

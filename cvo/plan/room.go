@@ -84,42 +84,30 @@ var reporting = regexp.MustCompile(`(?i)node ([a-z0-9][-.a-z0-9]*) is reporting:
 
 // degraded reports a pool that says that it is degraded while no node is known to be.
 func (m *model) degraded(p *cvo.Pool) []*fact {
-	for _, kind := range []string{"RenderDegraded", "NodeDegraded", "Degraded"} {
-		c := fairlead.FindCondition(p.Status.Conditions, kind)
-		if c == nil || c.Status != fairlead.ConditionTrue {
-			continue
-		}
-		repair := "repair what the pool " + p.Name + " reports: " + shell.Command("oc get machineconfigpool %s -o yaml", p.Name)
-		if node := reporting.FindStringSubmatch(c.Message); node != nil {
-			repair = "repair node " + node[1] + ": its annotations, conditions and events, and the log of its machine config daemon, say what is wrong: " + shell.Command("oc describe node %s", node[1])
-		}
-		return []*fact{m.once(FactNodesFailed, p.Name, fmt.Sprintf("the pool %s is degraded: %s", p.Name, clip(cmp.Or(c.Message, c.Reason), 160)),
-			fix{"RepairPool", p.Name, repair, func(in *input) {
-				healed(in.Situation, p.Name, true)
-			}, costWork})}
+	c := rollout.Trouble(p)
+	if c == nil {
+		return nil
 	}
-	return nil
+	repair := "repair what the pool " + p.Name + " reports: " + shell.Command("oc get machineconfigpool %s -o yaml", p.Name)
+	if node := reporting.FindStringSubmatch(c.Message); node != nil {
+		repair = "repair node " + node[1] + ": its annotations, conditions and events, and the log of its machine config daemon, say what is wrong: " + shell.Command("oc describe node %s", node[1])
+	}
+	return []*fact{m.once(FactNodesFailed, p.Name, fmt.Sprintf("the pool %s is degraded: %s", p.Name, clip(cmp.Or(c.Message, c.Reason), 160)),
+		fix{"RepairPool", p.Name, repair, func(in *input) { healed(in.Situation, p.Name, true) }, costWork})}
 }
 
 // healed ends what a pool reports of its nodes, or of what is rendered for it, too, and what its
 // operator makes of that.
 func healed(s *Situation, pool string, rendered bool) {
-	is := func(p *cvo.Pool, kind string) bool {
-		c := fairlead.FindCondition(p.Status.Conditions, kind)
-		return c != nil && c.Status == fairlead.ConditionTrue
-	}
 	sick := false
 	for i := range s.Pools {
 		if own := &s.Pools[i]; own.Name == pool {
-			set(own.Status.Conditions, "NodeDegraded", fairlead.ConditionFalse)
-			if rendered {
-				set(own.Status.Conditions, "RenderDegraded", fairlead.ConditionFalse)
-			}
-			if !is(own, "RenderDegraded") {
-				set(own.Status.Conditions, "Degraded", fairlead.ConditionFalse)
+			set(own.Status.Conditions, rollout.ConditionNodeDegraded, fairlead.ConditionFalse)
+			for c := rollout.Trouble(own); c != nil && (rendered || c.Type == rollout.ConditionDegraded); c = rollout.Trouble(own) {
+				c.Status = fairlead.ConditionFalse
 			}
 		}
-		sick = sick || is(&s.Pools[i], "Degraded")
+		sick = sick || rollout.Trouble(&s.Pools[i]) != nil
 	}
 	const degraded = "DegradedPool" // openshift/machine-config-operator pkg/operator/status.go
 	for i := range s.ClusterOperators {
@@ -159,7 +147,7 @@ func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 			own := &nodes[i]
 			own.Annotations = maps.Clone(own.Annotations)
 			own.Annotations[rollout.AnnotationDesired] = own.Annotations[rollout.AnnotationCurrent]
-			if !resting(&m.Situation.Nodes[i]) { // cordoned for the update that failed
+			if rollout.Away(&m.Situation.Nodes[i]) { // cordoned for the update that failed
 				delete(own.Annotations, rollout.AnnotationDesiredDrain)
 				own.Spec.Unschedulable = false
 			}
@@ -180,7 +168,7 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	var names []string
 	for i := range m.Situation.Nodes {
 		n := &m.Situation.Nodes[i]
-		if n.Spec.Unschedulable && resting(n) && contains(nodes, n.Name) && !leaves(m.Situation, n.Name) {
+		if n.Spec.Unschedulable && !rollout.Away(n) && contains(nodes, n.Name) && !leaves(m.Situation, n.Name) {
 			down, names = append(down, i), append(names, n.Name)
 		}
 	}
@@ -196,17 +184,11 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 		}, costWork})}
 }
 
-// resting reports whether a node is neither being updated nor about to be uncordoned.
-func resting(n *fairlead.Node) bool {
-	a := n.Annotations
-	return (a[rollout.AnnotationCurrent] == "" || rollout.Done(n)) && !strings.HasPrefix(a[rollout.AnnotationDesiredDrain], "drain-")
-}
-
 // back returns nodes as they will be when those that are restarting have come back.
 func back(nodes []fairlead.Node) []fairlead.Node {
 	list := slices.Clone(nodes)
 	for i := range list {
-		if n := &list[i]; n.Spec.Unschedulable && !resting(n) {
+		if n := &list[i]; n.Spec.Unschedulable && rollout.Away(n) {
 			n.Spec.Unschedulable = false
 			n.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t fairlead.Taint) bool { return t.Key == "node.kubernetes.io/unschedulable" })
 		}
@@ -227,7 +209,7 @@ func returned(s *Situation) []fairlead.Pod {
 	restart := map[string]bool{}
 	nodes := back(s.Nodes)
 	for i := range nodes {
-		if restart[nodes[i].Name] = !resting(&nodes[i]); restart[nodes[i].Name] {
+		if restart[nodes[i].Name] = rollout.Away(&nodes[i]); restart[nodes[i].Name] {
 			_ = c.SetNode(&nodes[i]) // what cannot be read counts as nothing
 		}
 	}

@@ -59,7 +59,7 @@ func (op *installer) hops(i int, offers []string) (to []string) {
 	o := &op.y.model.operators[i]
 	is := o.version(op.y.input.Situation.Operators[i].Installed)
 	cv := op.y.releases.Version("version")
-	at, _ := parseMinor(current(&cv))
+	at, _ := parseMinor(cv.Runs())
 	asked := false
 	for _, k := range o.byVersion {
 		name := o.Versions[k].Name

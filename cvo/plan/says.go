@@ -43,7 +43,7 @@ func (m *model) readReports() {
 func (m *model) unhealthy() {
 	cv := m.Situation.Cluster
 	bad := func(kind string, reason FactReason, text, help string) {
-		if c := fairlead.FindCondition(cv.Status.Conditions, kind); c != nil && c.Status == fairlead.ConditionTrue {
+		if c := cv.Says(kind); c != nil {
 			m.broken = append(m.broken, m.once(reason, c.Reason, text+clip(cmp.Or(c.Message, c.Reason), 140), fix{"RepairCluster", kind, help, func(in *input) { set(in.Situation.Cluster.Status.Conditions, kind, fairlead.ConditionFalse) }, costWork}))
 		}
 	}
@@ -303,8 +303,7 @@ func (m *model) releaseOf(version string) cvo.Release {
 func darkNode(s *Situation, b *fairlead.PodDisruptionBudget, but []string) string {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		c := n.Condition("Ready")
-		if c == nil || c.Status == fairlead.ConditionTrue || slices.Contains(but, n.Name) || rollout.Draining(n) {
+		if n.NotReady() == nil || slices.Contains(but, n.Name) || rollout.Draining(n) {
 			continue
 		}
 		if slices.ContainsFunc(s.Pods, func(p fairlead.Pod) bool { return p.Spec.NodeName == n.Name && b.Selects(&p) }) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -77,8 +78,8 @@ func (s *stepper) run() {
 
 // onItsWay returns the release that the cluster is being updated to.
 func onItsWay(sit *Situation) (string, bool) {
-	if h := sit.Cluster.Status.History; len(h) > 1 && h[0].State != "Completed" {
-		return h[0].Version, true
+	if h := sit.Cluster.UnderWay(); h != nil && len(sit.Cluster.Status.History) > 1 {
+		return h.Version, true
 	}
 	return "", false
 }
@@ -88,7 +89,7 @@ func onItsWay(sit *Situation) (string, bool) {
 func (s *stepper) follow(q *input) ([]*part, *model) {
 	if target := goalOf(s.state.Steps); len(s.state.Steps) > 0 && reflect.DeepEqual(s.state.Goal, s.w.Goal) {
 		if target == "" {
-			target = current(q.Situation.Cluster)
+			target = q.Situation.Cluster.Runs()
 		}
 		if m, bad := newModel(q, target); bad == nil && m.tooMany() == nil {
 			s.state.Steps = m.left(s.state.Steps)
@@ -218,7 +219,7 @@ func empty(s *Situation, node string, policy *drain.Policy) bool {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Name == node {
 			plan, err := drain.NewPlan(&drain.PlanRequest{Nodes: s.Nodes, Drain: []string{node}, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas, IgnoreRoom: true}, s.At, policy)
-			return err == nil && n.Spec.Unschedulable && resting(n) && plan.Evicted == 0 && plan.Stuck == 0
+			return err == nil && n.Spec.Unschedulable && !rollout.Away(n) && plan.Evicted == 0 && plan.Stuck == 0
 		}
 	}
 	return true

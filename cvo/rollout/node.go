@@ -1,6 +1,8 @@
 package rollout
 
 import (
+	"strings"
+
 	"github.com/fairlead/fairlead"
 )
 
@@ -52,14 +54,34 @@ func Done(n *Node) bool {
 		told == wanted && image == desired && a[AnnotationState] == StateDone
 }
 
-// Failing reports whether a node was told to run a new configuration and failed.
-func Failing(n *Node) bool {
+// moves reports whether a node was told to run another configuration than it runs.
+func moves(n *Node) bool {
 	a := n.Annotations
-	if a[AnnotationCurrent] == a[AnnotationDesired] && a[AnnotationCurrentImage] == a[AnnotationDesiredImage] {
-		return false
-	}
-	return a[AnnotationState] == StateDegraded || a[AnnotationState] == StateUnreconcilable
+	return a[AnnotationCurrent] != a[AnnotationDesired] || a[AnnotationCurrentImage] != a[AnnotationDesiredImage]
 }
+
+// Updating reports whether a node is between two configurations: it was told to run another one than
+// it runs, or its agent works on one, or is stuck in that. An agent that does not say how it is, is
+// not at work.
+func Updating(n *Node) bool {
+	state := n.Annotations[AnnotationState]
+	return moves(n) || state != "" && state != StateDone
+}
+
+// Away reports whether a node is out of service for an update, or about to be: it is [Updating], or
+// was to be drained and is not yet to be uncordoned. The cordon of another node is somebody else's.
+func Away(n *Node) bool {
+	return Updating(n) || strings.HasPrefix(n.Annotations[AnnotationDesiredDrain], wishDrain)
+}
+
+// Stuck reports whether the agent of a node says that it cannot go on.
+func Stuck(n *Node) bool {
+	state := n.Annotations[AnnotationState]
+	return state == StateDegraded || state == StateUnreconcilable
+}
+
+// Failing reports whether a node was told to run a new configuration and failed.
+func Failing(n *Node) bool { return moves(n) && Stuck(n) }
 
 // Unavailable reports whether a node counts against the pool's budget: it takes
 // no pods, for any reason, or it is being updated to another configuration.

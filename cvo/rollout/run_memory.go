@@ -343,7 +343,7 @@ func change(n *Node, a Action) {
 		if a.Configuration.Image != "" {
 			n.Annotations[AnnotationDesiredImage] = a.Configuration.Image
 		}
-		if degraded(n) {
+		if Stuck(n) {
 			n.Annotations[AnnotationState] = StateDone
 			delete(n.Annotations, AnnotationReason)
 		}

@@ -28,13 +28,12 @@ const (
 // Stage returns the stage of a node, by what it reports. A node that was
 // cordoned by somebody else is not being updated.
 func Stage(n *Node) NodeStage {
-	a := n.Annotations
-	moves := a[AnnotationCurrent] != a[AnnotationDesired] || a[AnnotationCurrentImage] != a[AnnotationDesiredImage]
+	a, moves := n.Annotations, moves(n)
 	wish := wishDrain + a[AnnotationDesired]
 	switch {
 	case a[AnnotationDesired] == "":
 		return StageNone // it has no desired configuration yet
-	case moves && degraded(n):
+	case moves && Stuck(n):
 		return StageDegraded
 	case n.Spec.Unschedulable && moves && Draining(n):
 		return StageDrain // even while the reference's agent says Working

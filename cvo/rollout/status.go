@@ -37,7 +37,7 @@ func Status(w *World, now time.Time) PoolStatus {
 		if Unavailable(n) {
 			s.UnavailableMachineCount++
 		}
-		if degraded(n) {
+		if Stuck(n) {
 			s.DegradedMachineCount++
 			if why := n.Annotations[AnnotationReason]; why != "" {
 				reports = append(reports, fmt.Sprintf("Node %s is reporting: %q", n.Name, why))
@@ -103,16 +103,22 @@ func line(p *Pool) string {
 	return text
 }
 
+// Trouble returns the condition with which a pool says that it is degraded: the first that holds of
+// RenderDegraded, NodeDegraded and BuildDegraded, which say why, or else Degraded; nil if none does.
+// It points into the pool.
+func Trouble(p *Pool) *fairlead.Condition {
+	for _, kind := range [...]string{"RenderDegraded", ConditionNodeDegraded, "BuildDegraded", ConditionDegraded} {
+		if holds(p.Status.Conditions, kind) {
+			return fairlead.FindCondition(p.Status.Conditions, kind)
+		}
+	}
+	return nil
+}
+
 // holds reports whether a condition is True.
 func holds(list []Condition, kind string) bool {
 	c := fairlead.FindCondition(list, kind)
 	return c != nil && c.Status == fairlead.ConditionTrue
-}
-
-// degraded reports whether a node says that it could not be updated.
-func degraded(n *Node) bool {
-	state := n.Annotations[AnnotationState]
-	return state == StateDegraded || state == StateUnreconcilable
 }
 
 // equal reports whether two reports say the same.

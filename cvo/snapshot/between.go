@@ -23,8 +23,8 @@ var (
 	logEnd   = []byte("==== END logs for container ")
 	fence    = []byte("```")
 
-	// saying finds the lines that kubectl, oc and shells write beside objects. None is indented.
-	saying = regexp.MustCompile(`^(?:Warning: |[IWEF]\d{4} \d\d:|[Ee]rror: |Error from server|Unable to connect|The connection to the server |` +
+	// saying finds the lines that kubectl, oc, shells, script and curl -i write beside objects. None is indented.
+	saying = regexp.MustCompile(`^(?:Script (?:started|done) on |HTTP/[\d.]+ \d{3}\b|(?i:audit-id|cache-control|content-length|content-type|x-kubernetes-[\w-]+): |(?i:date): [A-Z][a-z]{2}, |Warning: |[IWEF]\d{4} \d\d:|[Ee]rror: |Error from server|Unable to connect|The connection to the server |` +
 		`No resources found|Defaulted container |Already on project |(?:Now using|Using) project |Flag --|[$%>] |` +
 		`PS [A-Za-z]:\\|[A-Za-z]:\\[^>]*>|\[?[\w.~-]+@[\w.~-]+[^$#%]*[$#%]|(?:sudo )?(?:kubectl|oc) [a-z])`)
 	// joined finds what a command left without a line feed before the output of the next.

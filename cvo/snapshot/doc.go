@@ -21,6 +21,10 @@
 // the gap is. A field of an unexpected shape is as if it had not been written; [Ref.Odd] has
 // its path, and Snapshot.Warnings where it is.
 //
+// A list does not say what was asked for. Objects of several namespaces are taken as those of all, and
+// those of one as of that one ([Scope.Assumed], [Snapshot.Narrowed], [Reader.Everywhere]). With which
+// selector kubectl was called, nothing in its output tells: give a Reader lists without selectors.
+//
 // # Forms
 //
 // A [Reader] understands the output of kubectl and oc get (objects, lists, lists in lists, one
@@ -31,7 +35,7 @@
 //
 // # Time
 //
-// Snapshot.At is when the cluster was looked at: the latest time that a server wrote into
+// Snapshot.Clock.At is when the cluster was looked at: the latest time that a server wrote into
 // what was read; see [Clock]. Ages count from it.
 //
 // Items, refs and indexes are shared and must not be changed.

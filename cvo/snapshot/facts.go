@@ -22,8 +22,7 @@ type NodeFacts struct {
 
 // FactsOf returns how a node is.
 func FactsOf(n *fairlead.Node) NodeFacts {
-	f := NodeFacts{Ready: fairlead.ConditionUnknown, Why: "the Ready condition is missing", Cordoned: n.Spec.Unschedulable, Draining: rollout.Draining(n)}
-	f.Updating = n.Annotations[rollout.AnnotationCurrent] != "" && !rollout.Done(n)
+	f := NodeFacts{Ready: fairlead.ConditionUnknown, Why: "the Ready condition is missing", Cordoned: n.Spec.Unschedulable, Draining: rollout.Draining(n), Updating: rollout.Updating(n)}
 	if c := n.Condition("Ready"); c != nil {
 		if f.Ready, f.Why = c.Status, ""; c.Status != fairlead.ConditionTrue {
 			f.Why = cmp.Or(c.Message, c.Reason, "it does not say why")

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -103,22 +104,32 @@ func (f *file) refused(where Position, text, resource, namespace string) {
 	}
 }
 
-// What kubectl prints for people: with -o wide or nothing, with describe, and with -o name.
-var (
-	tabled    = regexp.MustCompile(`^(?:NAME|NAMESPACE|LAST SEEN) {2,}`)
-	described = regexp.MustCompile(`^Name: {3,}\S`)
-	named     = regexp.MustCompile(`^[a-z.]+/[a-z0-9.-]+\r?(?:\n|$)`)
-)
+// otherTexts are what people have instead of objects, each with what it is and what helps: what kubectl prints
+// for people, what other programs export, and what a server or etcd answers.
+var otherTexts = []struct {
+	like *regexp.Regexp
+	is   string
+}{
+	{regexp.MustCompile(`^(?:NAME|NAMESPACE|LAST SEEN) {2,}`), "this is a table for people; write objects, with -o yaml or -o json"},
+	{regexp.MustCompile(`^(?:"?[A-Z][A-Z/ -]*"?[,;\t]){2,}`), "this is a table of values; write objects, with kubectl get -o yaml or -o json"},
+	{regexp.MustCompile(`^Name: {3,}\S`), "this is a description for people; write objects, with -o yaml or -o json"},
+	{regexp.MustCompile(`^[a-z.]+/[a-z0-9.-]+\r?(?:\n|$)`), "these are the names of objects, as -o name prints them; write objects, with -o yaml or -o json"},
+	{regexp.MustCompile(`^map\[[a-zA-Z]+:`), "this is an object as a template of Go prints it; write objects, with -o yaml or -o json"},
+	{regexp.MustCompile(`^(?i:\x3c(?:!doctype html|html|\?xml))`), "this is a web page, as a proxy or a login answers, and no answer of Kubernetes; ask the API server again"},
+	{regexp.MustCompile(`(?m)^# (?:HELP|TYPE) [a-z_:]+ |^[a-z_:]+\{[a-z_]+="`), "these are metrics; write objects, with kubectl get -o yaml or -o json"},
+	{regexp.MustCompile(`k8s\x00`), "this is what etcd stores, in the format of the API server; ask the API server, with kubectl get -o yaml or -o json"},
+	{regexp.MustCompile(`^\{\s*"header":[^\[]*"kvs":`), "these are keys and values of etcd; ask the API server, with kubectl get -o yaml or -o json"},
+	{regexp.MustCompile(`"apiVersion":\s*"audit\.k8s\.io/`), "this is an audit log: it has requests, and not the objects; write those, with kubectl get -o yaml or -o json"},
+	{regexp.MustCompile(`(?m)^\s*"?kind"?: "?Config"?,?\s*$`), "this is a kubeconfig; the flag -kubeconfig reads the running cluster with it"},
+}
 
-// forPeople says what a text is that kubectl prints for people; empty for another one.
+// forPeople says what a text is instead of objects; empty for another one.
 func forPeople(text []byte) string {
-	switch {
-	case tabled.Match(text):
-		return "this is a table for people; write objects, with -o yaml or -o json"
-	case described.Match(text):
-		return "this is a description for people; write objects, with -o yaml or -o json"
-	case named.Match(text):
-		return "these are the names of objects, as -o name prints them; write objects, with -o yaml or -o json"
+	text = bytes.TrimLeft(text[:min(len(text), 4<<10)], " \t\r\n")
+	for _, o := range otherTexts {
+		if o.like.Match(text) {
+			return o.is
+		}
 	}
 	return ""
 }

@@ -125,8 +125,17 @@ func (f *file) looked(l table, spaces map[string]bool, many bool, where Position
 			s.Namespaces = slices.AppendSeq(s.Namespaces, maps.Keys(spaces))
 			return
 		}
+		if assumed && len(spaces) == 1 && !f.home(l, spaces) {
+			f.single[l] = true
+		}
 		s.All = true
 	}
+}
+
+// home reports whether the one namespace of a list is the only one of the kind in any cluster: the
+// Machine API of OpenShift looks at no other.
+func (f *file) home(l table, spaces map[string]bool) bool {
+	return spaces["openshift-machine-api"] && (l == table(&f.s.Machines) || l == table(&f.s.MachineSets) || l == table(&f.s.HealthChecks))
 }
 
 // namespaced reports whether the objects of a list have namespaces.

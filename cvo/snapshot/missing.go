@@ -49,14 +49,19 @@ func (s *Snapshot) missing(names []string, partly bool) []cvo.Gap {
 	return gaps
 }
 
-// Assumed says what the input does not say and is taken for granted; empty for nothing. Budgets may
-// well be all in one namespace, while pods never are.
-func (s *Snapshot) Assumed() string {
-	scope := &s.Budgets.Scope
-	if in := spacesOf(s.Budgets.Refs); len(in) == 1 && scope.All && scope.Assumed && s.Pods.Scope.All {
-		return "the disruption budgets of the input, all of namespace " + in[0] + ", are all of the cluster"
+// Narrowed says of which kinds the input has objects of one namespace only, and does not say whether the
+// cluster has others; empty for none.
+func (s *Snapshot) Narrowed() string {
+	var names []string
+	for i := range kinds {
+		if scope := kinds[i].list(s).scope(); scope.Assumed && !scope.All && scope.Looked() {
+			names = append(names, orElse(called[kinds[i].name], kinds[i].name+"s"))
+		}
 	}
-	return ""
+	if len(names) == 0 {
+		return ""
+	}
+	return "the " + words.List(names, "and", 4)
 }
 
 // get is the command that lists all objects of kinds.

@@ -31,6 +31,7 @@ type Reader struct {
 	seen    map[objectKey]int    // the index of each object in the list of its kind
 	systems [2]fairlead.Position // where the parts of the identity were read
 	lone    map[table]int        // objects outside of lists, alone in their files
+	single  map[table]bool       // of which there is a list of objects of one namespace
 	texts   map[string]string    // for one copy of each
 	doubles int                  // copies of objects that were left out
 	reader  *doc.Reader          // reused
@@ -115,7 +116,7 @@ func (r *Reader) start() {
 		r.most = maxUnpacked
 	}
 	if r.seen == nil {
-		r.seen, r.lone, r.texts = map[objectKey]int{}, map[table]int{}, map[string]string{}
+		r.seen, r.lone, r.single, r.texts = map[objectKey]int{}, map[table]int{}, map[table]bool{}, map[string]string{}
 	}
 }
 
@@ -433,7 +434,7 @@ func (r *Reader) Snapshot() (*Snapshot, error) {
 		l.sort()
 	}
 	if !r.Everywhere {
-		s.narrow()
+		s.narrow(r.single)
 	}
 	if len(s.Versions.Items) > 0 {
 		s.Versions.Scope.All, s.Versions.Scope.Assumed = true, false

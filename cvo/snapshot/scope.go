@@ -12,8 +12,8 @@ type Scope struct {
 	// All objects of the kind were looked at.
 	All bool `json:"all"`
 	// Assumed means that the input has objects of the kind and does not say whether there are
-	// others, as the output of kubectl get does not say for which namespace it was called. They are
-	// taken as All, or as those of one of the Namespaces where the pods are of one namespace.
+	// others, as the output of kubectl get does not say for which namespace it was called, nor with
+	// which selector. They are taken as All, or, if they are of one namespace, as those of Namespaces.
 	Assumed bool `json:"assumed,omitempty"`
 	// Namespaces were looked at completely, sorted.
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -81,28 +81,56 @@ func (s *Scope) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// narrow takes back an assumption: a list does not say which namespace was asked for, but every cluster
-// has pods of its own, so that pods of a single namespace, and all else of such a namespace, are what one
-// namespace has. A list without pods is that of a namespace that nobody knows.
-func (s *Snapshot) narrow() {
+// narrow takes back an assumption: a list does not say which namespace was asked for. Every cluster has
+// pods of its own, so pods of a single namespace, and all else of such a namespace, are what one namespace
+// has. So are other lists of a single namespace, if all of them, which single names, are of the same:
+// nobody asks for each kind in another one. A list without objects is that of the one namespace of all else,
+// or of one that nobody knows.
+func (s *Snapshot) narrow(single map[table]bool) {
 	pods := &s.Pods.Scope
 	if in := spacesOf(s.Pods.Refs); pods.All && pods.Assumed && len(in) < 2 && !slices.Contains(in, "") {
 		pods.All, pods.Namespaces = false, in
 	}
-	if pods.All || !pods.Assumed {
-		return
+	spaces, alike := pods.Namespaces, s.alike(single)
+	if !pods.Assumed {
+		spaces = s.spaces()
 	}
 	for i := range kinds {
 		l := kinds[i].list(s)
 		scope, in := l.scope(), spacesOf(l.refs())
-		if !kinds[i].namespaced || !scope.All || !scope.Assumed || slices.ContainsFunc(in, func(n string) bool { return !slices.Contains(pods.Namespaces, n) }) {
-			continue
-		}
-		scope.All, scope.Namespaces = false, in
-		if len(in) == 0 && len(pods.Namespaces) == 1 {
-			scope.Namespaces = pods.Namespaces
+		switch {
+		case !kinds[i].namespaced || !scope.All || !scope.Assumed:
+		case len(in) == 0 && !pods.All && (pods.Assumed || len(spaces) < 2):
+			if scope.All = false; len(spaces) == 1 {
+				scope.Namespaces = spaces
+			}
+		case len(in) == 1 && single[l] && alike, len(in) > 0 && !pods.All && pods.Assumed && !slices.ContainsFunc(in, func(n string) bool { return !slices.Contains(spaces, n) }):
+			scope.All, scope.Namespaces = false, in
 		}
 	}
+}
+
+// alike reports whether the lists of a single namespace are all of the same.
+func (s *Snapshot) alike(single map[table]bool) bool {
+	var all []string
+	for l := range single {
+		if l.scope().All && l.scope().Assumed {
+			all = append(all, spacesOf(l.refs())...)
+		}
+	}
+	slices.Sort(all)
+	return len(slices.Compact(all)) == 1
+}
+
+// spaces returns the namespaces that anything is in, sorted.
+func (s *Snapshot) spaces() (all []string) {
+	for i := range kinds {
+		if kinds[i].namespaced {
+			all = append(all, spacesOf(kinds[i].list(s).refs())...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // spacesOf returns the namespaces of objects, sorted like them.

@@ -60,7 +60,7 @@ func TestPartly(t *testing.T) {
 
 // A list does not say which namespace it was asked for. Pods of one namespace are those of that
 // namespace, and so is what else is of that namespace alone; no pods at all are those of nobody knows
-// which. Budgets of one namespace beside all pods are all, as assumed.
+// which. So are budgets of one namespace beside all pods.
 func TestNamespaceOfList(t *testing.T) {
 	list := func(kind string, namespaces ...string) string {
 		var items []string
@@ -76,15 +76,20 @@ func TestNamespaceOfList(t *testing.T) {
 	}{
 		{list("PodList", "a", "a") + list("PodDisruptionBudgetList", "a"), false, "namespaces a", "namespaces a"},
 		{list("PodList", "a", "a") + list("PodDisruptionBudgetList"), false, "namespaces a", "namespaces a"},
-		{list("PodList", "a") + list("PodDisruptionBudgetList", "b"), false, "namespaces a", "all, as assumed"},
-		{list("PodList", "a", "b") + list("PodDisruptionBudgetList", "b"), false, "all", "all, as assumed"},
+		{list("PodList", "a") + list("PodDisruptionBudgetList", "b"), false, "namespaces a", "namespaces b"},
+		{list("PodList", "a", "b") + list("PodDisruptionBudgetList", "b") + list("RoleList", "a") + list("ServiceList", "b"), false, "all", "namespaces b"},
+		{list("PodList", "a", "b") + list("PodDisruptionBudgetList", "b") + list("ServiceList", "a"), false, "all", "all, as assumed"},
+		{list("PodList", "a", "b") + list("PodDisruptionBudgetList", "b"), false, "all", "namespaces b"},
+		{list("PodList", "a", "b") + list("PodDisruptionBudgetList"), false, "all", "all, as assumed"},
 		{list("PodList", "a") + list("PodDisruptionBudgetList", "a"), true, "all, as assumed", "all, as assumed"},
 		{list("PodList") + list("PodDisruptionBudgetList"), false, "nothing", "nothing"},
 		{list("PodList") + list("PodDisruptionBudgetList"), true, "all, as assumed", "all, as assumed"},
 		{list("PodList", "a") + list("PodList", "b") + list("PodDisruptionBudgetList", "b"), false, "namespaces a, b", "namespaces b"},
 		{list("PodList", "a") + list("PodList", "b") + list("PodDisruptionBudgetList"), false, "namespaces a, b", "nothing"},
 		{list("PodList", "a") + list("PodList", "b", "c") + list("PodDisruptionBudgetList"), false, "all", "all, as assumed"},
-		{list("PodDisruptionBudgetList", "a"), false, "nothing", "all, as assumed"},
+		{list("PodDisruptionBudgetList", "a"), false, "nothing", "namespaces a"},
+		{list("PodDisruptionBudgetList"), false, "nothing", "nothing"},
+		{list("PodDisruptionBudgetList", "a", "b"), false, "nothing", "all"},
 	} {
 		r := snapshot.Reader{Everywhere: c.all}
 		if err := r.Stream(strings.NewReader(c.text), "-"); err != nil {
@@ -118,19 +123,16 @@ func TestKnownStays(t *testing.T) {
 	if got := s.Budgets.Scope.String(); got != "all" {
 		t.Errorf("budgets: %s", got)
 	}
-	if got := s.Assumed(); got != "" {
-		t.Errorf("assumed: %s", got)
-	}
 	s = read(pods+"\n"+budgets, func(r *snapshot.Reader) { r.Listed("Pod"); r.Listed("Pod", "a") })
 	if got := s.Pods.Scope.String(); got != "all" {
 		t.Errorf("pods: %s", got)
 	}
-	if got := s.Assumed(); !strings.Contains(got, "all of namespace a, are all of the cluster") {
-		t.Errorf("assumed beside all pods: %q", got)
+	if got := s.Narrowed(); got != "the disruption budgets" {
+		t.Errorf("narrowed beside all pods: %q", got)
 	}
 	s = read(pods+"\n"+strings.ReplaceAll(budgets, `"a"`, `"b"`), func(*snapshot.Reader) {})
-	if got := s.Assumed(); got != "" { // the pods are not all, which is told instead
-		t.Errorf("assumed beside some pods: %q", got)
+	if got := s.Narrowed(); got != "the pods and disruption budgets" {
+		t.Errorf("narrowed beside some pods: %q", got)
 	}
 	s.Pods.Scope, s.Budgets.Scope = snapshot.Scope{Namespaces: []string{"a"}}, snapshot.Scope{Namespaces: []string{"b"}}
 	if got := s.Missing("Pod", "PodDisruptionBudget"); len(got) != 2 {

@@ -148,3 +148,39 @@ func TestDamagedLists(t *testing.T) {
 		}
 	}
 }
+
+// Texts that people have instead of objects are called what they are, and the headers and notes that programs
+// write beside objects are passed over.
+func TestOtherTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		"NAMESPACE,NAME,READY,STATUS\nshop,web,1/1,Running\n":                                    "table of values",
+		"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n":                                   "web page",
+		"# HELP up is it\n# TYPE up gauge\nup{job=\"a\"} 1\n":                                    "metrics",
+		"/registry/minions/a\nk8s\x00\n\x02v1\n":                                                 "etcd stores",
+		`{"header":{"revision":5},"kvs":[{"key":"L3JlZ2lzdHJ5","value":"azhzAA=="}]}`:            "values of etcd",
+		`{"kind":"Event","apiVersion":"audit.k8s.io/v1","auditID":"a","verb":"list"}`:            "audit log",
+		"apiVersion: v1\nkind: Config\nclusters: []\nusers:\n- {name: u, user: {token: hush}}\n": "-kubeconfig reads",
+		"map[apiVersion:v1 items:[map[kind:Node]] kind:List]\n":                                  "template of Go",
+		"NAME   STATUS   ROLES    AGE\na      Ready    <none>   3d\n":                            "table for people",
+		"HTTP/2 200\r\naudit-id: 5\r\ncontent-type: application/json\r\ndate: Fri, 01 May 2026 12:00:00 GMT\r\n\r\n" + `{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}}`: "",
+		"Script started on 2026-05-01\n$ kubectl get node a -o yaml\r\napiVersion: v1\r\nkind: Node\r\nmetadata:\r\n  name: a\r\n$ exit\nScript done on 2026-05-01\n":              "",
+	} {
+		var r snapshot.Reader
+		if err := r.Stream(strings.NewReader(text), "f"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			if _, is := s.Nodes.Get("", "a"); is != snapshot.Present {
+				t.Errorf("%q: the node was not read: %v", text, s.Warnings)
+			}
+			continue
+		}
+		if len(s.Warnings) == 0 || !strings.Contains(s.Warnings[0].Problem, want) || !s.Empty() || strings.Contains(s.Warnings[0].String(), "hush") {
+			t.Errorf("%q: %v, want %s", text, s.Warnings, want)
+		}
+	}
+}

@@ -1,75 +1,317 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fairlead/fairlead/cvo/snapshot"
+	"github.com/fairlead/fairlead/internal/long"
 )
 
-// contradictions are those that are accepted, by claim, with the name of the issue that removes them.
+// contradictions are those that are accepted, by fact, with the name of the issue that removes them.
 var contradictions = map[string]string{}
 
-// agreeing are claims that verbs make of one dump: what a verb says, and with what it must agree.
-var agreeing = []struct {
-	name  string
-	agree func(status, diagnosis, page map[string]any) (a, b any)
+// said is what the verbs say of the facts of one dump: by fact, then by who says it.
+type said map[string]map[string]string
+
+func (s said) says(who, fact string, value any) {
+	if s[fact] == nil {
+		s[fact] = map[string]string{}
+	}
+	s[fact][who] = fmt.Sprint(value)
+}
+
+// answer is what a verb prints as JSON.
+type answer map[string]any
+
+func (a answer) text(path ...string) string {
+	for _, name := range path[:len(path)-1] {
+		a = a.of(name)
+	}
+	if v, is := a[path[len(path)-1]]; is && v != nil {
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+func (a answer) of(name string) answer {
+	of, _ := a[name].(map[string]any)
+	return of
+}
+
+func (a answer) list(name string) (all []answer) {
+	items, _ := a[name].([]any)
+	for _, i := range items {
+		of, _ := i.(map[string]any)
+		all = append(all, of)
+	}
+	return all
+}
+
+// agreeVerbs are the verbs that read a cluster, each with what it says of which facts.
+var agreeVerbs = []struct {
+	verb string
+	tell func(s said, a answer, status int)
 }{
-	{"the assessment of update status and diagnose", func(s, d, _ map[string]any) (any, any) { return s["assessment"], d["assessment"] }},
-	{"the release of update status and diagnose", func(s, d, _ map[string]any) (any, any) {
-		if s["target"] == "" || d["word"] == nil || refused(d) {
-			return nil, nil
+	{"diagnose", func(s said, a answer, status int) {
+		const me = "diagnose"
+		s.says(me, "the verdict", strings.ToLower(a.text("word")))
+		s.says(me, "the health", a.text("health"))
+		s.says(me, "whether nothing is wrong and all is known", status == 0)
+		s.says(me, "the assessment", a.text("assessment"))
+		refused := slices.ContainsFunc(a.of("graph").list("nodes"), func(n answer) bool { return n["kind"] == "Update" })
+		if a.text("to") != "" && !refused { // of one that is refused it names that
+			s.says(me, "the release that is aimed at", a.text("to"))
+			s.says(me, "the release before", a.text("from"))
+			s.says(me, "whether an update is under way", a["updating"] == true)
 		}
-		return s["target"], d["to"]
-	}},
-	{"the verdict of report and diagnose", func(_, d, p map[string]any) (any, any) {
-		v, _ := p["diagnosis"].(map[string]any)
-		if v == nil {
-			return nil, nil
-		}
-		return strings.ToUpper(fmt.Sprint(d["word"])), v["word"]
-	}},
-	{"what diagnose knows to be healthy, and what update status finds", func(s, d, _ map[string]any) (any, any) {
-		if d["health"] != "Healthy" || len(d["unknown"].([]any)) > 0 {
-			return nil, nil
-		}
-		for _, f := range s["findings"].([]any) {
-			if f.(map[string]any)["severity"] == "error" {
-				return "healthy", f
+		for _, stage := range a.list("stages") {
+			if pool, is := strings.CutPrefix(stage.text("name"), "pool "); is || stage.text("name") != "Operators" && stage.text("name") != "Nodes" {
+				s.pool(me, pool, stage.text("total"), stage.text("done"))
+			}
+			if stage.text("name") == "Nodes" && stage.text("total") != "-1" {
+				s.says(me, "the number of nodes", stage.text("total"))
 			}
 		}
-		return nil, nil
 	}},
-	{"the number of nodes of update status and report", func(s, _, p map[string]any) (any, any) {
-		n, _ := p["nodes"].(map[string]any)
-		if n == nil {
-			return nil, nil
+	{"update status", func(s said, a answer, status int) {
+		const me = "update status"
+		s.says(me, "the verdict", strings.ToLower(a.text("diagnosis", "word")))
+		s.says(me, "the health", a.text("diagnosis", "health"))
+		s.says(me, "the assessment", a.text("assessment"))
+		if a.text("target") != "" {
+			s.says(me, "the release that is aimed at", a.text("target"))
+			s.says(me, "the release before", a.text("from"))
+			s.says(me, "whether an update is under way", a["updating"] == true)
 		}
-		names, _ := n["name"].([]any)
-		return len(s["nodes"].([]any)), len(names)
+		if nodes := a.list("nodes"); len(nodes) > 0 {
+			s.says(me, "the number of nodes", len(nodes))
+			for _, n := range nodes {
+				s.says(me, "whether node "+n.text("name")+" is stuck", n["state"] == "degraded")
+			}
+		}
+		for _, p := range a.list("pools") {
+			s.pool(me, p.text("name"), p.text("total"), p.text("updated"))
+		}
+		for _, f := range a.list("findings") {
+			if f["severity"] == "error" {
+				s.says(me, "whether nothing is wrong and all is known", false)
+			}
+		}
+		if status == 0 {
+			s.says(me, "whether nothing is wrong and all is known", true)
+		}
+	}},
+	{"report", func(s said, a answer, _ int) {
+		const me = "report"
+		s.says(me, "the verdict", strings.ToLower(a.text("diagnosis", "word")))
+		if u := a.of("update"); u.text("target") != "" {
+			s.says(me, "the release that is aimed at", u.text("target"))
+			s.says(me, "the release before", u.text("from"))
+			s.says(me, "whether an update is under way", u["updating"] == true)
+			s.says(me, "the release", u.text("current"))
+			s.says(me, "the channel", u.text("channel"))
+		}
+		n := a.of("nodes")
+		if names, is := n["name"].([]any); is {
+			s.says(me, "the number of nodes", len(names))
+			cordoned, _ := n["cordoned"].([]any)
+			s.says(me, "how many nodes are cordoned", len(cordoned))
+		}
+		for _, p := range a.list("pools") {
+			if p.text("name") != "" {
+				s.pool(me, p.text("name"), p.text("nodes"), "")
+			}
+		}
+		if w := a.of("workloads"); w != nil {
+			s.says(me, "the number of pods", sum(w["pods"]))
+			s.says(me, "how many pods are ready", sum(w["ready"]))
+		}
+		if b := a.of("budgets"); b != nil {
+			names, _ := b["name"].([]any)
+			s.says(me, "the number of budgets", len(names))
+			for i, name := range names {
+				s.budget(me, fmt.Sprint(b["namespace"].([]any)[i], "/", name), b["expected"].([]any)[i], b["healthy"].([]any)[i], b["desired"].([]any)[i], b["allowed"].([]any)[i])
+			}
+		}
+		if m := a.of("machines"); m != nil {
+			s.says(me, "how many machines are being deleted", cmp.Or(m.text("deleting"), "0"))
+		}
+	}},
+	{"drain", func(s said, a answer, status int) {
+		for _, b := range a.list("budgets") {
+			s.budget("drain", b.text("namespace")+"/"+b.text("name"), b["expected"], b["healthy"], b["desired"], b["allowed"])
+		}
+		s.says("drain", "whether every drain completes", a["stuck"] == 0.0 && a["homeless"] == nil && a["unknown"] == nil)
+		s.says("drain, by its exit status", "whether every drain completes", status == 0)
+	}},
+	{"taints matrix", func(s said, a answer, _ int) {
+		count := 0
+		for _, n := range a.list("nodes") {
+			names, _ := n["names"].([]any)
+			count += len(names)
+		}
+		s.says("taints matrix", "the number of nodes", count)
+	}},
+	{"update recommend", func(s said, a answer, _ int) {
+		s.says("update recommend", "the release", a.text("current"))
+		s.says("update recommend", "the channel", a.text("channel"))
 	}},
 }
 
-// refused reports whether the diagnosis is about an update that was refused: then it names that one.
-func refused(d map[string]any) bool { return d["from"] != nil && d["from"] != "" }
+func (s said) pool(who, name, total, updated string) {
+	if total == "-1" || total == "" {
+		return
+	}
+	s.says(who, "the number of nodes of pool "+name, total)
+	if updated != "" {
+		s.says(who, "how many nodes of pool "+name+" are updated", updated)
+	}
+}
 
-// No verb contradicts another about one dump.
-func TestAgree(t *testing.T) {
+func (s said) budget(who, name string, expected, healthy, desired, allowed any) {
+	s.says(who, "the counts of budget "+name, fmt.Sprintf("%v expected, %v healthy, %v desired, %v allowed", expected, healthy, desired, allowed))
+}
+
+func sum(list any) (n int) {
+	all, _ := list.([]any)
+	for _, x := range all {
+		n += int(x.(float64))
+	}
+	return n
+}
+
+// agreeFacts says what the snapshot of a dump has; of prefixes of files it says nothing.
+func agreeFacts(t *testing.T, in string, s said) {
+	t.Helper()
+	info, err := os.Stat(in)
+	if err != nil {
+		return
+	}
+	r := snapshot.Reader{}
+	if info.IsDir() {
+		err = r.FS(os.DirFS(in), in)
+	} else if f, failed := os.Open(in); failed == nil {
+		err = r.Stream(f, in)
+		f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := r.Snapshot()
+	if err != nil {
+		return
+	}
+	const me = "the snapshot"
+	if len(is.Nodes.Items) > 0 {
+		cordoned := 0
+		for i := range is.Nodes.Items {
+			if f := snapshot.FactsOf(&is.Nodes.Items[i]); f.Cordoned {
+				cordoned++
+			}
+		}
+		s.says(me, "the number of nodes", len(is.Nodes.Items))
+		s.says(me, "how many nodes are cordoned", cordoned)
+	}
+	if len(is.Pods.Items) > 0 && len(is.Nodes.Items) > 0 {
+		ready := 0
+		for i := range is.Pods.Items {
+			if is.Pods.Items[i].Ready() {
+				ready++
+			}
+		}
+		s.says(me, "the number of pods", len(is.Pods.Items))
+		s.says(me, "how many pods are ready", ready)
+	}
+	deleting := 0
+	for i := range is.Machines.Items {
+		if is.Machines.Items[i].Deleting() {
+			deleting++
+		}
+	}
+	if len(is.Machines.Items) > 0 {
+		s.says(me, "how many machines are being deleted", deleting)
+	}
+	if v := is.Version(); v != nil {
+		s.says(me, "the release", v.Status.Desired.Version)
+		s.says(me, "the channel", v.Spec.Channel)
+		if h := v.UnderWay(); h != nil {
+			s.says(me, "whether an update is under way", true)
+			s.says(me, "the release that is aimed at", h.Version)
+		}
+	}
+}
+
+// agreeOn plays the verbs over a dump and returns what they say.
+func agreeOn(t *testing.T, in string) said {
+	t.Helper()
+	s := said{}
+	agreeFacts(t, in, s)
+	for _, v := range agreeVerbs {
+		if a, status := agreeAsk(t, v.verb, in); a != nil { // otherwise the dump lacks what it is about
+			v.tell(s, a, status)
+		}
+	}
+	return s
+}
+
+// agreeRun returns what a verb prints of a dump; nil if it refuses the dump.
+func agreeRun(t *testing.T, verb, in string) map[string]any {
+	t.Helper()
+	a, _ := agreeAsk(t, verb, in)
+	return a
+}
+
+// agreeAsk is agreeRun with the exit status.
+func agreeAsk(t *testing.T, verb, in string) (answer, int) {
+	t.Helper()
+	text, status := redactRun(t, append(strings.Fields(verb), in, "-o", "json")...)
+	var a answer
+	if status == 2 || json.Unmarshal([]byte(text), &a) != nil {
+		return nil, status
+	}
+	return a, status
+}
+
+// agreed reports facts of which something else is said by another.
+func agreed(t *testing.T, in string, s said, found map[string]bool) {
+	t.Helper()
+	for _, fact := range slices.Sorted(maps.Keys(s)) {
+		values := slices.Sorted(maps.Values(s[fact]))
+		if values[0] == values[len(values)-1] {
+			continue
+		}
+		if found[fact] = true; contradictions[fact] == "" {
+			t.Errorf("%s: %s: %v", in, fact, s[fact])
+		}
+	}
+}
+
+// agreeInputs are dumps: our own, and, where they are present, public reports and recorded clusters.
+func agreeInputs(t *testing.T) []string {
 	all, _ := scopeDump(t, "", "")
-	inputs := []string{all, "testdata/hostile/cluster.yaml"}
+	inputs := append([]string{all}, redactInputs...)
 	for kind := range scopeCluster {
 		for form := range scopeForms {
-			if dir, is := scopeDump(t, kind, form); is && kind != "ClusterVersion" {
+			if dir, is := scopeDump(t, kind, form); is {
 				inputs = append(inputs, dir)
 			}
 		}
 	}
-	reports, _ := filepath.Glob("../../../shared/reports/cvo/*.yaml")
-	inputs = append(inputs, reports...)
+	reports, _ := filepath.Glob("../../../shared/reports/*/*.yaml")
+	for _, name := range reports {
+		if !strings.HasSuffix(name, "badcfg.yaml") {
+			inputs = append(inputs, name)
+		}
+	}
 	recorded, _ := filepath.Glob("../../../shared/data/updates/status/*-cv.yaml")
 	for _, name := range recorded {
 		inputs = append(inputs, strings.TrimSuffix(name, "-cv.yaml"))
@@ -77,37 +319,48 @@ func TestAgree(t *testing.T) {
 	if len(recorded) == 0 {
 		t.Log("the recorded clusters are not here")
 	}
+	return inputs
+}
+
+// No verb contradicts another about one dump.
+func TestAgree(t *testing.T) {
 	found := map[string]bool{}
-	for _, in := range inputs {
-		if _, err := os.Stat(in); err == nil && strings.HasSuffix(in, "badcfg.yaml") {
-			continue
+	for _, in := range agreeInputs(t) {
+		agreed(t, in, agreeOn(t, in), found)
+	}
+	for _, name := range slices.Sorted(maps.Keys(contradictions)) {
+		if !found[name] {
+			t.Errorf("%s: nothing contradicts any more: remove it from the list", name)
 		}
-		status, diagnosis, page := agreeRun(t, "update status", in), agreeRun(t, "diagnose", in), agreeRun(t, "report", in)
-		if status == nil || diagnosis == nil || page == nil {
-			continue // one of the verbs says that the dump lacks what it needs
-		}
-		for _, c := range agreeing {
-			if a, b := c.agree(status, diagnosis, page); fmt.Sprint(a) != fmt.Sprint(b) {
-				found[c.name] = true
-				if contradictions[c.name] == "" {
-					t.Errorf("%s: %s: %v, but %v", in, c.name, a, b)
+	}
+	for seed := range uint64(long.N(3, 300)) {
+		dir := agreeCluster(t, rand.New(rand.NewPCG(seed, 1)), "")
+		agreed(t, fmt.Sprintf("random cluster %d", seed), agreeOn(t, dir), found)
+	}
+}
+
+// counts are the facts that nobody can say without a kind.
+var counts = map[string][]string{
+	"Node":                {"the number of nodes", "how many nodes are cordoned"},
+	"Pod":                 {"the number of pods", "how many pods are ready", "whether every drain completes"},
+	"PodDisruptionBudget": {"the number of budgets", "whether every drain completes"},
+	"Machine":             {"how many machines are being deleted"},
+	"ClusterVersion":      {"the release", "the channel", "whether nothing is wrong and all is known"},
+	"MachineConfigPool":   {"the number of nodes of pool master", "how many nodes of pool worker are updated"},
+}
+
+// Of a kind that a dump does not have no verb says that there are none, or that all is well.
+func TestNoneIsUnknown(t *testing.T) {
+	for seed := range uint64(long.N(1, 30)) {
+		for kind, facts := range counts {
+			s := agreeOn(t, agreeCluster(t, rand.New(rand.NewPCG(seed, 2)), kind))
+			for _, fact := range facts {
+				for who, is := range s[fact] {
+					if is != "false" {
+						t.Errorf("seed %d, no %s: %s says of %s: %s", seed, kind, who, fact, is)
+					}
 				}
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(contradictions)) {
-		if !found[name] && len(recorded) > 0 {
-			t.Errorf("%s: nothing contradicts any more: remove it from the list", name)
-		}
-	}
-}
-
-func agreeRun(t *testing.T, verb, in string) map[string]any {
-	t.Helper()
-	text, status := redactRun(t, append(strings.Fields(verb), in, "-o", "json")...)
-	var v map[string]any
-	if status == 2 || json.Unmarshal([]byte(text), &v) != nil {
-		return nil
-	}
-	return v
 }

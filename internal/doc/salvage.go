@@ -161,11 +161,22 @@ func (r *Reader) salvageBlock(raw []byte, start Position, offset int64, err erro
 		if from < 0 {
 			from, to = stray(text, fault.Pos.Line-start.Line)
 		}
+		flow := from < 0 && text[0] == '{' && len(lost) == 0
+		if flow {
+			from, to = whole(text), len(text)
+			end := *fault // it is at the start of the document
+			end.Pos.Line, end.Pos.Column = start.Line+bytes.Count(bytes.TrimSpace(text), []byte{'\n'}), 1
+			fault = &end
+		}
 		if from < 0 {
 			return nil
 		}
-		lost = append(lost, Lost{Err: fault, Text: bytes.Clone(text[from:to])})
-		erase(text[from:to])
+		lost = append(lost, Lost{Err: fault, Text: bytes.Clone(text[from:to]), Cut: flow})
+		if flow {
+			text = append(text[:from], "]}"...)
+		} else {
+			erase(text[from:to])
+		}
 		json, marks, again := r.yaml.convert(text, start, r.limits, &r.scan)
 		if again == nil && json != nil {
 			d := r.yamlDocument(text, json, marks)
@@ -200,6 +211,39 @@ func item(text []byte, line int) (from, to int) {
 		at = end
 	}
 	return from, len(text)
+}
+
+// whole returns the end of the last whole element of a list that is a member of the object in flow style
+// that a text starts with, if the end of the text is missing; -1 if there is none.
+func whole(text []byte) (end int) {
+	end = -1
+	var open []byte // what is not closed yet
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"', '\'':
+			if !bytes.ContainsRune([]byte(" \t\n[{,:"), rune(text[max(i-1, 0)])) { // inside of a word
+				continue
+			}
+			for i++; i < len(text) && text[i] != c; i++ {
+				if c == '"' && text[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			open = append(open, c)
+		case '}', ']':
+			if len(open) < 2 { // nothing is missing
+				return -1
+			}
+			open = open[:len(open)-1]
+			if string(open) == "{[" {
+				end = i + 1
+			} else if len(open) == 1 {
+				end = -1
+			}
+		}
+	}
+	return end
 }
 
 // stray returns a line, at or just before another one, that is neither indented nor a key: a text

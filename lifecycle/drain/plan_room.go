@@ -50,7 +50,7 @@ func (p *planner) newPlaces(order []int) {
 	p.rooms = &places{cluster: placement.New(&placement.Options{RoomUntold: true, Namespaces: labelsOf(p.req.Namespaces), Storage: p.req.Storage}), closed: map[string]bool{}, stay: map[string]bool{}}
 	for i := range p.req.Nodes {
 		n := &p.req.Nodes[i]
-		if c := n.Condition("Ready"); c == nil || c.Status == "True" {
+		if n.NotReady() == nil {
 			p.rooms.stay[n.Name] = n.Status.Allocatable != nil
 		}
 	}

@@ -59,8 +59,7 @@ func (s *places) leave(p *fairlead.Pod) {
 // reports whether there is one.
 func (s *places) move(p *fairlead.Pod) bool {
 	node, ok := s.cluster.First(p, func(n *fairlead.Node) bool {
-		ready := n.Condition("Ready")
-		return n.Name != p.Spec.NodeName && n.DeletionTimestamp == nil && (ready == nil || ready.Status == fairlead.ConditionTrue)
+		return n.Name != p.Spec.NodeName && n.DeletionTimestamp == nil && n.NotReady() == nil
 	})
 	if !ok {
 		return false

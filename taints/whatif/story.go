@@ -451,7 +451,7 @@ func (s *story) evict(n *storyNode, p *fairlead.Pod, a *eviction.Evict) {
 
 // silent reports whether a node has stopped reporting, and is not known to be off.
 func silent(n *fairlead.Node) bool {
-	c := n.Condition("Ready")
+	c := n.NotReady()
 	return c != nil && c.Status == fairlead.ConditionUnknown && !slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == taints.KeyOutOfService })
 }
 

@@ -48,6 +48,7 @@ func run(c *args.Call) error {
 	all := c.Flags.Bool("v", false, "")
 	from := reading.Declare(c)
 	from.Informative = true
+	c.Beside("clock", nil) // there are two
 	if err := c.Parse(1, 2); err != nil {
 		return err
 	}

@@ -89,6 +89,7 @@ func run(c *args.Call) error {
 	}
 	share("at-once", &f.strategy.Concurrency)
 	share("failures", &f.strategy.Failures)
+	c.Beside("clock", nil) // each cluster has its own
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}

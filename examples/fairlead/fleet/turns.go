@@ -3,7 +3,6 @@ package fleet
 import (
 	"slices"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/plan"
 	engine "github.com/fairlead/fairlead/cvo/plan/fleet"
 )
@@ -80,15 +79,7 @@ func (f *call) turns(out *survey) error {
 func progress(name string, s *plan.Situation, g *engine.Standing) engine.Cluster {
 	c := engine.Cluster{Name: name, Status: engine.ToApply}
 	history := s.Cluster.Status.History
-	condition := func(kind string) *fairlead.Condition {
-		for i := range s.Cluster.Status.Conditions {
-			if x := &s.Cluster.Status.Conditions[i]; x.Type == kind && x.Status == fairlead.ConditionTrue {
-				return x
-			}
-		}
-		return nil
-	}
-	switch progressing := condition("Progressing"); {
+	switch progressing := s.Cluster.Says("Progressing"); {
 	case g.Goes() && g.Steps == 0 && g.Unseen == 0:
 		c.Status = engine.Succeeded
 		if len(history) > 0 && history[0].CompletionTime != nil {
@@ -99,7 +90,7 @@ func progress(name string, s *plan.Situation, g *engine.Standing) engine.Cluster
 		if len(history) > 0 && !history[0].StartedTime.IsZero() {
 			c.Since = history[0].StartedTime
 		}
-		if failing := condition("Failing"); failing != nil {
+		if failing := s.Cluster.Says("Failing"); failing != nil {
 			c.Status, c.Since = engine.Failed, failing.LastTransitionTime
 		}
 	}

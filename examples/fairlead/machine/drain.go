@@ -74,7 +74,7 @@ func planDrain(c *args.Call) error {
 	o.blind = len(d.snapshot.Missing("Pod")) > 0
 	why := d.prevents(p, req, policy, o)
 	if o.json {
-		err = c.JSON(drained{p, why, o.taken, commands(p, o)})
+		err = c.JSON(newDrained(p, why, commands(p, o), o.blind && len(req.Pods) == 0))
 	} else {
 		planText(c.Stdout, p, req, o, why)
 	}
@@ -85,8 +85,17 @@ func planDrain(c *args.Call) error {
 type drained struct {
 	*drain.Plan
 	Diagnosis *diagnosing.Advice `json:"diagnosis,omitempty"`
-	Assumed   string             `json:"assumed,omitempty"`  // what the input does not say, and is taken for granted
 	Commands  []string           `json:"commands,omitempty"` // that drain the nodes, in their order; see drain.NodePlan.Command
+	Rounds    *int               `json:"rounds"`             // null if the pods are not known
+	Evicted   *int               `json:"evicted"`            // see Rounds
+	Stuck     *int               `json:"stuck"`              // see Rounds
+}
+
+func newDrained(p *drain.Plan, why *diagnosing.Advice, commands []string, blind bool) drained {
+	if blind {
+		return drained{Plan: p, Diagnosis: why, Commands: commands}
+	}
+	return drained{p, why, commands, &p.Rounds, &p.Evicted, &p.Stuck}
 }
 
 // prevents returns what the diagnosis says about nodes that cannot be drained; nil if all can be, or

@@ -85,9 +85,6 @@ func assumed(p *drain.Plan, req *drain.PlanRequest, o *options) string {
 	} else if len(p.Nodes) > 1 {
 		text += "; drained nodes stay out of service"
 	}
-	if o.taken != "" {
-		text += "; " + o.taken
-	}
 	return text
 }
 

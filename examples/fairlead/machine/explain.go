@@ -84,7 +84,6 @@ type options struct {
 	json  bool
 	all   bool // leave nothing out of the text
 	at    time.Time
-	taken string   // what the dump does not say, and is taken for granted
 	blind bool     // there may be pods that the dump does not have
 	order []string // names of machines or nodes, as they were given; nil means all
 	// deleting are nodes that whoever deletes them, or their machines, drains.
@@ -99,10 +98,6 @@ func (o *options) named(name string) bool { return o.order == nil || slices.Cont
 func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	o := &options{deleting: map[string]bool{}}
 	form := c.Choice("o", "text", "json")
-	c.Flags.Func("at", "", func(text string) (err error) {
-		o.at, err = time.Parse(time.RFC3339, text)
-		return err
-	})
 	c.Flags.BoolVar(&o.all, "v", false, "")
 	order := c.Words(names)
 	c.Offer(names, reading.Names(map[string]string{"node": "Node", "machine": "Machine"}[names]))
@@ -115,11 +110,7 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	o.taken = d.snapshot.Assumed()
-	if o.at.IsZero() {
-		o.at = d.snapshot.Clock.At
-	}
-	if o.at.IsZero() { // nothing in the dump says when it was made
+	if o.at = d.snapshot.Clock.At; o.at.IsZero() { // nothing in the dump says when it was made
 		o.at = time.Now().UTC().Truncate(time.Second)
 	}
 	return d, o, nil

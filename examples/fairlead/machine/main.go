@@ -24,8 +24,7 @@ replicasets, statefulsets, namespaces and machinedrainrules.
 
   -machine NAME  explain this machine; may be repeated (default: the machines that are
                  being deleted, or if there are none, all machines)
-  -v             list every machine, wait and pod
-  -at TIME       when the dump was made, such as 2026-01-02T15:04:05Z (default: now)`,
+  -v             list every machine, wait and pod`,
 				Run: explain,
 			},
 			{
@@ -57,7 +56,6 @@ namespaces and machinedrainrules.
                        without --delete-emptydir-data
   -disable-eviction    delete pods instead of evicting them, which ignores budgets
   -v                   list every node, pod and budget
-  -at TIME             when the dump was made, such as 2026-01-02T15:04:05Z (default: now)
 
 exit status: 0 the drain completes, 1 it is blocked, 2 bad input`,
 		Examples: `kubectl get nodes,pods,pdb -A -o yaml | fairlead drain - -at-once 2

@@ -47,7 +47,7 @@ func TestManyMachines(t *testing.T) {
 		{"drain - -node n01", 15, []string{"  shop/p01-0  round 1"}, []string{"n02"}},
 	} {
 		got, errs, _ := run(t, append(strings.Fields(tt.command), "-A", "-at", "2026-03-01T12:00:00Z"), dump)
-		if errs != "" && !strings.HasPrefix(errs, "note: assumed") {
+		if errs != "" && !strings.HasPrefix(errs, "note: ages count from") {
 			t.Fatal(errs)
 		}
 		for _, text := range tt.has {

@@ -2,7 +2,6 @@ package update
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -62,10 +61,7 @@ func recommend(c *args.Call) error {
 		return recommendTo(c.Stdout, a, *to)
 	}
 	if *form == "json" {
-		enc := json.NewEncoder(c.Stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(a)
+		err = c.JSON(a)
 	} else {
 		printAdvice(c.Stdout, a, *all)
 	}

@@ -70,6 +70,7 @@ type Call struct {
 	declare    bool                            // Parse must end the call after the flags are declared
 	json       *bytes.Buffer                   // JSON output that will be converted to YAML; nil if none will
 	out        io.Writer                       // where that is written
+	beside     map[string]any                  // members of JSON output: see Beside
 	warned     atomic.Bool                     // Warn was called
 }
 
@@ -463,12 +464,4 @@ func (c *Call) Open(name string) (io.ReadCloser, error) {
 		return io.NopCloser(c.Stdin), nil
 	}
 	return os.Open(name)
-}
-
-// JSON prints a value as indented JSON.
-func (c *Call) JSON(v any) error {
-	e := json.NewEncoder(c.Stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -82,7 +82,7 @@ func (s *Source) live(r *snapshot.Reader) error {
 	if err != nil {
 		return err
 	}
-	own := run.context(s)
+	own := cmp.Or(s.namespace, run.context(s))
 	served, err := run.call(s, "api-resources", "--verbs=list", "-o", "name", "--no-headers")
 	if err != nil {
 		return fmt.Errorf("%s: the cluster does not answer: %w", run.program, err)
@@ -90,7 +90,13 @@ func (s *Source) live(r *snapshot.Reader) error {
 	cluster, spaced := s.needs(string(served))
 	openshift := slices.ContainsFunc(cluster, func(q request) bool { return q.kind == "ClusterVersion" })
 	failed := run.list(s, r, cluster, "")
-	maps.Copy(failed, run.list(s, r, spaced, "-A"))
+	if s.namespace == "" {
+		maps.Copy(failed, run.list(s, r, spaced, "-A"))
+	} else {
+		for _, q := range spaced {
+			failed[q] = "-namespace asks for one only"
+		}
+	}
 	without := func(q request) bool { return failed[q] == "" }
 	twin := func(q request) bool { // another API has the kind, and of that it may be known as a whole
 		return slices.ContainsFunc(spaced, func(x request) bool { return x.kind == q.kind && x != q })
@@ -107,10 +113,12 @@ func (s *Source) live(r *snapshot.Reader) error {
 		}
 	}
 	s.refused(r, none, failed, "")
-	s.refused(r, some, failed, own)
+	if s.namespace == "" {
+		s.refused(r, some, failed, own)
+	}
 	s.withheld = len(none)+len(some) > 0
 	if n := len(none); n > 0 && n == len(cluster)+len(spaced) {
-		return fmt.Errorf("%s: this account may list nothing that is asked for, neither in the whole cluster nor in namespace %s; another one is read if it is the context's: kubectl config set-context has --namespace", s.running, own)
+		return fmt.Errorf("%s: this account may list nothing that is asked for, neither in the whole cluster nor in namespace %s; with -namespace it is asked in another one", s.running, own)
 	}
 	if openshift {
 		run.gates(s, r)

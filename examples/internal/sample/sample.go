@@ -150,7 +150,7 @@ func workloads(s *plan.Situation, pods int, r *rand.Rand, name func(string) stri
 	byPool := map[string][]*fairlead.Node{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if c := n.Condition("Ready"); c == nil || c.Status == fairlead.ConditionTrue {
+		if n.NotReady() == nil {
 			byPool[n.Labels["pool"]] = append(byPool[n.Labels["pool"]], n)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +28,7 @@ import (
 type reader struct {
 	*world
 	tool, kubectl string
+	catalog       string            // of the operator db
 	configs       map[string]string // kubeconfigs of accounts
 }
 
@@ -61,9 +63,10 @@ func TestReadsRunning(t *testing.T) {
 		{[]string{"explain", "DUMP", "pod/lost"}, "outside of namespace shop"},
 		{[]string{"report", "DUMP", "-o", "json"}, "that this account may list"},
 		{[]string{"machine", "explain", "DUMP"}, "that this account may list"},
-		{[]string{"operators", "DUMP"}, "that this account may list"},
+		{[]string{"operators", "DUMP"}, "outside of namespace shop"},
 		{[]string{"plan", "DUMP", "-to", "newest"}, "that this account may list"},
 		{[]string{"changes", dump, "DUMP"}, "not known: the nodes"},
+		{[]string{"resolve", "-catalog", "c=" + r.catalog, "-cluster", "DUMP"}, "outside of namespace shop"},
 	} {
 		name := strings.Join(verb.line[:2], " ")
 		stored, _, want := r.verb(verb.line, dump, "-A", "-at", at)
@@ -79,7 +82,38 @@ func TestReadsRunning(t *testing.T) {
 			}
 		}
 	}
+	r.redacts(dump, at)
+	if out, problems, code := r.run(r.tool, "explain", "deployment/web", "-n", "shop", "-namespace", "shop", "-kubeconfig", r.configs["shop"], "-at", at); code == 2 || strings.Contains(problems, "refuses") {
+		t.Errorf("-namespace: exit status %d\n%s\n%s", code, out, problems)
+	}
 	r.only()
+}
+
+// redacts checks that the redacted dump of a running cluster is read as that of its dump, or as what an
+// account may list of it.
+func (r *reader) redacts(dump, at string) {
+	r.Helper()
+	to := func(name string) string { return filepath.Join(r.TempDir(), name) }
+	if out, problems, code := r.run(r.tool, "redact", dump, "-o", to("stored"), "-A"); code != 0 {
+		r.Fatal(out, problems)
+	}
+	_, _, want := r.run(r.tool, "diagnose", to("stored"), "-A", "-at", at)
+	for _, account := range readers {
+		_, problems, code := r.run(r.tool, "redact", "-o", to(account), "-kubeconfig", r.configs[account])
+		if account == "nothing" {
+			if code != 2 || !strings.Contains(problems, "this account may list nothing") {
+				r.Errorf("redact of nothing: exit status %d\n%s", code, problems)
+			}
+			continue
+		}
+		out, more, is := r.run(r.tool, "diagnose", to(account), "-at", at)
+		switch {
+		case account == "everything" && (code != 0 || is != want):
+			r.Errorf("redact: exit status %d, and then %d instead of %d\n%s%s%s", code, is, want, problems, out, more)
+		case account == "shop" && (is == 0 || !strings.Contains(problems, "it takes the permission to list them")):
+			r.Errorf("redact of one namespace: exit status %d, and then %d\n%s%s%s", code, is, problems, out, more)
+		}
+	}
 }
 
 // source is where a report says what it was made from.
@@ -101,7 +135,7 @@ func newReader(t *testing.T) *reader {
 	kubectl := cluster.ProgramForTest(t, "kubectl")
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "crd/machine.yaml", "crd/clusterversions.yaml", "crd/operators-subscriptions.yaml", "crd/operators-clusterserviceversions.yaml", "crd/operators-installplans.yaml")
-	r := &reader{w, filepath.Join(t.TempDir(), "fairlead"), kubectl, map[string]string{}}
+	r := &reader{w, filepath.Join(t.TempDir(), "fairlead"), kubectl, t.TempDir(), map[string]string{}}
 	if out, err := exec.Command("go", "build", "-o", r.tool, "github.com/fairlead/fairlead/examples/fairlead").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -133,9 +167,24 @@ func newReader(t *testing.T) *reader {
 	if err := w.admin.Patch(t.Context(), node, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`))); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(r.catalog, "catalog.yaml"), []byte(readCatalog), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.create(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription", "metadata": map[string]any{"namespace": "shop", "name": "db"},
+		"spec": map[string]any{"name": "db", "channel": "stable", "source": "c", "sourceNamespace": "olm"},
+	}})
 	r.accounts()
 	return r
 }
+
+// readCatalog has one operator.
+const readCatalog = `{schema: olm.package, name: db, defaultChannel: stable}
+---
+{schema: olm.channel, package: db, name: stable, entries: [{name: db.v1.0.0}]}
+---
+{schema: olm.bundle, package: db, name: db.v1.0.0, image: "r/db:1", properties: [{type: olm.package, value: {packageName: db, version: 1.0.0}}]}
+`
 
 // accounts makes the accounts: one may read everything, one what is in namespace shop.
 func (r *reader) accounts() {
@@ -183,10 +232,13 @@ func (r *reader) run(program string, words ...string) (out, problems string, cod
 func (r *reader) verb(line []string, dump string, flags ...string) (out, problems string, code int) {
 	r.Helper()
 	words := slices.Clone(line)
-	i := slices.Index(words, "DUMP")
-	words = slices.Delete(words, i, i+1)
-	if dump != "" {
-		words = slices.Insert(words, i, dump)
+	switch i := slices.Index(words, "DUMP"); {
+	case dump != "":
+		words[i] = dump
+	case words[i-1] == "-cluster":
+		words = slices.Delete(words, i-1, i+1)
+	default:
+		words = slices.Delete(words, i, i+1)
 	}
 	return r.run(r.tool, append(words, flags...)...)
 }
