@@ -93,7 +93,8 @@ func TestReadsRunning(t *testing.T) {
 // account may list of it.
 func (r *reader) redacts(dump, at string) {
 	r.Helper()
-	to := func(name string) string { return filepath.Join(r.TempDir(), name) }
+	dir := r.TempDir()
+	to := func(name string) string { return filepath.Join(dir, name) }
 	if out, problems, code := r.run(r.tool, "redact", dump, "-o", to("stored"), "-A"); code != 0 {
 		r.Fatal(out, problems)
 	}
