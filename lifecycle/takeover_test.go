@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -21,7 +20,7 @@ func began(s *lifecycle.State, stage lifecycle.Stage) (at time.Time) {
 // A deletion that another controller has begun goes on where it is, and its time counts from
 // when that controller says that the stage began: unless that is still to come by our clock.
 func TestTakenOver(t *testing.T) {
-	now := sim.Start()
+	now := start
 	for name, c := range map[string]struct{ reported, want time.Time }{
 		"earlier":      {now.Add(-time.Hour), now.Add(-time.Hour)},
 		"yet to come":  {now.Add(time.Hour), now},
@@ -42,7 +41,7 @@ func TestTakenOver(t *testing.T) {
 // What another controller reports does not move the beginning of a stage that this one has
 // reached by itself.
 func TestOwnStagesBeginNow(t *testing.T) {
-	now := sim.Start()
+	now := start
 	w := draining()
 	w.Machine.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "owner"}}
 	d := lifecycle.Step(lifecycle.State{}, w, now, nil)
@@ -64,7 +63,7 @@ func TestTakenOverDrained(t *testing.T) {
 	for message, want := range map[string]string{"": "Drain finished successfully", "Node drain skipped: by hand": "Node drain skipped: by hand"} {
 		w := draining()
 		w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: lifecycle.ConditionDrained, Status: "True", Message: message})
-		d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+		d := lifecycle.Step(lifecycle.State{}, w, start, nil)
 		if d.State.Drained != want || !d.State.Stage.Past(lifecycle.StageDrain) {
 			t.Errorf("message %q: at %s, drained: %q, want %q", message, d.State.Stage, d.State.Drained, want)
 		}
