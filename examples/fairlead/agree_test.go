@@ -82,7 +82,7 @@ var agreeVerbs = []struct {
 			}
 		}
 	}},
-	{"update status", func(s said, a answer, status int) {
+	{"update status", func(s said, a answer, _ int) {
 		const me = "update status"
 		s.says(me, "the verdict", strings.ToLower(a.text("diagnosis", "word")))
 		s.says(me, "the health", a.text("diagnosis", "health"))
@@ -105,9 +105,6 @@ var agreeVerbs = []struct {
 			if f["severity"] == "error" {
 				s.says(me, "whether nothing is wrong and all is known", false)
 			}
-		}
-		if status == 0 {
-			s.says(me, "whether nothing is wrong and all is known", true)
 		}
 	}},
 	{"report", func(s said, a answer, _ int) {
@@ -151,7 +148,9 @@ var agreeVerbs = []struct {
 			s.budget("drain", b.text("namespace")+"/"+b.text("name"), b["expected"], b["healthy"], b["desired"], b["allowed"])
 		}
 		s.says("drain", "whether every drain completes", a["stuck"] == 0.0 && a["homeless"] == nil && a["unknown"] == nil)
-		s.says("drain, by its exit status", "whether every drain completes", status == 0)
+		if status == 0 { // otherwise something else may be unknown
+			s.says("drain, by its exit status", "whether every drain completes", true)
+		}
 	}},
 	{"taints matrix", func(s said, a answer, _ int) {
 		count := 0
