@@ -178,7 +178,7 @@ func (w *redactor) list(s *Snapshot, l table) {
 	switch {
 	case scope.All:
 		dir := "cluster-scoped-resources/" + group + "/"
-		if scope.Assumed {
+		if scope.Assumed && len(spacesOf(refs)) != 1 { // a list of one namespace would be that of this one only
 			dir = "lists/" + group + "-"
 		}
 		all := make([]int, len(refs))
