@@ -334,7 +334,7 @@ var withoutHostile = []string{"config", "version", "completion", "update serve",
 
 // withoutHostileFlags are the flags that are not called with hostile input: they name a server, or
 // take a number, a time, a version, or one of a few words that others do not choose.
-var withoutHostileFlags = strings.Fields("-context -kubeconfig -cluster -git -root -timeout -A")
+var withoutHostileFlags = strings.Fields("-context -kubeconfig -namespace -cluster -git -root -timeout -A")
 
 // TestHostileVerbs checks that every verb is called with hostile input, with each of its flags and
 // forms of output.
