@@ -125,29 +125,29 @@ func newestCompleted(history []History) int { return completedAfter(history, -1)
 
 // Runs returns the version that a cluster runs: the one that it completed last, or what its status
 // names if it has completed none.
-func (v *ClusterVersion) Runs() string {
-	if i := newestCompleted(v.Status.History); i >= 0 {
-		return v.Status.History[i].Version
+func (cv *ClusterVersion) Runs() string {
+	if i := newestCompleted(cv.Status.History); i >= 0 {
+		return cv.Status.History[i].Version
 	}
-	return v.Status.Desired.Version
+	return cv.Status.Desired.Version
 }
 
 // UnderWay returns the entry of the history for what the cluster is being moved to, or is being installed
-// with; nil if its last move is complete, or it has no history. It points into v, which may be nil.
-func (v *ClusterVersion) UnderWay() *History {
-	if v == nil || len(v.Status.History) == 0 || v.Status.History[0].State == Completed {
+// with; nil if its last move is complete, or it has no history. It points into cv, which may be nil.
+func (cv *ClusterVersion) UnderWay() *History {
+	if cv == nil || len(cv.Status.History) == 0 || cv.Status.History[0].State == Completed {
 		return nil
 	}
-	return &v.Status.History[0]
+	return &cv.Status.History[0]
 }
 
 // Says returns a condition that holds, such as Failing; nil if it does not, or is not reported. It points
-// into v, which may be nil.
-func (v *ClusterVersion) Says(kind string) *Condition {
-	if v == nil {
+// into cv, which may be nil.
+func (cv *ClusterVersion) Says(kind string) *Condition {
+	if cv == nil {
 		return nil
 	}
-	if c := fairlead.FindCondition(v.Status.Conditions, kind); c != nil && c.Status == True {
+	if c := fairlead.FindCondition(cv.Status.Conditions, kind); c != nil && c.Status == True {
 		return c
 	}
 	return nil

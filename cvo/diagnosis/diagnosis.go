@@ -266,9 +266,6 @@ func (g *Graph) Says(c *Cause, at time.Time) string {
 	return says
 }
 
-// since says since when.
-func since(t, at time.Time) string { return " since " + clock(t, at) }
-
 // clock is the time of the day, with the day if it is another one than that of at.
 func clock(t, at time.Time) string {
 	if at.Sub(t).Abs() < 18*time.Hour && at.UTC().Day() == t.UTC().Day() {

@@ -317,13 +317,6 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // checkFleets runs the engine on fleets of a size, and returns what was seen.
 func checkFleets(t *testing.T, nodes, podsPerNode int, o fairlead.TrialOptions) map[string]int {
 	seen := map[string]int{}
