@@ -16,7 +16,7 @@
 // them. Package payload orders the manifests, package graph reads the update graph,
 // and package rollout updates nodes.
 //
-// docs/compatibility.md lists where the documents and the reference system differ,
+// docs/compatibility/cvo.md lists where the documents and the reference system differ,
 // and where this package follows neither.
 //
 // # What you write

@@ -113,7 +113,7 @@ func (a asked) answer() []string {
 	return words
 }
 
-// differently makes of the reference's answer ours, where docs/compatibility.md lists
+// differently makes of the reference's answer ours, where docs/compatibility/cvo.md lists
 // that they differ, and names the rows.
 func (a asked) differently(answer []string) (ours, rows []string) {
 	ours = slices.Clone(answer)

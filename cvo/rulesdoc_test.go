@@ -29,10 +29,10 @@ func rulesTable() string {
 	return b.String()
 }
 
-// docs/compatibility.md has the table of rules by release, written from the rules themselves; go test
+// docs/compatibility/cvo.md has the table of rules by release, written from the rules themselves; go test
 // ./cvo -run RulesOfReleases -update writes it.
 func TestRulesOfReleases(t *testing.T) {
-	const path, begin, end = "../docs/compatibility.md", "<!-- rules of releases, written from cvo.Branches -->\n", "<!-- end of rules -->"
+	const path, begin, end = "../docs/compatibility/cvo.md", "<!-- rules of releases, written from cvo.Branches -->\n", "<!-- end of rules -->"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

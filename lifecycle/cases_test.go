@@ -19,7 +19,7 @@ import (
 //
 //	case at=STAGE|past=STAGE|untouched [words of the world]
 //	the function and the name of the case
-//	because the topic of a row of docs/compatibility.md, if the verdict differs
+//	because the topic of a row of docs/compatibility/lifecycle.md, if the verdict differs
 //
 // at: the reference does the work of the stage; past: it skips it; untouched: it does nothing. The
 // output is "same" or "differs", our stage, what is done, and the reasons of waits. The
@@ -34,7 +34,7 @@ import (
 //	pod=daemonset|mirror|old|free|none volume=status|attachment|nopv|noclaim|daemonset
 //	phase=PHASE fails
 func TestReferenceCases(t *testing.T) {
-	text, err := os.ReadFile("../docs/compatibility.md")
+	text, err := os.ReadFile("../docs/compatibility/lifecycle.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestReferenceCases(t *testing.T) {
 				return "same: " + ours
 			}
 			if !strings.Contains(string(text), "| "+because+" |") {
-				t.Errorf("%s: docs/compatibility.md has no row %q", c.Pos, because)
+				t.Errorf("%s: docs/compatibility/lifecycle.md has no row %q", c.Pos, because)
 			}
 			return "differs: " + ours
 		}

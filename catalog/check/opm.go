@@ -120,7 +120,7 @@ func (n *opmNode) write(b *strings.Builder, indent string) {
 // cannot be read, decoded or indexed, the message is ours.
 //
 // The verdict is that of [Report.Valid] except for the cases listed in
-// docs/compatibility.md.
+// docs/compatibility/catalog.md.
 func (r *Report) OPM() string {
 	text := r.opm.stop
 	if r.opm.leaves != nil {

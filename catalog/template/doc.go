@@ -17,5 +17,5 @@
 //
 // All errors in a template are reported at once, with line and column. Where the
 // reference tool has bugs, this package is not compatible with it;
-// docs/compatibility.md has the list.
+// docs/compatibility/catalog.md has the list.
 package template

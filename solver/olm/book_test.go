@@ -16,7 +16,7 @@ import (
 )
 
 // refusedInBook are the constraints of the documents that are refused, with what the
-// message names: docs/compatibility.md has a row for them ("the examples of the book").
+// message names: docs/compatibility/solver.md has a row for them ("the examples of the book").
 var refusedInBook = []string{
 	"all.constraints[0].package: packageName",
 	"any.constraints[0]: group",

@@ -17,7 +17,7 @@ import (
 )
 
 // exceptions are the kinds of harm on which ours differs intentionally, and why;
-// docs/compatibility.md also lists them.
+// docs/compatibility/catalog.md also lists them.
 var exceptions = map[string]string{
 	"key twice":                     "the reference takes the last one, silently",
 	"bytes that are no UTF-8":       "the reference replaces them, silently",

@@ -421,7 +421,7 @@ func (h *history) starts(s seen, zone string) (all []string) {
 // TestNodes: NoSchedule taints are added and removed at the same time in all histories.
 // So are NoExecute taints if one node of a zone at a time is not ready. If some wait for
 // their turn, the turns come at the same time, but which node is first may differ. In
-// wild histories NoExecute taints may differ as listed in docs/compatibility.md under
+// wild histories NoExecute taints may differ as listed in docs/compatibility/taints.md under
 // turns, tokens and dark zones; these are counted.
 func TestNodes(t *testing.T) {
 	count := map[string]int{}

@@ -39,7 +39,7 @@ type event struct {
 type history struct {
 	pods   map[string][]fairlead.Toleration
 	events []event
-	// plain says that nothing happens for which docs/compatibility.md names a
+	// plain says that nothing happens for which docs/compatibility/taints.md names a
 	// difference: one taint is added, with one value, and stays or is removed for
 	// good, and tolerations do not change.
 	plain bool
@@ -299,7 +299,7 @@ func (h *history) ours() map[string]time.Duration {
 // TestTimes: in plain histories each pod is evicted at the same time. In the others
 // Kubernetes evicts by the rule of first, which is checked for each pod, and ours by
 // another one: each taint has its own deadline. Pods that are evicted at different
-// times, or by only one of the two, are those that docs/compatibility.md names with
+// times, or by only one of the two, are those that docs/compatibility/taints.md names with
 // that rule; they are counted.
 func TestTimes(t *testing.T) {
 	plain, pods, same, earlier, later, onlyTheirs, onlyOurs, unexplained := 0, 0, 0, 0, 0, 0, 0, 0
