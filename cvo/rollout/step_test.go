@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 )
 
@@ -162,5 +163,59 @@ func TestToldAgain(t *testing.T) {
 	d = rollout.Step(d.State, w, start.Add(time.Hour), nil)
 	if len(first) != 1 || !slices.Equal(begins(d), first) {
 		t.Errorf("begun %v, and then %v, blocked by %v", first, begins(d), reasons(d))
+	}
+}
+
+// TestStartedByOthers: a node that somebody else has started, or this engine before it lost its state, is
+// taken over at the stage where it is: it takes room, goes on, says what it waits for, and is forgotten
+// when it is through.
+func TestStartedByOthers(t *testing.T) {
+	for _, c := range []struct {
+		stage  rollout.NodeStage
+		reason string
+		next   string // the action; empty if it is the node's turn
+		change func(n *rollout.Node)
+	}{
+		{rollout.StageCordon, rollout.ReasonCordon, "Cordon", func(*rollout.Node) {}},
+		{rollout.StageDrain, rollout.ReasonDraining, "Drain", func(n *rollout.Node) { n.Spec.Unschedulable = true }},
+		{rollout.StageUpdate, rollout.ReasonUpdating, "Update", func(n *rollout.Node) {
+			n.Spec.Unschedulable = true
+			n.Annotations[rollout.AnnotationDesiredDrain], n.Annotations[rollout.AnnotationLastDrain] = "drain-v9", "drain-v9"
+		}},
+		{rollout.StageDegraded, rollout.ReasonDegraded, "", func(n *rollout.Node) {
+			n.Annotations[rollout.AnnotationState] = rollout.StateDegraded
+		}},
+		{rollout.StageUncordon, rollout.ReasonUncordon, "Uncordon", func(n *rollout.Node) {
+			n.Spec.Unschedulable, n.Annotations[rollout.AnnotationCurrent] = true, "v9"
+			n.Annotations[rollout.AnnotationDesiredDrain], n.Annotations[rollout.AnnotationLastDrain] = "drain-v9", "drain-v9"
+		}},
+	} {
+		w := workers()
+		w.Pool.Spec.Paused = true // which is for nodes that are not on their way
+		n := &w.Nodes[1]
+		n.Annotations[rollout.AnnotationDesired] = "v9"
+		if c.change(n); rollout.Stage(n) != c.stage {
+			t.Fatalf("the node is at %s, not at %s", rollout.Stage(n), c.stage)
+		}
+		d := rollout.Step(rollout.State{}, w, start, nil)
+		want := rollout.Begun{Node: n.Name, Configuration: rollout.Configuration{Name: "v9"}, Since: start, Told: true}
+		if len(d.State.Begun) != 1 || d.State.Begun[0] != want {
+			t.Errorf("%s: remembered %+v", c.stage, d.State.Begun)
+		}
+		if !slices.ContainsFunc(d.Blocked, func(b fairlead.Block) bool { return b.Subject == "node "+n.Name && b.Reason == c.reason }) {
+			t.Errorf("%s: nobody says what it waits for: %v", c.stage, d.Blocked)
+		}
+		if got := slices.ContainsFunc(d.Actions, func(a rollout.Action) bool { return a.Key().Kind == c.next }); got != (c.next != "") {
+			t.Errorf("%s: it does not go on: %v", c.stage, d.Actions)
+		}
+		w.Pool.Spec.Paused = c.stage == rollout.StageDegraded // it would be given what the pool has now
+		if d = rollout.Step(d.State, w, start.Add(time.Hour), nil); len(begins(d)) > 0 {
+			t.Errorf("%s: %v is begun beside it", c.stage, begins(d))
+		}
+		w.Pool.Spec.Paused = true
+		n.Spec.Unschedulable, n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationState] = false, "v9", rollout.StateDone
+		if d = rollout.Step(d.State, w, start.Add(2*time.Hour), nil); len(d.State.Begun) > 0 {
+			t.Errorf("%s: it is through, and remembered: %+v", c.stage, d.State.Begun)
+		}
 	}
 }
