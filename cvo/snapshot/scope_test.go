@@ -90,6 +90,8 @@ func TestNamespaceOfList(t *testing.T) {
 		{list("PodDisruptionBudgetList", "a"), false, "nothing", "namespaces a"},
 		{list("PodDisruptionBudgetList"), false, "nothing", "nothing"},
 		{list("PodDisruptionBudgetList", "a", "b"), false, "nothing", "all"},
+		{list("PodDisruptionBudgetList") + list("ServiceList", "a"), false, "nothing", "namespaces a"},
+		{list("PodDisruptionBudgetList") + list("ServiceList", "a", "b"), false, "nothing", "all, as assumed"},
 	} {
 		r := snapshot.Reader{Everywhere: c.all}
 		if err := r.Stream(strings.NewReader(c.text), "-"); err != nil {
@@ -138,8 +140,46 @@ func TestKnownStays(t *testing.T) {
 	if got := s.Missing("Pod", "PodDisruptionBudget"); len(got) != 2 {
 		t.Errorf("missing of two namespaces: %v", got)
 	}
+	const services = `{"kind":"ServiceList","apiVersion":"v1","items":[{"metadata":{"name":"s","namespace":"b"}}]}`
+	const all = `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"p","namespace":"a"}},{"metadata":{"name":"p","namespace":"b"}}]}`
+	s = read(all+"\n"+budgets+"\n"+services, func(r *snapshot.Reader) { r.Listed("PodDisruptionBudget") })
+	if got := s.Services.Scope.String(); got != "namespaces b" || s.Budgets.Scope.String() != "all" {
+		t.Errorf("services, beside budgets of another namespace that are all there are: %s, %s", got, s.Budgets.Scope.String())
+	}
+	const none = `{"kind":"PodDisruptionBudgetList","apiVersion":"policy/v1","items":[]}`
+	s = read(pods+"\n"+none, func(r *snapshot.Reader) { r.Listed("Pod") })
+	if got := s.Budgets.Scope.String(); got != "all, as assumed" {
+		t.Errorf("no budgets beside all pods, which are of one namespace: %s", got)
+	}
+	s = read(`{"kind":"PodList","apiVersion":"v1","items":[]}`+"\n"+budgets, func(r *snapshot.Reader) { r.Listed("PodDisruptionBudget", "a") })
+	if got := s.Narrowed(); got != "" {
+		t.Errorf("narrowed, of what was asked for in one namespace, and of no pods: %q", got)
+	}
 	s = read(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"}}`+"\n"+`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"q"}}`, func(*snapshot.Reader) {})
 	if got := s.Pods.Scope.String(); got != "all, as assumed" {
 		t.Errorf("pods without a namespace: %s", got)
+	}
+}
+
+// The Machine API of OpenShift has one namespace, so its objects there are all; others of one namespace may
+// have more elsewhere.
+func TestMachinesAtHome(t *testing.T) {
+	for _, c := range []struct{ namespace, want string }{{"openshift-machine-api", "all, as assumed"}, {"fleet", "namespaces fleet"}} {
+		var r snapshot.Reader
+		for _, kind := range []string{"Machine", "MachineSet", "MachineHealthCheck"} {
+			text := fmt.Sprintf(`{"kind":"%sList","apiVersion":"machine.openshift.io/v1beta1","items":[{"apiVersion":"machine.openshift.io/v1beta1","kind":%q,"metadata":{"name":"m","namespace":%q}}]}`, kind, kind, c.namespace)
+			if err := r.Stream(strings.NewReader(text), kind); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := r.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, scope := range map[string]*snapshot.Scope{"Machine": &s.Machines.Scope, "MachineSet": &s.MachineSets.Scope, "MachineHealthCheck": &s.HealthChecks.Scope} {
+			if got := scope.String(); got != c.want {
+				t.Errorf("%s in %s: %s, want %s", kind, c.namespace, got, c.want)
+			}
+		}
 	}
 }

@@ -35,11 +35,28 @@ func TestCommand(t *testing.T) {
 	waits.Labels = map[string]string{drain.Label: "wait-completed"}
 	skipped := podOf("skipped", "ReplicaSet", false)
 	skipped.Labels = map[string]string{drain.Label: "skip"}
+	rule := func(behavior drain.Behavior, order int32) drain.Policy {
+		r := drain.Rule{ObjectMeta: drain.ObjectMeta{Name: "r"}, Spec: drain.RuleSpec{Drain: drain.RuleBehavior{Behavior: behavior}}}
+		r.Spec.Pods = []drain.RulePods{{Selector: &drain.LabelSelector{MatchLabels: map[string]string{"app": "ruled"}}}}
+		if behavior == drain.BehaviorDrain {
+			r.Spec.Drain.Order = &order
+		}
+		return drain.Policy{Rules: []drain.Rule{r}}
+	}
+	ruled := podOf("ruled", "ReplicaSet", false)
+	ruled.Labels = map[string]string{"app": "ruled"}
+	guarded := podOf("guarded", "ReplicaSet", false)
+	guarded.Labels = map[string]string{"app": "guarded"}
 	for _, c := range []struct {
 		pods   []drain.Pod
 		policy drain.Policy
 		want   string
 	}{
+		{[]drain.Pod{web, ruled}, rule(drain.BehaviorDrain, 0), "kubectl drain n"},
+		{[]drain.Pod{web, ruled}, rule(drain.BehaviorDrain, 5), ""}, // kubectl knows no order
+		{[]drain.Pod{web, ruled}, rule(drain.BehaviorSkip, 0), ""},
+		{[]drain.Pod{web, guarded}, drain.Policy{}, ""}, // it does not complete
+		{[]drain.Pod{web, guarded}, drain.Policy{DisableEviction: true}, "kubectl drain n --disable-eviction"},
 		{nil, drain.Policy{}, ""},
 		{[]drain.Pod{agent}, drain.Policy{}, ""}, // nothing goes
 		{[]drain.Pod{web}, drain.Policy{}, "kubectl drain n"},
@@ -54,6 +71,8 @@ func TestCommand(t *testing.T) {
 		{[]drain.Pod{web, skipped}, drain.Policy{}, ""},
 	} {
 		req := &drain.PlanRequest{Nodes: []drain.Node{{ObjectMeta: drain.ObjectMeta{Name: "n", UID: "n"}}}, Pods: c.pods, IgnoreRoom: true}
+		req.Budgets = []drain.PodDisruptionBudget{{ObjectMeta: drain.ObjectMeta{Namespace: "shop", Name: "b"}}}
+		req.Budgets[0].Spec.Selector, req.Budgets[0].Spec.MaxUnavailable = &drain.LabelSelector{MatchLabels: guarded.Labels}, &fairlead.IntOrString{}
 		p, err := drain.NewPlan(req, time.Unix(1e9, 0), &c.policy)
 		if err != nil {
 			t.Fatal(err)
@@ -63,6 +82,29 @@ func TestCommand(t *testing.T) {
 		}
 		if got, want := p.Nodes[0].Flags.Command("n", true), strings.Replace(c.want, "kubectl", "oc adm", 1); c.want != "" && got != want {
 			t.Errorf("oc: %q, want %q", got, want)
+		}
+	}
+}
+
+// The pod of a DaemonSet stays, unless it is known that there is no such DaemonSet: then nothing makes it
+// again, and kubectl asks for --force.
+func TestCommandDaemonSetGone(t *testing.T) {
+	agent := podOf("agent", "DaemonSet", false)
+	for _, c := range []struct {
+		sets   []drain.ObjectMeta
+		listed bool
+		want   string
+	}{
+		{nil, false, ""}, {nil, true, "kubectl drain n --force"},
+		{[]drain.ObjectMeta{{Namespace: "shop", Name: "o", UID: "o"}}, true, ""},
+	} {
+		req := &drain.PlanRequest{Nodes: []drain.Node{{ObjectMeta: drain.ObjectMeta{Name: "n", UID: "n"}}}, Pods: []drain.Pod{agent}, IgnoreRoom: true, DaemonSets: c.sets, DaemonSetsListed: c.listed}
+		p, err := drain.NewPlan(req, time.Unix(1e9, 0), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Nodes[0].Command(); got != c.want {
+			t.Errorf("%v, listed %v: %q, want %q", c.sets, c.listed, got, c.want)
 		}
 	}
 }
@@ -80,15 +122,22 @@ func TestKarpenterWaits(t *testing.T) {
 	if _, waits := drain.KarpenterWaits(n, &keeps); waits {
 		t.Error("it waits for a pod of a node that stays")
 	}
-	n.DeletionTimestamp = &now
-	if _, waits := drain.KarpenterWaits(n, &keeps); waits {
+	n.Finalizers = []string{"karpenter.sh/termination"}
+	if _, waits := drain.KarpenterWaits(n, &keeps); waits || drain.KarpenterDrains(n) {
+		t.Error("it waits for a pod of a node of its own that stays")
+	}
+	n.DeletionTimestamp, n.Finalizers = &now, []string{"example.com/other"}
+	if _, waits := drain.KarpenterWaits(n, &keeps); waits || drain.KarpenterDrains(n) {
 		t.Error("it waits for a pod of a node that is not its own")
 	}
-	n.Finalizers = []string{"karpenter.sh/termination"}
+	n.Finalizers = []string{"example.com/other", "karpenter.sh/termination"}
 	for _, p := range []*drain.Pod{&other, &over, &ends} {
 		if _, waits := drain.KarpenterWaits(n, p); waits {
 			t.Errorf("it waits for %s", p.Name)
 		}
+	}
+	if p, err := drain.NewPlan(&drain.PlanRequest{Nodes: []drain.Node{*n}, Pods: []drain.Pod{keeps}, IgnoreRoom: true}, now, nil); err != nil || strings.Contains(p.Nodes[0].Pods[0].Marks[0].Text, ", or until") {
+		t.Errorf("without a limit: %+v, %v", p, err)
 	}
 	if at, waits := drain.KarpenterWaits(n, &keeps); !waits || !at.IsZero() {
 		t.Errorf("it waits: %v, until %v", waits, at)
