@@ -75,7 +75,11 @@ func TestLateness(t *testing.T) {
 	}
 	at := func(percent int) time.Duration { return late[(len(late)-1)*percent/100].Round(time.Millisecond) }
 	t.Logf("%d passes, %d of them due: late by %v (median), %v (99th percentile), %v (most)", passes, len(late), at(50), at(99), at(100))
-	if at(99) >= time.Second {
-		t.Errorf("late by %v at the 99th percentile", at(99))
+	most := 5 * time.Second // other packages are tested beside this one
+	if long.Enabled() {
+		most = time.Second
+	}
+	if at(99) >= most {
+		t.Errorf("late by %v at the 99th percentile, more than %v", at(99), most)
 	}
 }
