@@ -39,6 +39,8 @@ func (b *builder) alertsFire() {
 		switch {
 		case to != "":
 			b.wait(x.ID, to, "Reports", Seen)
+		case len(b.before.From(x.ID)) > 0:
+			x.State = Going // what explained it is over, and it ends after that
 		case !critical:
 			x.State = Going // it is told before an update, and nothing that is known waits for it
 		default:
@@ -49,9 +51,10 @@ func (b *builder) alertsFire() {
 	}
 }
 
-// alertAbout returns the ID of what is wrong with the object that an alert names, "" for nothing, and the
-// name of that object.
+// alertAbout returns the ID of what is wrong with an object that an alert names, "" for nothing, and the
+// names of all objects that it names, whatever is wrong with them.
 func (b *builder) alertAbout(a *cvo.Alert) (to, about string) {
+	var names []string
 	for _, l := range alertLabels {
 		name := a.Labels[l.label]
 		if name == "" {
@@ -61,14 +64,12 @@ func (b *builder) alertAbout(a *cvo.Alert) (to, about string) {
 		if l.kind == "Node" || l.kind == "ClusterOperator" {
 			namespace = ""
 		}
-		if about == "" {
-			about = name
-		}
-		if id := ID(l.kind, namespace, name); b.have[id] {
-			return id, name
+		names = append(names, name)
+		if id := ID(l.kind, namespace, name); to == "" && b.have[id] {
+			to = id
 		}
 	}
-	return "", about
+	return to, strings.Join(names, ",")
 }
 
 // alertHelp is what to do about an alert that nothing explains.
