@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -46,6 +47,62 @@ func TestOneRepair(t *testing.T) {
 		}
 		if got := fmt.Sprint(no.Fixes[0].Changes); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// What a ClusterVersion only repeats of its operators is over with them, though others do not say how they
+// are; what it says for another reason is another thing to repair.
+func TestRepeatedOfOperators(t *testing.T) {
+	for reason, want := range map[string]string{
+		"ClusterOperatorsNotUpgradeable": "[{FixUpgradeable network}]",
+		"Odd":                            "[{FixUpgradeable Odd} {FixUpgradeable network}]",
+	} {
+		q := newQuestion()
+		q.goal.Release = "4.19.4"
+		for name, status := range map[string]fairlead.ConditionStatus{"network": "False", "storage": "Unknown"} {
+			o := cvo.ClusterOperator{}
+			o.Name = name
+			o.Status.Conditions = []fairlead.Condition{{Type: "Available", Status: "True"}, {Type: "Upgradeable", Status: status, Reason: "OldPlugin", Message: "of it"}}
+			q.s.ClusterOperators = append(q.s.ClusterOperators, o)
+		}
+		q.s.Cluster.Status.Conditions = fairlead.SetCondition(q.s.Cluster.Status.Conditions, fairlead.Condition{Type: "Upgradeable", Status: "False", Reason: reason, Message: "something should not be upgraded"})
+		_, no := made(t, q)
+		if no == nil || len(no.Fixes) == 0 {
+			t.Fatalf("%s: %v", reason, no)
+		}
+		if got := fmt.Sprint(no.Fixes[0].Changes); got != want {
+			t.Errorf("%s: %s, want %s", reason, got, want)
+		}
+	}
+}
+
+// Of a node whose pods are not known, all is allowed that lets a drain go on without harm to pods that
+// nothing replaces; DaemonSets are everywhere.
+func TestDrainFlags(t *testing.T) {
+	for _, c := range []struct {
+		known bool
+		want  string
+	}{
+		{true, "oc adm drain worker-1 --ignore-daemonsets"}, {false, "oc adm drain worker-1 --ignore-daemonsets --delete-emptydir-data"},
+	} {
+		q := newQuestion()
+		q.goal.Nodes = []string{"worker-1"}
+		if q.s.Pods = []fairlead.Pod{}; !c.known {
+			q.s.Pods = nil
+		}
+		p, no := made(t, q)
+		if p == nil {
+			t.Fatalf("%v", no)
+		}
+		got := ""
+		for _, s := range p.Steps {
+			if strings.HasPrefix(s.Command, "oc adm drain ") {
+				got = s.Command
+			}
+		}
+		if got != c.want {
+			t.Errorf("known %v: %q, want %q", c.known, got, c.want)
 		}
 	}
 }
