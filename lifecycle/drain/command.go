@@ -2,6 +2,7 @@ package drain
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/shell"
 )
@@ -24,9 +25,13 @@ func (f *Flags) add(found finding) {
 
 // Command returns the command that drains a node: that of oc, or else of kubectl.
 func (f Flags) Command(node string, oc bool) string {
-	text := shell.Command("kubectl drain %s", node)
+	program, text := "kubectl drain", shell.Command("kubectl drain %s", node)
 	if oc {
-		text = shell.Command("oc adm drain %s", node)
+		program, text = "oc adm drain", shell.Command("oc adm drain %s", node)
+	}
+	operands, dashed := strings.CutPrefix(text, program+" -- ")
+	if dashed { // the name would be taken for a flag, and flags after it for nodes
+		text = program
 	}
 	if f.IgnoreDaemonSets {
 		text += " --ignore-daemonsets"
@@ -39,6 +44,9 @@ func (f Flags) Command(node string, oc bool) string {
 	}
 	if f.DisableEviction {
 		text += " --disable-eviction"
+	}
+	if dashed {
+		text += " -- " + operands
 	}
 	return text
 }

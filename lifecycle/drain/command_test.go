@@ -109,6 +109,14 @@ func TestCommandDaemonSetGone(t *testing.T) {
 	}
 }
 
+// Flags stand before the "--" of a name that looks like one: after it they would be nodes.
+func TestCommandOfNameWithDash(t *testing.T) {
+	f := drain.Flags{IgnoreDaemonSets: true, Force: true}
+	if got, want := f.Command("-n", false), "kubectl drain --ignore-daemonsets --force -- -n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Karpenter evicts no pod that it must not disrupt, not even from a node that is being deleted; a mark
 // says so only there, and only while Karpenter is the one who drains.
 func TestKarpenterWaits(t *testing.T) {
