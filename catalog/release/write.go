@@ -114,7 +114,14 @@ func (r *Report) verdict(m *markdown) {
 		if d.Pos.File != "" { // a package that is gone has no place
 			at = md.Code(d.Pos.String()) + " "
 		}
-		findings = append(findings, fmt.Sprintf("%s%s: %s", at, md.Text(d.Subject), md.Text(d.Message)))
+		if d.Subject != "" {
+			at += md.Text(d.Subject) + ": "
+		}
+		text := at + md.Text(d.Message)
+		if d.Also != (catalog.Position{}) {
+			text += ", at " + md.Code(d.Also.String())
+		}
+		findings = append(findings, text)
 	}
 	m.items(findings, "more findings")
 }

@@ -36,8 +36,12 @@ func (c *call) edit(least, most int) (*editing, error) {
 		return nil, err
 	}
 	e, err := edit.Open(c.Context, src)
+	if found := catalog.Diagnostics(nil); errors.As(err, &found) {
+		c.tell(found, 10, "", c.Arg(0))
+		return nil, fmt.Errorf("nothing was changed: %s cannot be read, see above", words.Count(len(found), "part of the catalog", "parts of the catalog"))
+	}
 	if err != nil {
-		return nil, c.reported(err)
+		return nil, err
 	}
 	return &editing{c, c.Arg(0), *show, src, e}, nil
 }

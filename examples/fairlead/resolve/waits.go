@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/examples/internal/diagnosing"
@@ -91,8 +92,12 @@ func refusal(x *olm.Explanation) *explain.Answer {
 	a := &explain.Answer{}
 	for _, f := range x.Findings {
 		text := f.Text
-		for i, why := range f.Because {
-			text += []string{" ", "; "}[min(i, 1)] + why.Text
+		for _, why := range f.Because {
+			between := "; "
+			if strings.HasSuffix(text, ":") {
+				between = " "
+			}
+			text += between + why.Text
 		}
 		a.Refused = append(a.Refused, text)
 	}

@@ -120,6 +120,9 @@ func drop(text []byte, path []string) (rest []byte, field string, ok bool) {
 		return nil, "", false
 	}
 	at := root
+	if _, ok := fold(at, path[0]); !ok && len(path) > 1 {
+		path = path[1:] // encoding/json names embedded types, too
+	}
 	for i, key := range path {
 		key, ok = fold(at, key)
 		if !ok {
