@@ -94,7 +94,7 @@ func refusal(x *olm.Explanation) *explain.Answer {
 		text := f.Text
 		for _, why := range f.Because {
 			between := "; "
-			if strings.HasSuffix(text, ":") {
+			if strings.HasSuffix(text, ":") || strings.HasSuffix(text, ", but") { // its first reason ends the clause
 				between = " "
 			}
 			text += between + why.Text
