@@ -223,7 +223,7 @@ func TestCheckEngineKinds(t *testing.T) {
 				t.Errorf("%s: %v, want %q", c.name, err, c.want)
 			case err != nil && strings.Count(err.Error(), "\n\t") > 20:
 				t.Errorf("%s: too many lines", c.name)
-			case took > 30*time.Second:
+			case c.want != "" && took > time.Minute: // seconds, but for the race detector on a machine that is busy
 				t.Errorf("%s: took %v", c.name, took)
 			}
 		}
