@@ -157,7 +157,13 @@ func (b *builder) ruledOut(p *Prospect, i int) string {
 	n.ID = ID("Update", "", p.To) + "#" + n.Reason + n.Alike
 	n.do, n.command = "see which updates there are", "oc adm upgrade --include-not-recommended"
 	if len(p.Why.Fixes) > 0 {
-		n.do = strings.Join(p.Why.Fixes[0].Do, "; and ")
+		f := &p.Why.Fixes[0]
+		n.do = strings.Join(f.Do, "; and ")
+		if k := slices.IndexFunc(f.Changes, func(c plan.Change) bool { return c.Kind == "SetGoal" }); k >= 0 {
+			n.command = shell.Command("oc adm upgrade --to=%s", f.Changes[k].Subject)
+		}
+	} else if at := strings.LastIndex(n.Says, "; "); at > 0 && strings.Contains(n.Says[at:], ": oc ") { // the fact says what helps
+		n.Says, n.do = n.Says[:at], strings.Replace(n.Says[at+2:], ", as in: ", ": ", 1)
 	}
 	if at := strings.LastIndex(n.do, ": oc "); at > 0 { // what helps ends with the command that shows how
 		n.do, n.command = n.do[:at], n.do[at+2:]

@@ -40,6 +40,9 @@ func run(c *args.Call) error {
 	if *to != "" && *form != "text" && *form != "json" {
 		return &args.UsageError{Text: "-to has no picture: leave out -o " + *form}
 	}
+	if err := release(*to); err != nil {
+		return err
+	}
 	s, err := from.Read(c.Arg(0))
 	if err != nil {
 		return err

@@ -25,6 +25,16 @@ type start struct {
 	Before    []plan.PlanStep      `json:"before,omitempty"`  // the steps before the first update
 	Diagnosis *diagnosis.Diagnosis `json:"diagnosis"`         // what the cluster waits for now
 	Unknown   []string             `json:"unknown,omitempty"` // what the answer rests on
+
+	from string // the release that the cluster runs
+}
+
+// release refuses what cannot be a release, or a minor version.
+func release(text string) error {
+	if text == "" || text[0] >= '0' && text[0] <= '9' && strings.Contains(text, ".") {
+		return nil
+	}
+	return &args.UsageError{Text: fmt.Sprintf("-to %s: that is not a release, such as 4.18.22, nor a minor version, such as 4.18", text)}
 }
 
 // mayStart answers whether the update to a release may be started: the plan says what must be done
@@ -33,6 +43,9 @@ func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {
 	c.Doing("planning")
 	d := diagnosing.About(s, s.Clock.At, diagnosis.Options{To: to})
 	a := &start{To: to, Diagnosis: d, May: standing(s.Version(), to)}
+	if v := s.Version(); v != nil {
+		a.from = v.Runs()
+	}
 	if a.May == "" {
 		if err := a.judge(); err != nil {
 			return err
@@ -97,16 +110,16 @@ func (a *start) judge() error {
 // write writes the answer: yes or no, why, what to do before, and what is wrong in the cluster.
 func (a *start) write(w io.Writer) {
 	word := map[string]string{"yes": "YES: start it", "no": "NO: it cannot be started", "first": "NOT YET: something must be done first", "done": "DONE: the cluster has it", "unknown": "NOT KNOWN: nothing that speaks against it was found, and not all is known"}[a.May]
-	from := a.Diagnosis.To
 	if a.May == "requested" {
-		from = a.Diagnosis.From
 		word = fmt.Sprintf("UNDER WAY (%s): it was requested before", strings.ToUpper(a.Diagnosis.Word))
 	}
-	fmt.Fprintf(w, "%s   %s -> %s\n", word, from, a.To)
+	fmt.Fprintf(w, "%s   %s -> %s\n", word, a.from, a.To)
 	if len(a.Diagnosis.Causes) > 0 {
 		diagnosing.Causes(w, a.Diagnosis, 3)
 	}
-	diagnosing.Steps(w, a.Diagnosis, lines-4)
+	shown := *a.Diagnosis
+	shown.Rest = shown.Rest && (a.May == "requested" || a.May == "done") // else somebody has to start it
+	diagnosing.Steps(w, &shown, lines-4)
 	if a.Plan != nil {
 		for _, s := range a.Plan.Steps {
 			if s.Kind == plan.MoveCluster && a.May != "no" {
