@@ -52,18 +52,12 @@ func planDrain(c *args.Call) error {
 			req.Labels[ref.Name] = m.Labels
 		}
 		if n := d.Node(m); n != nil && m.Deleting() {
-			o.deleting[n.Name] = true
-			if o.order == nil {
-				req.Drain = append(req.Drain, n.Name)
-			}
-			if o.order == nil || slices.Contains(o.order, n.Name) {
-				req.Returns = false // it goes for good
-			}
+			o.leaves(req, n.Name)
 		}
 	}
 	for i := range d.Nodes {
 		if n := &d.Nodes[i]; drain.KarpenterDrains(n) {
-			o.deleting[n.Name] = true
+			o.leaves(req, n.Name)
 		}
 	}
 	p, err := drain.NewPlan(req, o.at, &policy)
@@ -79,6 +73,18 @@ func planDrain(c *args.Call) error {
 		planText(c.Stdout, p, req, o, why)
 	}
 	return findings(err, !p.Completes())
+}
+
+// leaves notes that a node is drained by whoever removes it: it is drained unless others were named, and
+// does not return.
+func (o *options) leaves(req *drain.PlanRequest, node string) {
+	o.deleting[node] = true
+	if o.order == nil && !slices.Contains(req.Drain, node) {
+		req.Drain = append(req.Drain, node)
+	}
+	if o.named(node) {
+		req.Returns = false
+	}
 }
 
 // drained is a plan, with what the diagnosis says about nodes that cannot be drained.

@@ -47,8 +47,8 @@ poddisruptionbudgets, - for standard input, or a directory with such files, such
 must-gather. For better answers, include machines, daemonsets, replicasets, statefulsets,
 namespaces and machinedrainrules.
 
-  -node NAME           drain this node; may be repeated (default: the nodes of machines that
-                       are being deleted, or if there are none, all nodes)
+  -node NAME           drain this node; may be repeated (default: the nodes that are removed,
+                       with their machines or by Karpenter, or if there are none, all nodes)
   -at-once N           how many nodes are drained at the same time (default: 1)
   -none budgets        the cluster has no disruption budgets: a dump without any cannot say so
   -keep-unmanaged      do not evict pods that no controller replaces, as kubectl drain without --force
