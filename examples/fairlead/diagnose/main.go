@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/examples/internal/reading"
+	"github.com/fairlead/fairlead/examples/internal/situation"
 )
 
 // Command is the verb diagnose.
@@ -40,7 +41,7 @@ func run(c *args.Call) error {
 	if *to != "" && *form != "text" && *form != "json" {
 		return &args.UsageError{Text: "-to has no picture: leave out -o " + *form}
 	}
-	if err := release(*to); err != nil {
+	if err := situation.CheckRelease(*to); err != nil {
 		return err
 	}
 	s, err := from.Read(c.Arg(0))

@@ -29,14 +29,6 @@ type start struct {
 	from string // the release that the cluster runs
 }
 
-// release refuses what cannot be a release, or a minor version.
-func release(text string) error {
-	if text == "" || text[0] >= '0' && text[0] <= '9' && strings.Contains(text, ".") {
-		return nil
-	}
-	return &args.UsageError{Text: fmt.Sprintf("-to %s: that is not a release, such as 4.18.22, nor a minor version, such as 4.18", text)}
-}
-
 // mayStart answers whether the update to a release may be started: the plan says what must be done
 // before it, and the diagnosis what is wrong now.
 func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {

@@ -73,9 +73,20 @@ func (f *Flags) Catalog(release string) (path string) {
 // not a finding.
 func (f *Flags) Informative() { f.source.Informative = true }
 
+// CheckRelease refuses a value of -to that is neither a release nor a minor version.
+func CheckRelease(text string) error {
+	if text == "" || text[0] >= '0' && text[0] <= '9' && strings.Contains(text, ".") {
+		return nil
+	}
+	return &args.UsageError{Text: fmt.Sprintf("-to %s: that is not a release, such as 4.18.22, nor a minor version, such as 4.18", text)}
+}
+
 // Question returns the goal that the flags set, and the policy for reaching it.
 func (f *Flags) Question() (*plan.Goal, *plan.Policy, error) {
 	goal := &plan.Goal{PauseWorkers: *f.pause, Nodes: *f.out}
+	if err := CheckRelease(*f.to); err != nil && *f.to != "newest" {
+		return nil, nil, err
+	}
 	switch {
 	case *f.to == "newest":
 		goal.Newest = true
