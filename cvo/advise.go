@@ -174,6 +174,9 @@ func (a *Advice) take(cv *ClusterVersion) {
 	default:
 		a.Why = a.Take + " is the newest update without known issues" + rest
 	}
+	if h := cv.UnderWay(); h != nil && cv.Says("Progressing") != nil {
+		a.Why = "the update to " + h.Version + " is under way: let it end first; then " + a.Why
+	}
 	if r := a.Refused; r != nil {
 		a.Why = "the update to " + r.Name() + " was refused: " + r.Cause + "; " + a.Why
 	}

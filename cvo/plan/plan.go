@@ -74,6 +74,8 @@ type PlanStep struct {
 	Before string `json:"before"` // see Why
 	After  string `json:"after"`  // see Why
 	Back   string `json:"back"`   // see Why
+	// Going says that it was begun before: it is only waited for.
+	Going bool `json:"going,omitempty"`
 	// Owner carries it out, with Command.
 	Owner   string `json:"owner"`
 	Command string `json:"command"` // see Owner

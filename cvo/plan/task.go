@@ -156,7 +156,7 @@ func (w *writer) backup(s *PlanStep) {
 	}
 	t := Task{Kind: BackUpEtcd, What: "back up etcd", After: "the command has written a snapshot; copy it off the node"}
 	if node == "" {
-		t.Command = "oc get nodes -l node-role.kubernetes.io/master="
+		t.Command = `oc debug "$(oc get nodes -l node-role.kubernetes.io/master= -o name | head -n 1)" -- chroot /host /usr/local/bin/cluster-backup.sh /var/lib/etcd-backup`
 		t.What += ", on a node of the control plane"
 	} else {
 		t.Command = shell.Command("oc debug node/%s -- chroot /host /usr/local/bin/cluster-backup.sh /var/lib/etcd-backup", node)

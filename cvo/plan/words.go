@@ -121,7 +121,7 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		s.Back = "not supported: OpenShift does not downgrade clusters"
 		s.Takes, s.Basis = w.moves()
 		if to, moving := onItsWay(w.m.Situation); moving && to == c.to {
-			s.Why, s.Before, s.Command = "it is already under way", "", "oc wait clusterversion version --for=condition=Progressing=false --timeout=6h"
+			s.Why, s.Before, s.Command, s.Going = "it is already under way", "", "oc wait clusterversion version --for=condition=Progressing=false --timeout=6h", true
 		}
 	}
 }

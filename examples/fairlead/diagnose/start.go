@@ -112,10 +112,12 @@ func (a *start) write(w io.Writer) {
 	shown := *a.Diagnosis
 	shown.Rest = shown.Rest && (a.May == "requested" || a.May == "done") // else somebody has to start it
 	diagnosing.Steps(w, &shown, lines-4)
-	if a.Plan != nil {
+	if a.Plan != nil && a.May != "no" {
 		for _, s := range a.Plan.Steps {
-			if s.Kind == plan.MoveCluster && a.May != "no" {
-				fmt.Fprintf(w, "THEN   %s\n", s.Command)
+			if s.Kind != plan.MoveCluster {
+				continue
+			}
+			if fmt.Fprintf(w, "THEN   %s\n", s.Command); !s.Going {
 				break
 			}
 		}

@@ -112,7 +112,11 @@ func printStatus(to io.Writer, r *cvo.Report, why *diagnosing.Advice, all bool) 
 		words.Fprintf(w, "Release:    %s\n", release(r))
 	}
 	if c := r.Completion; c.Known {
-		fmt.Fprintf(w, "Operators:  %d%% (%d updated, %d updating, %d waiting); %d healthy, %d unavailable, %d degraded\n", c.Percent, c.Updated, c.Updating, c.Waiting, c.Healthy, c.Unavailable, c.Degraded)
+		absent := ""
+		if c.Absent > 0 {
+			absent = fmt.Sprintf(", %d not in the input", c.Absent)
+		}
+		fmt.Fprintf(w, "Operators:  %d%% (%d updated, %d updating, %d waiting%s); %d healthy, %d unavailable, %d degraded\n", c.Percent, c.Updated, c.Updating, c.Waiting, absent, c.Healthy, c.Unavailable, c.Degraded)
 	} else {
 		fmt.Fprintln(w, "Operators:  unknown")
 	}
