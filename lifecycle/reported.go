@@ -22,6 +22,7 @@ const (
 	ReasonMachineNodeState = "NodeNotReady"      // its node is not ready
 	drainSucceededCAPI     = "DrainingSucceeded" // v1beta1 of the Cluster API
 	conditionDeletingCAPI  = "Deleting"          // v1beta2 of the Cluster API
+	conditionInstance      = "InstanceExists"    // of the Machine API
 )
 
 // Slow is how long a machine may take to get an instance, or a node, before
@@ -176,7 +177,7 @@ func notReady(b fairlead.Block, n *Node, now time.Time) (fairlead.Block, bool) {
 
 // gone reports whether the machine says that its instance is gone.
 func gone(m *Machine) bool {
-	c := FindCondition(m.Status.Conditions, "InstanceExists")
+	c := FindCondition(m.Status.Conditions, conditionInstance)
 	return c != nil && c.Status == fairlead.ConditionFalse && m.Spec.ProviderID != ""
 }
 
@@ -199,4 +200,18 @@ func strangers(nodes []Node) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// NodeUnseen reports whether the node of a machine that is being deleted cannot be told from one that
+// is gone, because no node at all is known, and that matters: nothing reported says that its drain is over or
+// skipped, that its instance is gone, or that its controller has finished. What a deletion waits for is then not known.
+func NodeUnseen(m *Machine, nodes []Node) bool {
+	if len(nodes) > 0 || !m.Deleting() || m.Status.NodeRef == nil || m.DrainExcluded() || DrainReported(m) {
+		return false
+	}
+	if f := m.Finalizers; len(f) > 0 && !slices.Contains(f, Finalizer) && !slices.Contains(f, FinalizerClusterAPI) {
+		return false // its controller has let it go
+	}
+	c := FindCondition(m.Status.Conditions, conditionInstance)
+	return c == nil || c.Status != fairlead.ConditionFalse
 }

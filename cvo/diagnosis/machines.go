@@ -33,6 +33,12 @@ func (b *builder) machineEnds(m *lifecycle.Machine) {
 	name := m.ObjectMeta.String()
 	id := ID("Machine", m.Namespace, m.Name)
 	x := Node{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, State: Waiting, Reason: MachineWaiting, Says: "machine " + name + " is being deleted", Since: *m.DeletionTimestamp, Sure: Seen, Owner: "machine controller"}
+	if lifecycle.NodeUnseen(m, b.nodes) {
+		b.machineSays(m, &x, x.Says)
+		x.State, x.Owner = Waiting, "machine controller"
+		b.add(x)
+		return
+	}
 	node := lifecycle.NodeOf(m, b.nodes)
 	view := drain.View{Node: node, Budgets: b.budgets, DaemonSets: b.daemonSets, DaemonSetsListed: b.listed}
 	if node != nil {

@@ -68,5 +68,5 @@ func ExampleReader_FS() {
 	// tree false 0
 	// other false 0
 	// inspect.local/namespaces/shop/core/pods.yaml:5:20: Pod shop/web-0: spec.priority: "high" is not a whole number; the field is taken as unknown
-	// inspect.local/namespaces/tree/core/pods.yaml:1:51: the JSON text ends before its value does; the file may be cut off; the rest of the list is used
+	// inspect.local/namespaces/tree/core/pods.yaml:1:51: the JSON text ends before its value does; the file may be cut off
 }

@@ -66,8 +66,12 @@ func (f *file) lost(parts []doc.Lost) {
 		if p.Cut || len(of) == 0 {
 			of = append(of, f.listed...)
 		}
+		used := "; the rest of the list is used"
+		if p.Cut { // there may be nothing before
+			used = ""
+		}
 		f.warn(Warning{
-			Where: p.Err.Pos, Problem: strings.TrimPrefix(p.Err.Error(), p.Err.Pos.String()+": ") + "; the rest of the list is used",
+			Where: p.Err.Pos, Problem: strings.TrimPrefix(p.Err.Error(), p.Err.Pos.String()+": ") + used,
 			Unread: len(of) > 0, Foreign: len(of) == 0,
 		})
 		for i, l := range of {

@@ -52,7 +52,11 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 		w.Node = &copied
 	} else if m.Status.NodeRef != nil {
 		x.Node = m.Status.NodeRef.Name
-		x.Unknown = append(x.Unknown, "node "+x.Node+" is not in the dump: it is assumed to be gone; dump it with: kubectl get nodes -o yaml")
+		if len(c.Nodes) == 0 {
+			x.Unknown = append(x.Unknown, "not known: the nodes: kubectl get nodes -o yaml")
+		} else {
+			x.Unknown = append(x.Unknown, "node "+x.Node+" is not in the dump: it is assumed to be gone; dump it with: kubectl get nodes -o yaml")
+		}
 	}
 	if m.Deleting() {
 		x.Deleting = *m.DeletionTimestamp
@@ -74,6 +78,11 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 	if m.Deleting() {
 		state = started(machine)
 	}
+	if lifecycle.NodeUnseen(machine, c.Nodes) && !waitsBefore(state, w, now, policy) {
+		x.Stage = lifecycle.StageDrain
+		x.Blocked, x.Names, x.details = []fairlead.Block{unseen(machine)}, []string{""}, []string{""}
+		return x, nil
+	}
 	var decision lifecycle.Decision
 	for range 10 { // more than it takes to write conditions and to cordon
 		decision = lifecycle.Step(state, w, now, policy)
@@ -90,11 +99,23 @@ func (c *Cluster) Explain(machine *lifecycle.Machine, now time.Time, policy *lif
 		}
 	}
 	x.Stage, x.Drained = state.Stage, state.Drained
-	if node == nil && x.Node != "" && x.Drained != "" && !lifecycle.DrainReported(machine) && len(c.Nodes) == 0 {
-		x.Drained = "not known: the dump has no nodes"
-	}
 	c.reasons(x, machine, w, &decision, now)
 	return x, nil
+}
+
+// waitsBefore reports whether a machine is held before its drain, for which its node does not matter.
+func waitsBefore(state lifecycle.State, w *lifecycle.World, now time.Time, policy *lifecycle.Policy) bool {
+	d := lifecycle.Step(state, w, now, policy)
+	return len(d.Blocked) > 0 && !d.State.Stage.Past(lifecycle.StagePreDrain)
+}
+
+// unseen says that what a drain waits for is not known without the node.
+func unseen(m *lifecycle.Machine) fairlead.Block {
+	b := fairlead.Block{
+		Subject: "machine " + m.ObjectMeta.String(), Reason: "NodeUnknown", Owner: "the machine's controller", Since: *m.DeletionTimestamp,
+		Message: "its node " + m.Status.NodeRef.Name + " is not known, and so not what its drain waits for", Unblock: "look at its node and the pods there: kubectl get nodes,pods,poddisruptionbudgets -A -o yaml",
+	}
+	return b
 }
 
 // reasons says why nothing more happens to a machine: what its own controller reports as
