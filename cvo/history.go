@@ -141,6 +141,15 @@ func (cv *ClusterVersion) UnderWay() *History {
 	return &cv.Status.History[0]
 }
 
+// Entry returns the entry of the history by which a cluster is at a release, or on its way there; nil if it
+// is neither, or another release was requested since. It points into cv, which may be nil.
+func (cv *ClusterVersion) Entry(release string) *History {
+	if cv == nil || cv.Status.Desired.Version != release || len(cv.Status.History) == 0 || cv.Status.History[0].Version != release {
+		return nil
+	}
+	return &cv.Status.History[0]
+}
+
 // Says returns a condition that holds, such as Failing; nil if it does not, or is not reported. It points
 // into cv, which may be nil.
 func (cv *ClusterVersion) Says(kind string) *Condition {

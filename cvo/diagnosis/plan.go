@@ -40,7 +40,7 @@ func planned(s *snapshot.Snapshot) *plan.Situation {
 
 // prospect asks the plan about the update that is wanted, as the world is now; nil if none is.
 func (w *world) prospect() *Prospect {
-	if w.to == "" || w.version == nil || w.planned == nil || standing(w.version, w.to) {
+	if w.to == "" || w.version == nil || w.planned == nil || w.version.Entry(w.to) != nil {
 		return nil
 	}
 	s := *w.planned
@@ -66,11 +66,6 @@ func (w *world) prospect() *Prospect {
 		}
 	}
 	return p
-}
-
-// standing reports whether a release was requested before, or is there already.
-func standing(v *cvo.ClusterVersion, to string) bool {
-	return v.Status.Desired.Version == to && len(v.Status.History) > 0 && v.Status.History[0].Version == to
 }
 
 // updateWanted adds the update that is wanted, with what rules it out, or what its plan does before it.

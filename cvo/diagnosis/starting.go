@@ -101,7 +101,7 @@ func (b *builder) carries(p *fairlead.Pod) bool {
 		return false
 	}
 	ready := n.Condition("Ready")
-	if ready == nil || ready.Status != fairlead.ConditionFalse {
+	if ready == nil {
 		return false
 	}
 	f := failure.Recognise(&failure.Sign{Kind: "Node", Name: n.Name, Type: ready.Type, Reason: ready.Reason, Message: ready.Message})

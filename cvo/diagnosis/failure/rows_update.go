@@ -35,7 +35,7 @@ func updateRows() []row {
 		says: "the update[ to {to}] is not recommended for this cluster", do: "read the risks; accept them only if they are acceptable", commands: list("oc adm upgrade --include-not-recommended"),
 	}, {
 		code: "EtcdBackupFailed", source: "openshift/cluster-version-operator pkg/payload/precondition/clusterversion/etcdbackup.go, openshift/cluster-etcd-operator pkg/operator/upgradebackupcontroller (00cd7763): the operator makes the backup itself, with a pod; others do not count",
-		kinds: list(version), text: re(`EtcdRecentBackup|RecentBackup`), says: "the update waits for the backup of etcd that the etcd operator makes", do: "see how far its pod is",
+		kinds: list(version), text: re(`EtcdRecentBackup|RecentBackup`), says: "the update waits for the backup of etcd that the etcd operator makes", do: "see how far the pod of the backup is",
 		commands: list("oc -n openshift-etcd describe pod cluster-backup"),
 	}, {
 		code: "ReleaseNotRetrieved", source: "openshift/cluster-version-operator pkg/cvo/updatepayload.go",

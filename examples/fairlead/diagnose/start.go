@@ -34,9 +34,14 @@ type start struct {
 func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {
 	c.Doing("planning")
 	d := diagnosing.About(s, s.Clock.At, diagnosis.Options{To: to})
-	a := &start{To: to, Diagnosis: d, May: standing(s.Version(), to)}
+	a := &start{To: to, Diagnosis: d}
 	if v := s.Version(); v != nil {
 		a.from = v.Runs()
+		if h := v.Entry(to); h != nil && h.State == cvo.Completed {
+			a.May = "done"
+		} else if h != nil {
+			a.May = "requested"
+		}
 	}
 	if a.May == "" {
 		if err := a.judge(); err != nil {
@@ -55,17 +60,6 @@ func mayStart(c *args.Call, s *snapshot.Snapshot, to, form string) error {
 		return args.ErrFindings
 	}
 	return err
-}
-
-// standing says that a release was requested before, or is there already; "" for neither.
-func standing(v *cvo.ClusterVersion, to string) string {
-	if v == nil || v.Status.Desired.Version != to || len(v.Status.History) == 0 || v.Status.History[0].Version != to {
-		return ""
-	}
-	if v.Status.History[0].State == cvo.Completed {
-		return "done"
-	}
-	return "requested"
 }
 
 // judge decides what a plan and the diagnosis say together. The error says why there could be no plan.
