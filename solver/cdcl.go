@@ -286,6 +286,15 @@ func (c *cdcl) propagate() reason {
 	return free
 }
 
+// aside returns the cone outside which nothing needs to be propagated: none on level 0,
+// since what is found there also holds for other questions.
+func (c *cdcl) aside() *cone {
+	if c.level() == 0 {
+		return nil
+	}
+	return c.cone
+}
+
 // watchesAtOnce is how many watches are visited between two checks of the poll.
 const watchesAtOnce = 256
 
@@ -294,10 +303,7 @@ const watchesAtOnce = 256
 func (c *cdcl) visit(l Lit) reason {
 	s := side(l)
 	watching := c.watches[s]
-	var aside *cone
-	if c.level() > 0 { // what is found on level 0 also holds for other questions
-		aside = c.cone
-	}
+	aside := c.aside()
 	kept := 0
 	for i := 0; i < len(watching); i++ {
 		if i%watchesAtOnce == watchesAtOnce-1 && c.poll.spend(watchesAtOnce) {
@@ -343,7 +349,9 @@ func (c *cdcl) visit(l Lit) reason {
 			c.put(first, reason(w.clause))
 		}
 	}
-	c.watches[s] = watching[:kept]
+	if kept < len(watching) {
+		c.watches[s] = watching[:kept]
+	}
 	return free
 }
 

@@ -27,34 +27,37 @@ func (c *cone) lacks(l Lit) bool {
 func (c *cone) fill(poll *poll, x *index, w *change) {
 	c.round++
 	c.found = c.found[:0]
-	reach := func(v Var) {
-		if c.vars[v] != c.round {
-			c.vars[v] = c.round
-			c.found = append(c.found, v)
-		}
-	}
-	meet := func(id int32) {
-		k := &x.cons[id]
-		if k.cand == k.end || c.lists[k.cand] == c.round {
-			return
-		}
-		c.lists[k.cand] = c.round
-		poll.spend(len(x.candidates(k)))
-		for _, l := range x.candidates(k) {
-			reach(l.Var())
-		}
-	}
 	for _, id := range x.roots {
-		meet(id)
+		c.meet(poll, x, id)
 	}
 	if w != nil {
 		for _, v := range w.require {
-			reach(v)
+			c.reach(v)
 		}
 	}
 	for at := 0; at < len(c.found) && !poll.spend(4); at++ {
 		for _, id := range x.demands.of(c.found[at]) {
-			meet(id)
+			c.meet(poll, x, id)
 		}
+	}
+}
+
+// meet reaches the candidates of a demand.
+func (c *cone) meet(poll *poll, x *index, id int32) {
+	k := &x.cons[id]
+	if k.cand == k.end || c.lists[k.cand] == c.round {
+		return
+	}
+	c.lists[k.cand] = c.round
+	poll.spend(int(k.end - k.cand))
+	for _, l := range x.candidates(k) {
+		c.reach(l.Var())
+	}
+}
+
+func (c *cone) reach(v Var) {
+	if c.vars[v] != c.round {
+		c.vars[v] = c.round
+		c.found = append(c.found, v)
 	}
 }

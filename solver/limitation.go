@@ -71,6 +71,9 @@ func (c *cdcl) addedOf(l Lit) []int32 {
 // tell counts a selection. All counts are updated even if a limit is exceeded,
 // because back undoes all of them.
 func (c *cdcl) tell(l Lit) reason {
+	if l < 0 && len(c.guarded) == 0 {
+		return free
+	}
 	var lists [2][]int32
 	if l > 0 {
 		lists = [2][]int32{c.limitsOf(l), c.addedOf(l)}
@@ -137,13 +140,15 @@ func (c *cdcl) full(l Lit) bool {
 	return false
 }
 
-// close leaves out the open variables of a limitation that is used up.
+// close leaves out the open variables of a limitation that is used up, but for
+// those that cannot be selected anyway: they are counted if they are.
 func (c *cdcl) close(at int32) {
 	r := limitReason(at)
 	m := &c.limits[at]
 	c.poll.spend(len(m.vars))
+	aside := c.aside()
 	for _, l := range m.vars {
-		if c.vals[side(l)] == 0 {
+		if c.vals[side(l)] == 0 && (aside == nil || !aside.lacks(-l)) {
 			c.put(-l, r)
 		}
 	}
