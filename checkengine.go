@@ -36,13 +36,14 @@ type TrialOptions struct {
 	// Seed is the seed of the first run with random faults; zero means 1.
 	Seed uint64
 
-	// Runs is how many runs are made. Zero means 100. At most a third of them are
-	// those that Faults asks for; the others have random faults.
+	// Runs is how many runs are made. Zero means 100, a negative number none. At most a
+	// third of them are those that Faults asks for; the others have random faults.
 	Runs int
 
 	// Faults makes every possible run with at most so many faults, in addition to
 	// Runs, as long as the world is small: each fault at each point. Zero means those
-	// with one fault, within Runs.
+	// with one fault, within Runs. In a visit, it is how often each kind of fault may
+	// occur on a path; zero means once.
 	Faults int
 
 	// Moves is how many events a run has before the faults end. Zero means 100.
@@ -55,6 +56,9 @@ type TrialOptions struct {
 	// more than an hour in which nothing was left to do, and how old an observed world
 	// may be. Zero means a minute.
 	Late time.Duration
+
+	// Visit says how a [SmallTrial] is visited, in place of the runs with chosen faults.
+	Visit VisitOptions
 
 	// MaxState is the size that a State may have in the Store, in bytes. Zero means a
 	// quarter of what a Store takes. Large ones are stored compressed.
@@ -91,37 +95,47 @@ func CheckEngine[S, W any, A Action](ctx context.Context, engine Engine[S, W, A]
 		o = *options
 	}
 	o.Seed = max(o.Seed, 1)
-	o.Runs = positive(o.Runs, 100)
+	if o.Runs == 0 {
+		o.Runs = 100
+	}
 	o.Moves = positive(o.Moves, 100)
 	o.Late = positive(o.Late, time.Minute)
 	o.MaxState = positive(o.MaxState, MaxValueSize/4)
 	if o.Names == nil {
 		o.Names = []string{"a"}
 	}
+	var made int
+	var failed *play[S, W, A]
 	play := func(t tape) *play[S, W, A] {
 		p := newPlay(engine, open, &o, t)
 		p.run(ctx)
 		return p
 	}
-	made, p := everyFault(ctx, play, &o)
+	small, err := visitSmall(ctx, &engine, func(clock *ManualClock) Trial[W, A] { return open(rand.New(rand.NewPCG(o.Seed, 2)), clock) }, &o)
+	if err != nil || o.Runs < 0 {
+		return err
+	}
+	if !small {
+		made, failed = everyFault(ctx, play, &o)
+	}
 	try := func(t tape) {
-		if q := play(t); q.broken != nil {
-			p = q
+		if p := play(t); p.broken != nil {
+			failed = p
 		}
 	}
 	const soon = 20
-	for i, n := 0, max(1, o.Runs-made); p == nil && i < n && ctx.Err() == nil; i++ {
+	for i, n := 0, max(1, o.Runs-made); failed == nil && i < n && ctx.Err() == nil; i++ {
 		try(tape{seed: o.Seed + uint64(i), random: true})
-		if p == nil && i == min(soon, n)-1 {
+		if failed == nil && i == min(soon, n)-1 {
 			try(tape{seed: o.Seed, long: true})
 		}
 	}
-	if p == nil {
+	if failed == nil {
 		return ctx.Err()
 	}
-	seed := p.tape.seed
-	if !p.tape.long { // which has no faults
-		p = shorten(ctx, p, play)
+	seed := failed.tape.seed
+	if !failed.tape.long { // which has no faults
+		failed = shorten(ctx, failed, play)
 	}
-	return fmt.Errorf("fairlead.CheckEngine: engine %s, seed %d: %w\nwhat happened:\n\t%s", engine.Name, seed, p.broken, strings.Join(p.history(), "\n\t"))
+	return fmt.Errorf("fairlead.CheckEngine: engine %s, seed %d: %w\nwhat happened:\n\t%s", engine.Name, seed, failed.broken, strings.Join(failed.history(), "\n\t"))
 }

@@ -66,7 +66,7 @@ type step[S, W any] struct {
 
 func newPlay[S, W any, A Action](engine Engine[S, W, A], open func(*rand.Rand, *ManualClock) Trial[W, A], o *TrialOptions, t tape) *play[S, W, A] {
 	p := &play[S, W, A]{chooser: newChooser(t), engine: engine, options: o, due: map[string]time.Time{}, worlds: map[string][]seen[W]{}}
-	p.latest = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	p.latest = trialBegin
 	p.clock.Set(p.latest)
 	p.trial = open(rand.New(rand.NewPCG(t.seed, 2)), &p.clock)
 	decide := engine.Step

@@ -1,14 +1,17 @@
 package quorum_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	small "github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 )
@@ -29,8 +32,9 @@ type panel struct {
 	Seats    []seat
 	Desired  int
 	Revision int
-	Deaths   int // how many members may still die
-	Deletes  int // how many machines may still be deleted
+	Deaths   int   // how many members may still die
+	Deletes  int   // how many machines may still be deleted
+	bad      error // the rule that an action broke
 }
 
 func newPanel(voters, spare, deaths, deletes int) *panel {
@@ -58,6 +62,18 @@ func (w *panel) clone() *panel {
 	n.Seats = slices.Clone(w.Seats)
 	return &n
 }
+
+// Clone implements fairlead.SmallTrial.
+func (w *panel) Clone() fairlead.SmallTrial[*panel, quorum.Action] { return w.clone() }
+
+// Observe implements fairlead.Backend: all that there is, of which the guard sees a part.
+func (w *panel) Observe(context.Context, string) (*panel, error) { return w.clone(), nil }
+
+// Change implements fairlead.Trial.
+func (w *panel) Change() {}
+
+// Check implements fairlead.Trial.
+func (w *panel) Check() error { return w.bad }
 
 func (w *panel) voters() (all, healthy int) {
 	for _, s := range w.Seats {
@@ -110,8 +126,8 @@ func (w *panel) seat(name string) *seat {
 	return &seat{Gone: true}
 }
 
-// apply carries out an action as machines and etcd do.
-func (w *panel) apply(a quorum.Action, _ time.Time) error {
+// Apply implements fairlead.Backend, as machines and etcd do.
+func (w *panel) Apply(_ context.Context, _ string, a quorum.Action) error {
 	old := w.clone()
 	member := func(revision string, change func()) error {
 		if revision != fmt.Sprint(w.Revision) {
@@ -136,7 +152,7 @@ func (w *panel) apply(a quorum.Action, _ time.Time) error {
 	case quorum.RemoveHook:
 		s := w.seat(a.Machine)
 		if s.Member == "voter" {
-			return &small.Broken{Rule: "machine " + s.Name + " may go, and its member votes"}
+			w.bad = errors.New("machine " + s.Name + " may go, and its member votes")
 		}
 		s.Hook = false
 	case quorum.AddLearner:
@@ -152,55 +168,58 @@ func (w *panel) apply(a quorum.Action, _ time.Time) error {
 	return nil
 }
 
-// broken returns the rule that a decision breaks, given what was seen.
-func (w *panel) broken(actions []quorum.Action) string {
-	n := w.clone()
-	for _, a := range actions {
+// Judge implements fairlead.Judge.
+func (w *panel) Judge(_ quorum.State, seen *panel, _ time.Time, d quorum.Decision) error {
+	n := seen.clone()
+	for _, a := range d.Actions {
 		before, _ := n.voters()
-		err := n.apply(a, begin)
+		err := n.Apply(context.Background(), "", a)
 		after, _ := n.voters()
-		var rule *small.Broken
 		switch {
-		case errors.As(err, &rule):
-			return rule.Rule
-		case err != nil && w.quorate() && err.Error() == "that would cost the quorum":
-			return fmt.Sprintf("%T would cost the quorum", a)
-		case after > w.Desired+1:
-			return fmt.Sprintf("%T makes %d voters of %d", a, after, before)
+		case n.bad != nil:
+			return n.bad
+		case err != nil && seen.quorate() && err.Error() == "that would cost the quorum":
+			return fmt.Errorf("%T would cost the quorum", a)
+		case after > seen.Desired+1:
+			return fmt.Errorf("%T makes %d voters of %d", a, after, before)
 		}
 	}
-	return ""
+	return nil
 }
 
-func (w *panel) moves(time.Time) (all []small.Move[*panel]) {
-	add := func(name string, sure bool, do func(w *panel)) {
-		all = append(all, small.Move[*panel]{Name: name, Sure: sure, Do: do})
+// Events implements fairlead.SmallTrial.
+func (w *panel) Events() (all []fairlead.Event) {
+	add := func(name string, sure bool, do func()) {
+		all = append(all, fairlead.Event{Name: name, Sure: sure, Do: do})
 	}
 	for i, s := range w.Seats {
 		switch {
 		case s.Member == "learner" && !s.Caught && !s.Dead:
-			add("caught "+s.Name, true, func(w *panel) { w.Seats[i].Caught = true })
+			add("caught "+s.Name, true, func() { w.Seats[i].Caught = true })
 		case s.Deleting && !s.Hook && !s.Gone:
-			add("gone "+s.Name, true, func(w *panel) { w.Seats[i].Gone, w.Seats[i].Dead = true, w.Seats[i].Member != "" })
+			add("gone "+s.Name, true, func() { w.Seats[i].Gone, w.Seats[i].Dead = true, w.Seats[i].Member != "" })
 		}
 		if s.Member != "" && !s.Dead && w.Deaths > 0 {
-			add("dies "+s.Name, false, func(w *panel) { w.Deaths--; w.Seats[i].Dead = true })
+			add("dies "+s.Name, false, func() { w.Deaths--; w.Seats[i].Dead = true })
 		}
 		if !s.Deleting && !s.Gone && w.Deletes > 0 {
-			add("deleted "+s.Name, false, func(w *panel) { w.Deletes--; w.Seats[i].Deleting = true })
+			add("deleted "+s.Name, false, func() { w.Deletes--; w.Seats[i].Deleting = true })
 		}
 	}
 	return all
 }
 
-// rest: no machine that is being deleted waits for the guard.
-func (w *panel) rest() bool {
-	return !slices.ContainsFunc(w.Seats, func(s seat) bool { return s.Deleting && s.Hook })
+// Settled implements fairlead.Trial: no machine that is being deleted waits for the guard.
+func (w *panel) Settled(string) error {
+	if slices.ContainsFunc(w.Seats, func(s seat) bool { return s.Deleting && s.Hook }) {
+		return errors.New("a machine that is being deleted waits for the guard")
+	}
+	return nil
 }
 
-// told: a block is a reason only where somebody else must act: the quorum is lost,
+// Excuses implements fairlead.Excuser: a block is a reason only where somebody else must act: the quorum is lost,
 // a member is dead whose machine stays, or there are too few machines.
-func (w *panel) told(blocked []fairlead.Block) bool {
+func (w *panel) Excuses(blocked []fairlead.Block) bool {
 	free := 0
 	for _, s := range w.Seats {
 		if s.Dead && s.Member != "" && !s.Deleting {
@@ -213,30 +232,52 @@ func (w *panel) told(blocked []fairlead.Block) bool {
 	return len(blocked) > 0 && (!w.quorate() || free < w.Desired)
 }
 
-type quorumModel = small.Model[*panel, quorum.State, quorum.Action]
-
-func quorumModels() []*quorumModel {
-	var models []*quorumModel
-	add := func(name string, f small.Faults, worlds ...*panel) {
-		models = append(models, &quorumModel{
-			Name: name, Worlds: worlds, Clone: (*panel).clone, Apply: (*panel).apply, Moves: (*panel).moves, Rest: (*panel).rest, Told: (*panel).told,
-			Step: func(s quorum.State, w *panel, now time.Time) small.Decision[quorum.State, quorum.Action] {
-				d := quorum.Step(s, w.world(), now, nil)
-				return small.Decision[quorum.State, quorum.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: w.broken(d.Actions)}
-			},
-			Faults: f, Patience: 2 * time.Minute, Horizon: 3 * time.Minute, Max: 8_000,
-		})
+// visit visits every state of small worlds.
+func visit(t *testing.T, faults int, options fairlead.VisitOptions, worlds ...*panel) {
+	t.Helper()
+	engine := fairlead.Engine[quorum.State, *panel, quorum.Action]{Name: "quorum", Version: 1, Step: func(s quorum.State, w *panel, now time.Time) quorum.Decision {
+		return quorum.Step(s, w.world(), now, nil)
+	}}
+	options.Patience, options.Horizon, options.Log = 2*time.Minute, 3*time.Minute, t.Log
+	for _, w := range worlds {
+		open := func(*rand.Rand, *fairlead.ManualClock) fairlead.Trial[*panel, quorum.Action] { return w.clone() }
+		if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: -1, Faults: faults, Visit: options}); err != nil {
+			t.Error(err)
+		}
 	}
-	all := small.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1}
-	add("three", all, newPanel(3, 1, 0, 1), newPanel(3, 1, 1, 1).dead("a"))
-	add("spare", small.Faults{}, newPanel(3, 2, 1, 2))
-	add("late", small.Faults{Late: 2}, newPanel(5, 1, 0, 1), newPanel(5, 2, 1, 2).dead("a"))
-	add("five", all, newPanel(5, 2, 0, 2).dead("a", "b"))
-	return models
 }
 
 // TestWorlds visits every state of small worlds.
-func TestWorlds(t *testing.T) { small.Test(t, 10_000_000, quorumModels()...) }
+func TestWorlds(t *testing.T) {
+	for _, o := range []struct {
+		name   string
+		faults int
+		worlds []*panel
+	}{
+		{"three", 1, []*panel{newPanel(3, 1, 0, 1), newPanel(3, 1, 1, 1).dead("a")}},
+		{"spare", 1, []*panel{newPanel(3, 2, 1, 2)}},
+		{"late", 2, []*panel{newPanel(5, 1, 0, 1), newPanel(5, 2, 1, 2).dead("a")}},
+		{"five", 1, []*panel{newPanel(5, 2, 0, 2).dead("a", "b")}},
+	} {
+		t.Run(o.name, func(t *testing.T) {
+			visit(t, o.faults, fairlead.VisitOptions{States: long.N(8_000, 10_000_000)}, o.worlds...)
+		})
+	}
+}
 
-// TestTraces replays what exploring has found.
-func TestTraces(t *testing.T) { small.Scripts(t, "testdata/traces/*.txt", quorumModels()...) }
+// TestPaths visits what follows on what visits have found.
+func TestPaths(t *testing.T) {
+	dead := newPanel(5, 2, 0, 2).dead("a", "b")
+	late := newPanel(5, 2, 1, 2).dead("a")
+	for _, o := range []struct {
+		name, path string
+		world      *panel
+	}{
+		{"a learner was added, and then nothing happened any more", "deleted a, step, apply, step, apply, deleted b, step", dead},
+		{"what was decided late took a healthy voter", "deleted a, look, dies b, save, apply, step, apply, deleted b, look, save, apply, step", late},
+	} {
+		t.Run(o.name, func(t *testing.T) {
+			visit(t, 2, fairlead.VisitOptions{States: 2_000, Path: strings.Split(o.path, ", ")}, o.world)
+		})
+	}
+}
