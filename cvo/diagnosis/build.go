@@ -24,6 +24,8 @@ type builder struct {
 	closed   []*fairlead.Node  // see shutNodes
 	podsIn   map[string][]int  // by namespace, positions of its pods; nil until needed
 	before   *Graph            // before any step; empty for a first diagnosis
+	joining  int               // requests for certificates of nodes that join
+	joinID   string            // the ID of these requests
 
 	olmGaps   []cvo.Gap // what is not known of operators
 	prospects *Prospect // of the update that is wanted; nil if none is

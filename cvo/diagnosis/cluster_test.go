@@ -34,6 +34,8 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	budget NAMESPACE/NAME app=APP [min=N] [max=N] [always]
 //	replicas KIND/NAMESPACE/NAME N
 //	machine NAMESPACE/NAME [node=NODE] [deleted=AGO] [failed] [created=AGO] [hook=NAME] [of=SET] [finalizer=NAME]
+//	    [error=REASON:TEXT] [capi] [condition=TYPE:REASON:TEXT]
+//	request NAME [of=NODE]
 //	sign KIND NAMESPACE/NAME TYPE REASON [says=TEXT]
 //	cronjob NAMESPACE/NAME [suspended] [ran=AGO]
 //	job NAMESPACE/NAME failed
@@ -121,6 +123,12 @@ func (w *world) line(kind string, fields []string) error {
 		return err
 	case "machine":
 		w.testMachine(plain[0], x)
+	case "request":
+		r := snapshot.Object{ObjectMeta: fairlead.ObjectMeta{Name: plain[0], UID: plain[0]}}
+		if r.Spec.SignerName = "kubernetes.io/kube-apiserver-client-kubelet"; x.has("of") {
+			r.Spec.SignerName, r.Spec.Username = "kubernetes.io/kubelet-serving", "system:node:"+x["of"]
+		}
+		w.csrs = append(w.csrs, r)
 	case "sign":
 		ns, name, ok := strings.Cut(plain[1], "/")
 		if !ok {
@@ -375,6 +383,20 @@ func (w *world) testMachine(full string, x words_) {
 	}
 	if x.has("failed") {
 		m.Status.Phase = lifecycle.PhaseFailed
+	}
+	if x.has("error") {
+		m.Status.ErrorReason, m.Status.ErrorMessage, _ = strings.Cut(x["error"], ":")
+	}
+	if x.has("capi") {
+		m.APIVersion, m.Finalizers = "cluster.x-k8s.io/v1beta2", []string{"machine.cluster.x-k8s.io"}
+	}
+	if x.has("condition") {
+		f := strings.SplitN(x["condition"], ":", 3)
+		c := lifecycle.Condition{Type: f[0], Status: fairlead.ConditionFalse, Reason: f[1], Message: f[2]}
+		if c.Type == "Deleting" {
+			c.Status = fairlead.ConditionTrue
+		}
+		m.Status.Conditions = []lifecycle.Condition{c}
 	}
 	if of := x["of"]; of != "" {
 		yes := true

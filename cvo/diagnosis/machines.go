@@ -26,6 +26,26 @@ func (b *builder) machinesWait() {
 			b.machineStarts(m)
 		}
 	}
+	b.machinesJoin()
+}
+
+// machinesJoin lets machines that are slow to become nodes, and say nothing about it, wait for the
+// requests of nodes that join, if there are enough of these.
+func (b *builder) machinesJoin() {
+	var slow []int
+	for i := range b.g.Nodes {
+		if x := &b.g.Nodes[i]; x.Reason == MachineSlow && x.Quote+x.Alike == "" {
+			slow = append(slow, i)
+		}
+	}
+	if len(slow) == 0 || len(slow) > b.joining {
+		return
+	}
+	for _, i := range slow {
+		x := &b.g.Nodes[i]
+		x.State = Waiting
+		b.wait(x.ID, b.joinID, "Certificate", Derived)
+	}
 }
 
 // machineEnds adds a machine that is being deleted, and the waits of its engine.
@@ -120,6 +140,7 @@ func (b *builder) machineWait(m *lifecycle.Machine, block *fairlead.Block) []str
 			x.State = Going // the cloud was asked now
 		default:
 			x.do = "look at the instance in the console of the cloud: spec.providerID names it"
+			b.machineSays(m, &x, x.Says)
 		}
 	}
 	return []string{b.add(x)}
@@ -160,10 +181,8 @@ func (b *builder) machineStarts(m *lifecycle.Machine) {
 // message; its error before its conditions.
 func (b *builder) machineSays(m *lifecycle.Machine, x *Node, says string) {
 	signs := []failure.Sign{{Reason: m.Status.ErrorReason, Message: m.Status.ErrorMessage}}
-	for _, c := range m.Status.Conditions {
-		if c.Status == fairlead.ConditionFalse {
-			signs = append(signs, failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message})
-		}
+	for _, c := range lifecycle.Reported(m) {
+		signs = append(signs, failure.Sign{Type: c.Type, Reason: c.Reason, Message: c.Message})
 	}
 	for i := range signs {
 		s := &signs[i]

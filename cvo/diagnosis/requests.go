@@ -53,6 +53,9 @@ func (b *builder) requests() {
 		x.Alike = "kubelet"
 		x.do, x.command = "approve the pending certificate requests, if their nodes are yours", strings.Join(commands, " && ")
 		id := b.add(x)
+		if node == "" {
+			b.joining, b.joinID = len(all), id
+		}
 		for k := range b.g.Nodes {
 			if n := &b.g.Nodes[k]; n.ID == ID("Node", "", node) && n.Reason == "KubeletSilent" {
 				n.State = Waiting // an administrator sees whether it reports then

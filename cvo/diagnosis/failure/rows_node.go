@@ -31,10 +31,11 @@ func nodeRows() []row {
 		kinds: list("Node"), text: re(`node is shutting down`), says: "the node is shutting down", do: "wait until it is back, or start it", commands: describe,
 	}, {
 		code: "MachineInvalid", source: "openshift/machine-api-operator pkg/controller/machine",
-		kinds: list("Machine"), reasons: list("InvalidConfiguration", "InvalidConfigurationMachineError"), says: "the machine's configuration is invalid, so it will never start", do: "correct the MachineSet, and delete the machine", commands: list("kubectl -n {namespace} describe machine {name}"),
+		kinds: list("Machine"), reasons: list("InvalidConfiguration", "InvalidConfigurationMachineError"), vague: true, // of every refusal of some clouds
+		says: "the machine's configuration is invalid, so it will never start", do: "correct the MachineSet, and delete the machine", commands: list("kubectl -n {namespace} describe machine {name}"),
 	}, {
 		code: "CloudCapacity", source: "public reports of openshift/machine-api-operator and kubernetes-sigs/cluster-api-provider-aws",
-		kinds: list("Machine"), text: re(`InsufficientInstanceCapacity|insufficient capacity|ZonalAllocationFailed|AllocationFailed|STOCKOUT|ZONE_RESOURCE_POOL_EXHAUSTED|not enough hosts available|no valid host was found`),
+		kinds: list("Machine"), text: re(`InsufficientInstanceCapacity|(?i:insufficient capacity|not have sufficient \S+ capacity)|ZonalAllocationFailed|AllocationFailed|STOCKOUT|ZONE_RESOURCE_POOL_EXHAUSTED|not enough hosts available|no valid host was found`),
 		says: "the cloud has no capacity for this machine at present", do: "use another zone or instance type", commands: list("kubectl -n {namespace} describe machine {name}"),
 	}, {
 		code: "CloudPermission", source: "public reports of kubernetes-sigs/cluster-api-provider-aws and openshift/machine-api-operator",
@@ -42,7 +43,7 @@ func nodeRows() []row {
 		says: "the cloud account may not do this[: {action}]", do: "grant that permission to the credentials of the controller", commands: list("kubectl -n {namespace} describe {kind} {name}", "kubectl describe {kind} {name}"),
 	}, {
 		code: "CloudQuota", source: "public reports of openshift/machine-api-operator and kubernetes-sigs/cluster-api",
-		kinds: list("Machine", "Service", co), text: re(`quota.?exceeded|exceed(?:s|ed|ing)? (?:the )?(?:approved )?[^.]{0,60}quota|VcpuLimitExceeded|InstanceLimitExceeded|LimitExceeded`),
+		kinds: list("Machine", "Service", co), text: re(`quota.?exceeded|exceed(?:s|ed|ing)? (?:the )?(?:approved )?[^.]{0,60}quota|VcpuLimitExceeded|current vCPU limit of|InstanceLimitExceeded|LimitExceeded`),
 		says: "the cloud account's quota is used up", do: "raise the quota, or free resources", commands: list("kubectl -n {namespace} describe {kind} {name}", "kubectl describe {kind} {name}"),
 	}, {
 		code: "TooManyOpenFiles", source: "public report kubernetes-sigs/kind known issues",
