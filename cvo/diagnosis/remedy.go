@@ -24,12 +24,7 @@ func (w *world) remedies(g *Graph, id string) []remedy {
 	case BudgetNever:
 		return append(w.readyRemedies(n), w.budgetRemedies(n)...)
 	case NodeCordoned:
-		return []remedy{{Step{Do: "Allow pods on node " + n.Name + " again, unless somebody is working on it", Command: w.uncordon(n.Name), Tried: true}, func(c *world) bool {
-			return c.editNode(n.Name, func(x *fairlead.Node) {
-				x.Spec.Unschedulable = false
-				x.Spec.Taints = slices.DeleteFunc(x.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == unschedulableTaint })
-			})
-		}}}
+		return []remedy{{Step{Do: "Allow pods on node " + n.Name + " again, unless somebody is working on it", Command: w.uncordon(n.Name), Tried: true}, func(c *world) bool { return c.editNode(n.Name, takesPods) }}}
 	case AttachedToGone:
 		r := w.knownRemedy(n)
 		r.Must, r.See = "the node's machine is gone or powered off: a volume that is still written to would be damaged", w.program("kubectl get nodes -o wide")
@@ -118,33 +113,33 @@ func (w *world) budgetRemedies(n *Node) []remedy {
 			return []remedy{w.supposed(n, Step{Do: "Pod " + p.ObjectMeta.String() + ": " + do, Command: w.program(command)})}
 		}
 	}
-	spec := fmt.Sprintf(`{"spec":{"minAvailable":null,"maxUnavailable":%d}}`, 1)
-	least := 0 // that it may require to let one go: it may require more than there are
-	if v := b.Spec.MinAvailable; v != nil && !v.Percentage() {
-		least = min(b.Status.DesiredHealthy, b.Status.ExpectedPods) - 1
-	}
-	if least > 0 {
-		spec = fmt.Sprintf(`{"spec":{"minAvailable":%d}}`, least)
-	}
-	lower := func(x *fairlead.PodDisruptionBudget) {
-		if least > 0 {
-			x.Spec.MinAvailable = &fairlead.IntOrString{Int: least}
-			return
-		}
-		x.Spec.MinAvailable, x.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}
-	}
+	lower, spec := lowered(b)
 	do := "Let budget " + n.full() + " allow one disruption"
 	scaled, is := w.scaleRemedy(b)
 	if !is && b.MoreReplicas(b.Status.ExpectedPods) == 1 {
 		do += " (or run one more replica)"
 	}
 	step := Step{Do: do, Command: w.program(shell.Command("kubectl -n %s patch poddisruptionbudget %s --type merge -p %s", n.Namespace, n.Name, spec)), Tried: true}
-	lowered := remedy{step, func(c *world) bool { return c.editBudget(n.Namespace, n.Name, lower) }}
+	allowing := remedy{step, func(c *world) bool { return c.editBudget(n.Namespace, n.Name, lower) }}
 	if is {
 		scaled.Or = &step
-		return []remedy{scaled, lowered}
+		return []remedy{scaled, allowing}
 	}
-	return []remedy{lowered}
+	return []remedy{allowing}
+}
+
+// lowered returns how a budget allows one more disruption: as a change, and as a patch.
+func lowered(b *fairlead.PodDisruptionBudget) (lower func(*fairlead.PodDisruptionBudget), patch string) {
+	least := 0 // that it may require to let one go: it may require more than there are
+	if v := b.Spec.MinAvailable; v != nil && !v.Percentage() {
+		least = min(b.Status.DesiredHealthy, b.Status.ExpectedPods) - 1
+	}
+	if least > 0 {
+		return func(x *fairlead.PodDisruptionBudget) { x.Spec.MinAvailable = &fairlead.IntOrString{Int: least} }, fmt.Sprintf(`{"spec":{"minAvailable":%d}}`, least)
+	}
+	return func(x *fairlead.PodDisruptionBudget) {
+		x.Spec.MinAvailable, x.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}
+	}, fmt.Sprintf(`{"spec":{"minAvailable":null,"maxUnavailable":%d}}`, 1)
 }
 
 // guarded returns the first pod that a budget guards, or nil.

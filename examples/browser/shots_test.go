@@ -81,3 +81,16 @@ func (p *tab) load0() {
 	p.Helper()
 	p.run(chromedp.Navigate(p.at), chromedp.Sleep(300*time.Millisecond))
 }
+
+// shot takes a picture of what is seen.
+func (p *tab) shot(file string) {
+	p.Helper()
+	var text []byte
+	p.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		text, err = page.CaptureScreenshot().Do(ctx)
+		return err
+	}))
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		p.Fatal(err)
+	}
+}

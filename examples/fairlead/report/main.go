@@ -31,8 +31,10 @@ missing counts as unknown, and the page says so. Machines that are being deleted
 FILE contains them: add machines, machinesets, machinehealthchecks, daemonsets and namespaces.
   -o FILE.html           write the page to a file: self-contained, for any browser; readable by its owner only
   -o html, json, yaml    print the page, or its data
-  -live                  add the engines, as WebAssembly: what if a risk were accepted, a node drained,
-                         or an operator of -catalog installed? The page answers offline; it has at most 10 MB
+  -live                  add the engines, as WebAssembly: what if a node or a zone were lost, a node or a
+                         catalog back, a budget fixed, one more pod run, a pool not paused, a node uncordoned
+                         or drained, a risk accepted, an operator of -catalog installed? The page answers
+                         offline, with the first screen before and after; it has at most 10 MB
   -wasm FILE             the engines of -live; default: fairlead.wasm beside the program, as in releases,
                          or else built with the go command, from the source that this program was built
                          from, and kept in the user's cache directory
@@ -94,7 +96,7 @@ func run(c *args.Call) error {
 		if err != nil {
 			return err
 		}
-		in.Installed = s.Installed
+		in.Installed, in.Snapshot, in.Looked = s.Installed, s.Snapshot, in.Diagnosis.At
 		if s.Cluster != nil {
 			if in.Catalog, err = slim(c, flags.Catalog(s.Cluster.Status.Desired.Version)); err != nil {
 				return err

@@ -13,12 +13,18 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
+// memory is how much is used before garbage is collected, in bytes: one answer seldom needs as much.
+const memory = 1 << 30
+
 func main() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(memory)
 	if err := report.Reply(context.Background(), os.Stdin, os.Stdout); err != nil {
 		words.Fprintf(os.Stderr, "%v\n", err)
 		os.Exit(1)

@@ -21,6 +21,9 @@ import (
 //go:embed page.html
 var pageHTML string
 
+//go:embed compared.html
+var comparedHTML string // a part of it, in answers
+
 //go:embed page.css
 var pageCSS string
 
@@ -48,13 +51,15 @@ type page struct {
 	R                             *Report
 	Timeline, Releases, Operators template.HTML // pictures, as those that follow
 	Strips, Gauges, Waits, SoFar  template.HTML
-	Live                          *live // nil: no what-if
+	Live                          *live         // nil: no what-if
+	First                         template.HTML // of an answer: the first screens before and after
 }
 
 // live is what a page needs to answer what-if questions.
 type live struct {
 	Script                template.JS   // of the page
-	Packages              template.JS   // that can be subscribed to
+	Choices               template.JS   // the changes that can be tried
+	Compared              *compared     // in answers, the first screens; may be nil
 	System, Engine, Input template.HTML // the script of the worker, and what it runs, as gzip in base64; empty in answers
 }
 
@@ -81,15 +86,15 @@ func (r *Report) WriteLive(w io.Writer, in *Input, engine []byte) error {
 	if l.Input, err = pack(input); err != nil {
 		return err
 	}
-	packages, err := in.packages()
+	choices, err := r.choices(in)
 	if err != nil {
 		return err
 	}
-	list, err := json.Marshal(packages)
+	list, err := json.Marshal(choices)
 	if err != nil {
 		return err
 	}
-	l.Packages = template.JS(ascii(list))
+	l.Choices = template.JS(ascii(list))
 	var b bytes.Buffer
 	if err := r.write(&b, l); err != nil {
 		return err
@@ -137,6 +142,13 @@ func (r *Report) write(w io.Writer, live *live) error {
 		Timeline: template.HTML(r.timeline), Releases: template.HTML(r.releases), Operators: template.HTML(r.operators),
 		Strips: template.HTML(r.strips), Gauges: template.HTML(r.gauges), Waits: template.HTML(r.waits), SoFar: template.HTML(r.sofar),
 	}
+	if live != nil && live.Compared != nil {
+		first, err := live.Compared.html()
+		if err != nil {
+			return err
+		}
+		p.First = template.HTML(first)
+	}
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") },
 		"span":   words.Span,
@@ -178,6 +190,25 @@ func (r *Report) write(w io.Writer, live *live) error {
 	}
 	_, err = w.Write(b.Bytes())
 	return err
+}
+
+// html writes the comparison as a page has it.
+func (c *compared) html() (string, error) {
+	shown := &compared{}
+	text, err := json.Marshal(c)
+	if err == nil {
+		err = json.Unmarshal([]byte(words.Visible(string(text))), shown)
+	}
+	if err != nil {
+		return "", err
+	}
+	t, err := template.New("compared").Parse(comparedHTML)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = t.Execute(&b, shown)
+	return b.String(), err
 }
 
 // bar draws how far a part is: a border where that is not known.

@@ -9,15 +9,25 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
 // embedded is an Input as a live page contains it: 150,000 pods would be most of the page,
-// so they are stored beside their situation, grouped by kind.
+// so they are stored beside their situation, grouped by kind, and what the snapshot and the situation
+// have in common is stored once.
 type embedded struct {
 	Input
 	Pods *pods `json:"pods"`
+	// Shared says which lists of the situation are those of the snapshot, and not stored in it.
+	Shared shared `json:"shared,omitzero"`
+}
+
+// shared says which lists two readings of a cluster have in common.
+type shared struct {
+	Nodes, Pods, Budgets, Machines, Pools, Operators bool
 }
 
 // embed returns what a page contains of an input.
@@ -32,9 +42,44 @@ func embed(in *Input) (*embedded, error) {
 	}
 	var err error
 	e.Pods, err = sumUp(s.Pods)
+	if in.Snapshot != nil {
+		e.share(&s)
+	}
 	s.Pods, e.Situation = nil, &s
 	return e, err
 }
+
+// share leaves out of the situation what the snapshot has, and the pods of the snapshot.
+func (e *embedded) share(s *plan.Situation) {
+	all := e.Snapshot
+	e.Shared = shared{
+		Nodes: same(s.Nodes, all.Nodes.Items), Pods: s.Pods != nil && len(s.Pods) == len(all.Pods.Items), Budgets: same(s.Budgets, all.Budgets.Items),
+		Machines: same(s.Machines, all.Machines.Items), Pools: same(s.Pools, all.Pools.Items), Operators: same(s.ClusterOperators, all.ClusterOperators.Items),
+	}
+	if e.Shared.Nodes {
+		s.Nodes = nil
+	}
+	if e.Shared.Budgets {
+		s.Budgets = nil
+	}
+	if e.Shared.Machines {
+		s.Machines = nil
+	}
+	if e.Shared.Pools {
+		s.Pools = nil
+	}
+	if e.Shared.Operators {
+		s.ClusterOperators = nil
+	}
+	if e.Shared.Pods {
+		c := *all
+		c.Pods = all.Pods.SetItems(nil)
+		e.Snapshot = &c
+	}
+}
+
+// same reports whether two lists are one, and not empty.
+func same[T any](a, b []T) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
 // input returns the input with its pods.
 func (e *embedded) input() (*Input, error) {
@@ -42,8 +87,34 @@ func (e *embedded) input() (*Input, error) {
 		return &e.Input, nil
 	}
 	all, err := e.Pods.each()
-	e.Situation.Pods = all
-	return &e.Input, err
+	if err != nil {
+		return nil, err
+	}
+	s := e.Situation
+	s.Pods = all
+	if e.Snapshot == nil {
+		return &e.Input, nil
+	}
+	if e.Shared.Pods {
+		e.Snapshot = e.Snapshot.Changed(func(c *snapshot.Snapshot) { c.Pods = c.Pods.SetItems(all) })
+		s.Pods = e.Snapshot.Pods.Items
+	}
+	if e.Shared.Nodes {
+		s.Nodes = e.Snapshot.Nodes.Items
+	}
+	if e.Shared.Budgets {
+		s.Budgets = e.Snapshot.Budgets.Items
+	}
+	if e.Shared.Machines {
+		s.Machines = e.Snapshot.Machines.Items
+	}
+	if e.Shared.Pools {
+		s.Pools = e.Snapshot.Pools.Items
+	}
+	if e.Shared.Operators {
+		s.ClusterOperators = e.Snapshot.ClusterOperators.Items
+	}
+	return &e.Input, nil
 }
 
 // pods are pods grouped by kind: those of a workload differ in their names, nodes and times.

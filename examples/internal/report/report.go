@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/machines"
 	"github.com/fairlead/fairlead/internal/diagram"
 	"github.com/fairlead/fairlead/internal/words"
@@ -40,9 +41,12 @@ type Input struct {
 	// the CSVs of the cluster. Only what-if questions need them.
 	Catalog   string                      `json:"catalog,omitempty"`
 	Installed []olm.ClusterServiceVersion `json:"installed,omitempty"` // see Catalog
-	// Diagnosis is what the cluster waits for, and what to do next; nil if nobody asked. Answers to
-	// what-if questions have none.
+	// Diagnosis is what the cluster waits for, and what to do next; nil if nobody asked.
 	Diagnosis *diagnosis.Diagnosis `json:"-"`
+	// Snapshot is what is known of the cluster, and Looked when it was looked at: answers to what-if
+	// questions have a diagnosis of it; nil: they have none. Its lists and those of the situation are the same.
+	Snapshot *snapshot.Snapshot `json:"snapshot,omitempty"`
+	Looked   time.Time          `json:"looked,omitzero"` // see Snapshot
 }
 
 // Report is what is known about a cluster. Its JSON is the data of the page.
@@ -53,6 +57,7 @@ type Report struct {
 	Called    string       `json:"called,omitempty"`    // what the cluster calls itself
 	At        time.Time    `json:"at,omitzero"`         // when the cluster was dumped
 	Headline  string       `json:"headline"`            // the most important fact, in a sentence
+	If        string       `json:"if,omitempty"`        // what is supposed; empty for the cluster as it is
 	Tone      Tone         `json:"tone"`                // of the headline
 	First     []Advice     `json:"first,omitempty"`     // what to do first, at most five
 	Diagnosis *Verdict     `json:"diagnosis,omitempty"` // the first screen; nil if nobody asked

@@ -1,14 +1,17 @@
 "use strict";
 // The system of one program for WASI: it reads a question from its standard input and writes the
 // answer to its standard output. It has a clock and random numbers, and no files.
-const unpack = text => new Response(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip")));
+const bytes = text => { const raw = atob(text), all = new Uint8Array(raw.length); for (let i = 0; i < raw.length; i++) all[i] = raw.charCodeAt(i); return all; };
+const unpack = text => new Response(new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("gzip")));
 class Exit { constructor(code) { this.code = code; } }
 
-const run = async (program, input) => {
+// Each line that it writes is an answer, and told at once.
+const run = async (program, input, tell) => {
   const written = [null, [], []], badFile = 8, noSystem = 52;
   let memory, read = 0;
   const number = (at, n) => new DataView(memory.buffer).setUint32(at, n, true);
   const parts = (list, count) => { const v = new DataView(memory.buffer); return [...Array(count).keys()].map(i => new Uint8Array(memory.buffer, v.getUint32(list + 8 * i, true), v.getUint32(list + 8 * i + 4, true))); };
+  const line = () => { const all = written[1].splice(0), whole = new Uint8Array(all.reduce((n, part) => n + part.length, 0)); let at = 0; for (const part of all) { whole.set(part, at); at += part.length; } return JSON.parse(new TextDecoder().decode(whole)); };
   const system = {
     fd_read(file, list, count, sum) {
       if (file) return badFile;
@@ -20,7 +23,7 @@ const run = async (program, input) => {
     fd_write(file, list, count, sum) {
       if (!written[file]) return badFile;
       let n = 0;
-      for (const from of parts(list, count)) { written[file].push(from.slice()); n += from.length; }
+      for (const from of parts(list, count)) { written[file].push(from.slice()); n += from.length; if (file === 1 && from[from.length - 1] === 10) tell(line()); }
       number(sum, n);
       return 0;
     },
@@ -44,7 +47,6 @@ const run = async (program, input) => {
   try { instance.exports._start(); } catch (e) { if (!(e instanceof Exit)) throw e; code = e.code; }
   const text = file => new Blob(written[file]).text();
   if (code) throw new Error((await text(2)).trim() || "the engines exited with code " + code);
-  return JSON.parse(await text(1));
 };
 
 let ready; // the program and the input of questions
@@ -56,6 +58,6 @@ onmessage = async ({data}) => {
   }
   try {
     const [program, input, before] = await ready;
-    postMessage(await run(program, new TextEncoder().encode('{"input":' + input + ',"before":' + before + ',"change":' + JSON.stringify(data.change) + "}")));
+    await run(program, new TextEncoder().encode('{"input":' + input + ',"before":' + before + ',"change":' + JSON.stringify(data.change) + "}"), postMessage);
   } catch (e) { postMessage({error: String(e.message || e)}); }
 };

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -20,6 +21,14 @@ type Change struct {
 	Drain  []string `json:"drain,omitempty"`  // nodes to take out of service, by name
 	// Subscribe are packages to install, as in etcd or, with a channel, etcd/stable.
 	Subscribe []string `json:"subscribe,omitempty"`
+	// Suppose are other changes, one after the other.
+	Suppose []Tried `json:"suppose,omitempty"`
+}
+
+// Tried is a change of one object, as a page names it.
+type Tried struct {
+	What diagnosis.What `json:"what"` // which change
+	Name string         `json:"name"` // as in worker-0, shop/web or Deployment shop/web
 }
 
 // question is a question of a live page to its engines.
@@ -29,10 +38,12 @@ type question struct {
 	Change Change    `json:"change"` // to be tried
 }
 
-// Answer is the answer of the engines.
+// Answer is the answer of the engines. The first screen of the changed cluster is there before the rest
+// of its page: an answer may come twice, with First alone and then whole.
 type Answer struct {
-	HTML string `json:"html"` // the page of the changed situation
-	Says []Said `json:"says"` // what is different there, the most important first
+	First string `json:"first,omitempty"` // the first screens before and after, as HTML
+	HTML  string `json:"html"`            // the page of the changed situation; its #answer compares the first screens
+	Says  []Said `json:"says"`            // what is different there, the most important first
 }
 
 // Said is a sentence.
@@ -41,20 +52,22 @@ type Said struct {
 	Text string `json:"text"` // the sentence
 }
 
-// Reply reads a question as JSON, as system.js builds it, and writes the [Answer].
+// Reply reads a question as JSON, as system.js builds it, and writes the [Answer], each on a line.
 func Reply(ctx context.Context, from io.Reader, to io.Writer) error {
 	q := &question{}
 	if err := json.NewDecoder(from).Decode(q); err != nil {
 		return fmt.Errorf("question: %w", err)
 	}
-	a, err := q.answer(ctx)
+	out := json.NewEncoder(to)
+	a, err := q.answer(ctx, func(first string) error { return out.Encode(Answer{First: first}) })
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(to).Encode(a)
+	return out.Encode(a)
 }
 
-func (q *question) answer(ctx context.Context) (*Answer, error) {
+// answer calls early with the first screens once they are known.
+func (q *question) answer(ctx context.Context, early func(string) error) (*Answer, error) {
 	if q.Input == nil || q.Input.Situation == nil || q.Before == nil {
 		return nil, fmt.Errorf("question: it has no situation, or no report of it")
 	}
@@ -70,12 +83,29 @@ func (q *question) answer(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	l := &live{}
+	what := q.Change.String()
+	if what != "" && in.Diagnosis != nil && q.Before.Diagnosis != nil {
+		first := &Report{}
+		first.verdict(in.Diagnosis)
+		l.Compared = compare(what, q.Before.Diagnosis, first.Diagnosis)
+		html, err := l.Compared.html()
+		if err == nil {
+			err = early(html)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	after, err := Make(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+	if l.Compared != nil {
+		after.If = what
+	}
 	var page strings.Builder
-	if err := after.write(&page, &live{}); err != nil {
+	if err := after.write(&page, l); err != nil {
 		return nil, err
 	}
 	return &Answer{HTML: page.String(), Says: slices.Concat(says, after.since(q.Before), after.drained(q.Change.Drain))}, nil
@@ -88,6 +118,9 @@ func (c *Change) apply(old *Input) (*Input, error) {
 		if !slices.ContainsFunc(in.Situation.Nodes, func(n fairlead.Node) bool { return n.Name == name }) {
 			return nil, fmt.Errorf("node %s: there is no such node", name)
 		}
+	}
+	if err := c.suppose(&in); err != nil {
+		return nil, err
 	}
 	policy := plan.Policy{}
 	if in.Policy != nil {

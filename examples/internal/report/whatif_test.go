@@ -3,13 +3,17 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"html"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/sample"
 )
@@ -151,5 +155,77 @@ func TestLive(t *testing.T) {
 	b.Reset()
 	if err := r.WriteLive(&b, in, noise); err == nil || !strings.Contains(err.Error(), "at most 10,000,000") || b.Len() > 0 {
 		t.Errorf("a page of over %d bytes: %v, and %d bytes were written", report.MaxLive, err, b.Len())
+	}
+}
+
+// A page of a snapshot answers with the first screen before and after: what is supposed changes it, and a
+// question that changes nothing finds it as it was. The early answer is that of the whole one.
+func TestSupposed(t *testing.T) {
+	var r snapshot.Reader
+	r.Everywhere = true
+	if err := r.Stream(strings.NewReader(`
+{apiVersion: v1, kind: Node, metadata: {name: a, labels: {topology.kubernetes.io/zone: one}}, spec: {unschedulable: true}, status: {allocatable: {cpu: "4", pods: "9"}, conditions: [{type: Ready, status: "True"}]}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: b, labels: {topology.kubernetes.io/zone: two}}, status: {allocatable: {cpu: "2", pods: "9"}, conditions: [{type: Ready, status: "True"}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: web-5f-1, namespace: shop, labels: {app: web, pod-template-hash: 5f}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5f, uid: r, controller: true}]}, spec: {nodeName: b, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running, conditions: [{type: Ready, status: "True"}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: big, namespace: shop, creationTimestamp: "2026-03-14T03:00:00Z"}, spec: {containers: [{name: c, resources: {requests: {cpu: "3"}}}]}, status: {phase: Pending, conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, lastTransitionTime: "2026-03-14T03:00:00Z"}]}}
+---
+{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web, namespace: shop}, spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}, status: {currentHealthy: 1, desiredHealthy: 1, expectedPods: 1}}
+`), "cluster.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
+	in := &report.Input{Source: "cluster.yaml", Situation: plan.FromSnapshot(s), Snapshot: s, Looked: at, Diagnosis: diagnosis.Diagnose(s, at, nil)}
+	before, err := report.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]report.Change{
+		`If node a is not cordoned, the cluster goes from \w+ to \w+: (nothing that is known is wrong|this is no cause)`: {Suppose: []report.Tried{{What: diagnosis.Uncordoned, Name: "a"}}},
+		`If zone two is lost, the cluster \w+ .*: then node b does not report`:                                           {Suppose: []report.Tried{{What: diagnosis.ZoneLost, Name: "two"}}},
+		`If budget shop/web allows one disruption and node b is lost, the cluster .*: then node b does not report`:       {Suppose: []report.Tried{{What: diagnosis.BudgetFixed, Name: "shop/web"}, {What: diagnosis.NodeLost, Name: "b"}}},
+		`node c is lost: there is no such object`:                                                                        {Suppose: []report.Tried{{What: diagnosis.NodeLost, Name: "c"}}},
+		`^$`: {},
+	} {
+		var question, out bytes.Buffer
+		if err := report.Ask(&question, in, before, change); err != nil {
+			t.Fatal(err)
+		}
+		err := report.Reply(t.Context(), &question, &out)
+		if len(change.Suppose) == 1 && change.Suppose[0].Name == "c" {
+			if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+				t.Errorf("%v, want %s", err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", want, err)
+			continue
+		}
+		var first, whole report.Answer
+		d := json.NewDecoder(&out)
+		if len(change.Suppose) > 0 {
+			if err := d.Decode(&first); err != nil || first.HTML != "" {
+				t.Errorf("%s: %v: the first answer is not short", want, err)
+			}
+		}
+		if err := d.Decode(&whole); err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(want).MatchString(html.UnescapeString(first.First)) {
+			t.Errorf("%s is not said:\n%s", want, first.First)
+		}
+		if !strings.Contains(whole.HTML, first.First) || strings.Contains(whole.HTML, "This is not the cluster as it is") != (len(change.Suppose) > 0) {
+			t.Errorf("%s: the page is not that of the first answer", want)
+		}
+		if len(change.Suppose) == 0 && !strings.Contains(whole.HTML, before.Diagnosis.Causes[0]) {
+			t.Error("without a change, the first screen is another one")
+		}
 	}
 }
