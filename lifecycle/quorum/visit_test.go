@@ -248,7 +248,7 @@ func visit(t *testing.T, faults int, options fairlead.VisitOptions, worlds ...*p
 }
 
 // TestWorlds visits every state of small worlds.
-func TestWorlds(t *testing.T) {
+func TestVisit(t *testing.T) {
 	for _, o := range []struct {
 		name   string
 		faults int
