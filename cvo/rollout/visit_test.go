@@ -1,18 +1,20 @@
 package rollout_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/internal/long"
 )
 
 // tinyPool is a pool of two nodes, one of which may be down at a time.
@@ -25,6 +27,7 @@ type tinyPool struct {
 	ByHand   string // the node that somebody has cordoned
 	Pauses   int    // how often the pool may be paused
 	Joins    int    // how often a node may leave, or join with an old configuration
+	bad      error  // the rule that an action broke
 }
 
 const target = "v2"
@@ -69,13 +72,22 @@ func (w *tinyPool) revise() {
 
 func (w *tinyPool) clone() *tinyPool {
 	n := *w
-	n.W.Nodes, n.W.Outcomes = slices.Clone(w.W.Nodes), slices.Clone(w.W.Outcomes)
+	n.W.Nodes = slices.Clone(w.W.Nodes)
 	for i := range n.W.Nodes {
 		o := &n.W.Nodes[i]
 		o.Annotations, o.Spec.Taints, o.Status.Conditions = maps.Clone(o.Annotations), slices.Clone(o.Spec.Taints), slices.Clone(o.Status.Conditions)
 	}
 	return &n
 }
+
+// Clone implements fairlead.SmallTrial.
+func (w *tinyPool) Clone() fairlead.SmallTrial[*tinyPool, rollout.Action] { return w.clone() }
+
+// Observe implements fairlead.Backend.
+func (w *tinyPool) Observe(context.Context, string) (*tinyPool, error) { return w.clone(), nil }
+
+// Change implements fairlead.Trial.
+func (w *tinyPool) Change() {}
 
 func (w *tinyPool) node(name string) *rollout.Node {
 	if i := slices.IndexFunc(w.W.Nodes, func(n rollout.Node) bool { return n.Name == name }); i >= 0 {
@@ -84,8 +96,8 @@ func (w *tinyPool) node(name string) *rollout.Node {
 	return nil
 }
 
-// apply carries out an action as a cluster does.
-func (w *tinyPool) apply(action rollout.Action, _ time.Time) error {
+// Apply implements fairlead.Backend, as a cluster does.
+func (w *tinyPool) Apply(_ context.Context, _ string, action rollout.Action) error {
 	defer w.revise()
 	on := func(node, revision string, change func(n *rollout.Node)) error {
 		n := w.node(node)
@@ -115,7 +127,7 @@ func (w *tinyPool) apply(action rollout.Action, _ time.Time) error {
 		return on(a.Node, a.Revision, func(n *rollout.Node) { n.Annotations[rollout.AnnotationDesiredDrain] = a.Wish })
 	case rollout.Update:
 		if n := w.node(a.Node); n != nil && n.ResourceVersion == a.Revision && !drained(n) {
-			return &explore.Broken{Rule: "node " + a.Node + " is changed and rebooted with its pods on it"}
+			w.bad = errors.New("node " + a.Node + " is changed and rebooted with its pods on it")
 		}
 		return on(a.Node, a.Revision, func(n *rollout.Node) { n.Annotations[rollout.AnnotationState] = rollout.StateWorking })
 	case rollout.Uncordon:
@@ -144,28 +156,28 @@ func drained(n *rollout.Node) bool {
 	return n.Spec.Unschedulable && n.Annotations[rollout.AnnotationDesiredDrain] == wish && n.Annotations[rollout.AnnotationLastDrain] == wish
 }
 
-// broken returns the rule that a decision breaks: no node is begun while as many
+// Judge implements fairlead.Judge: no node is begun while as many
 // are down as may be, or the pool is paused.
-func (w *tinyPool) broken(actions []rollout.Action) string {
-	for _, action := range actions {
+func (w *tinyPool) Judge(_ rollout.State, seen *tinyPool, _ time.Time, d rollout.Decision) error {
+	for _, action := range d.Actions {
 		a, ok := action.(rollout.Begin)
 		if !ok {
 			continue
 		}
-		for i := range w.W.Nodes {
-			if n := &w.W.Nodes[i]; n.Name != a.Node && rollout.Unavailable(n) {
-				return "node " + a.Node + " is begun, and " + n.Name + " is down"
+		for i := range seen.W.Nodes {
+			if n := &seen.W.Nodes[i]; n.Name != a.Node && rollout.Unavailable(n) {
+				return errors.New("node " + a.Node + " is begun, and " + n.Name + " is down")
 			}
 		}
-		if w.W.Pool.Spec.Paused {
-			return "node " + a.Node + " is begun, and the pool is paused"
+		if seen.W.Pool.Spec.Paused {
+			return errors.New("node " + a.Node + " is begun, and the pool is paused")
 		}
 	}
-	return ""
+	return nil
 }
 
-// check: never more nodes are down for the update than may be.
-func (w *tinyPool) check(rollout.State, *explore.Decision[rollout.State, rollout.Action]) error {
+// Check implements fairlead.Trial: never more nodes are down for the update than may be.
+func (w *tinyPool) Check() error {
 	var down []string
 	for i := range w.W.Nodes {
 		if n := &w.W.Nodes[i]; rollout.Stage(n) != rollout.StageNone {
@@ -175,15 +187,16 @@ func (w *tinyPool) check(rollout.State, *explore.Decision[rollout.State, rollout
 	if len(down) > 1 {
 		return fmt.Errorf("nodes %v are on their way at the same time, and one may be", down)
 	}
-	return nil
+	return w.bad
 }
 
-func (w *tinyPool) moves(time.Time) (all []explore.Move[*tinyPool]) {
-	add := func(name string, sure bool, do func(w *tinyPool)) {
-		all = append(all, explore.Move[*tinyPool]{Name: name, Sure: sure, Do: func(w *tinyPool) { do(w); w.revise() }})
+// Events implements fairlead.SmallTrial.
+func (w *tinyPool) Events() (all []fairlead.Event) {
+	add := func(name string, sure bool, do func()) {
+		all = append(all, fairlead.Event{Name: name, Sure: sure, Do: func() { do(); w.revise() }})
 	}
-	on := func(i int, what string, sure bool, do func(w *tinyPool, n *rollout.Node)) {
-		add(w.W.Nodes[i].Name+" "+what, sure, func(w *tinyPool) { do(w, &w.W.Nodes[i]) })
+	on := func(i int, what string, sure bool, do func(n *rollout.Node)) {
+		add(w.W.Nodes[i].Name+" "+what, sure, func() { do(&w.W.Nodes[i]) })
 	}
 	degraded := false
 	for i := range w.W.Nodes {
@@ -192,32 +205,32 @@ func (w *tinyPool) moves(time.Time) (all []explore.Move[*tinyPool]) {
 		silent := n.Status.Conditions[0].Status != fairlead.ConditionTrue
 		degraded = degraded || a[rollout.AnnotationState] == rollout.StateDegraded
 		if wish := a[rollout.AnnotationDesiredDrain]; wish != a[rollout.AnnotationLastDrain] {
-			on(i, "is drained", true, func(_ *tinyPool, n *rollout.Node) { n.Annotations[rollout.AnnotationLastDrain] = wish })
+			on(i, "is drained", true, func(n *rollout.Node) { n.Annotations[rollout.AnnotationLastDrain] = wish })
 		}
 		if a[rollout.AnnotationState] == rollout.StateWorking && !silent {
-			on(i, "is updated", true, func(_ *tinyPool, n *rollout.Node) {
+			on(i, "is updated", true, func(n *rollout.Node) {
 				n.Annotations[rollout.AnnotationState], n.Annotations[rollout.AnnotationCurrent] = rollout.StateDone, n.Annotations[rollout.AnnotationDesired]
 			})
 			if w.Fails > 0 {
-				on(i, "fails", false, func(w *tinyPool, n *rollout.Node) {
+				on(i, "fails", false, func(n *rollout.Node) {
 					w.Fails--
 					n.Annotations[rollout.AnnotationState] = rollout.StateDegraded
 				})
 			}
 		}
-		ready := func(s fairlead.ConditionStatus) func(*tinyPool, *rollout.Node) {
-			return func(_ *tinyPool, n *rollout.Node) { n.Status.Conditions[0].Status = s }
+		ready := func(s fairlead.ConditionStatus) func(*rollout.Node) {
+			return func(n *rollout.Node) { n.Status.Conditions[0].Status = s }
 		}
 		if silent {
 			on(i, "is back", true, ready(fairlead.ConditionTrue))
 		} else if w.Silences > 0 {
-			on(i, "falls silent", false, func(w *tinyPool, n *rollout.Node) { w.Silences--; ready(fairlead.ConditionUnknown)(w, n) })
+			on(i, "falls silent", false, func(n *rollout.Node) { w.Silences--; ready(fairlead.ConditionUnknown)(n) })
 		}
 		if w.Cordons > 0 && !n.Spec.Unschedulable {
-			on(i, "is cordoned", false, func(w *tinyPool, n *rollout.Node) { w.Cordons--; w.ByHand, n.Spec.Unschedulable = n.Name, true })
+			on(i, "is cordoned", false, func(n *rollout.Node) { w.Cordons--; w.ByHand, n.Spec.Unschedulable = n.Name, true })
 		}
 		if w.ByHand == n.Name {
-			on(i, "is uncordoned", true, func(w *tinyPool, n *rollout.Node) {
+			on(i, "is uncordoned", true, func(n *rollout.Node) {
 				w.ByHand = ""
 				if rollout.Stage(n) == rollout.StageNone { // not while it is updated
 					n.Spec.Unschedulable = false
@@ -229,26 +242,26 @@ func (w *tinyPool) moves(time.Time) (all []explore.Move[*tinyPool]) {
 	return all
 }
 
-func (w *tinyPool) poolMoves(degraded bool, add func(string, bool, func(*tinyPool))) {
+func (w *tinyPool) poolMoves(degraded bool, add func(string, bool, func())) {
 	spec := &w.W.Pool.Spec
 	if w.Changes > 0 && spec.Configuration.Name == target {
-		add("target changes", false, func(w *tinyPool) { w.Changes--; w.W.Pool.Spec.Configuration.Name = "v3" })
-		add("target is taken back", false, func(w *tinyPool) { w.Changes--; w.W.Pool.Spec.Configuration.Name = "v1" })
+		add("target changes", false, func() { w.Changes--; w.W.Pool.Spec.Configuration.Name = "v3" })
+		add("target is taken back", false, func() { w.Changes--; w.W.Pool.Spec.Configuration.Name = "v1" })
 	}
 	if degraded && spec.Configuration.Name == target {
-		add("target is corrected", true, func(w *tinyPool) { w.W.Pool.Spec.Configuration.Name = "v3" })
+		add("target is corrected", true, func() { w.W.Pool.Spec.Configuration.Name = "v3" })
 	}
 	if spec.Paused {
-		add("pool goes on", true, func(w *tinyPool) { w.W.Pool.Spec.Paused = false })
+		add("pool goes on", true, func() { w.W.Pool.Spec.Paused = false })
 	} else if w.Pauses > 0 {
-		add("pool is paused", false, func(w *tinyPool) { w.Pauses--; w.W.Pool.Spec.Paused = true })
+		add("pool is paused", false, func() { w.Pauses--; w.W.Pool.Spec.Paused = true })
 	}
 	if w.Joins > 0 && w.node("b") != nil {
-		add("b leaves", false, func(w *tinyPool) {
+		add("b leaves", false, func() {
 			w.Joins--
 			w.W.Nodes = slices.DeleteFunc(w.W.Nodes, func(n rollout.Node) bool { return n.Name == "b" })
 		})
-		add("b is registered again", false, func(w *tinyPool) {
+		add("b is registered again", false, func() {
 			w.Joins--
 			n := tinyNode("b")
 			n.UID += "x"
@@ -257,29 +270,38 @@ func (w *tinyPool) poolMoves(degraded bool, add func(string, bool, func(*tinyPoo
 	}
 }
 
-// rest: all nodes run what they are to and take pods, and the pool says so.
-func (w *tinyPool) rest() bool {
+// Settled implements fairlead.Trial: all nodes run what they are to and take pods, and the pool says so.
+func (w *tinyPool) Settled(string) error {
 	for i := range w.W.Nodes {
 		n := &w.W.Nodes[i]
 		if !rollout.Updated(&w.W.Pool, n) || rollout.Unavailable(n) || len(n.Spec.Taints) > 0 {
-			return false
+			return errors.New("node " + n.Name + " is not at its goal")
 		}
 	}
-	return w.W.Pool.Status.ReadyMachineCount == len(w.W.Nodes)
-}
-
-func (w *tinyPool) answer(a rollout.Action, err error, now time.Time) {
-	key := a.Key()
-	w.W.Outcomes = slices.DeleteFunc(slices.Clone(w.W.Outcomes), func(o fairlead.Outcome) bool { return o.Key == key })
-	if err != nil {
-		w.W.Outcomes = append(w.W.Outcomes, fairlead.OutcomeOf(key, err, now))
+	if ready := w.W.Pool.Status.ReadyMachineCount; ready != len(w.W.Nodes) {
+		return fmt.Errorf("the pool says that %d of %d machines are ready", ready, len(w.W.Nodes))
 	}
+	return nil
 }
 
-type rolloutModel = explore.Model[*tinyPool, rollout.State, rollout.Action]
+// Excuses implements fairlead.Excuser: a Block is an excuse as long as somebody else is
+// about to do something.
+func (w *tinyPool) Excuses(blocked []fairlead.Block) bool {
+	return slices.ContainsFunc(w.Events(), func(e fairlead.Event) bool { return e.Sure }) &&
+		slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
+}
 
-func exploreModels() []*rolloutModel {
-	worlds := []struct {
+// TestVisit visits every state of small worlds.
+func TestVisit(t *testing.T) {
+	policy := &rollout.Policy{SlowDrain: 5 * time.Minute, SlowUpdate: 5 * time.Minute}
+	engine := fairlead.Engine[rollout.State, *tinyPool, rollout.Action]{
+		Name: "rollout", Version: 1,
+		Step: func(s rollout.State, w *tinyPool, now time.Time) rollout.Decision {
+			return rollout.Step(s, &w.W, now, policy)
+		},
+		Outcomes: func(w *tinyPool, all []fairlead.Outcome) *tinyPool { w.W.Outcomes = all; return w },
+	}
+	for _, o := range []struct {
 		name string
 		set  func(*tinyPool)
 	}{
@@ -289,30 +311,15 @@ func exploreModels() []*rolloutModel {
 		{"fails", func(w *tinyPool) { w.Fails = 1 }},
 		{"cordoned", func(w *tinyPool) { w.Cordons = 1 }},
 		{"again", func(w *tinyPool) { w.Joins = 1 }},
-	}
-	policy := &rollout.Policy{SlowDrain: 5 * time.Minute, SlowUpdate: 5 * time.Minute}
-	var models []*rolloutModel
-	for _, o := range worlds {
-		w := newTinyPool()
-		o.set(w)
-		models = append(models, &rolloutModel{
-			Name: o.name, Worlds: []*tinyPool{w}, Clone: (*tinyPool).clone, Apply: (*tinyPool).apply, Moves: (*tinyPool).moves, Rest: (*tinyPool).rest, Answer: (*tinyPool).answer, Check: (*tinyPool).check,
-			Forget: func(w *tinyPool) { w.W.Outcomes = nil },
-			Step: func(s rollout.State, w *tinyPool, now time.Time) explore.Decision[rollout.State, rollout.Action] {
-				d := rollout.Step(s, &w.W, now, policy)
-				return explore.Decision[rollout.State, rollout.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: w.broken(d.Actions)}
-			},
-			// A Block is an excuse as long as somebody else is about to do something.
-			Told: func(w *tinyPool, blocked []fairlead.Block) bool {
-				others := slices.ContainsFunc(w.moves(time.Time{}), func(m explore.Move[*tinyPool]) bool { return m.Sure })
-				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
-			},
-			Faults: explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Ends:   true, Patience: 10 * time.Minute, Horizon: 20 * time.Minute, Max: 500,
+	} {
+		t.Run(o.name, func(t *testing.T) {
+			w := newTinyPool()
+			o.set(w)
+			open := func(*rand.Rand, *fairlead.ManualClock) fairlead.Trial[*tinyPool, rollout.Action] { return w.clone() }
+			visit := fairlead.VisitOptions{States: long.N(500, 10_000_000), Ends: true, Patience: 10 * time.Minute, Horizon: 20 * time.Minute, Log: t.Log}
+			if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: -1, Visit: visit}); err != nil {
+				t.Error(err)
+			}
 		})
 	}
-	return models
 }
-
-// TestExplore visits every state of small worlds.
-func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels()...) }
