@@ -1,14 +1,18 @@
 package drain_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -20,21 +24,22 @@ type tinyDrain struct {
 	Pods      []drain.Pod       // those on their way out, too
 	Least     int               // how many pods must be ready
 	Requests  map[string]drain.Request
-	Outcomes  map[string][]fairlead.Outcome // by node
-	Serial    int                           // of pods
-	Wanted    int                           // how many pods the workload keeps
-	Tightens  int                           // how often the budget may allow nothing for a while
-	Silences  int                           // how often node a may fall silent
-	Again     int                           // how often node a may register again, under a new UID
-	Pauses    int                           // how often the request for a may be paused
-	Cancels   int                           // how often it may be taken back before its time
-	Cordons   int                           // how often somebody may cordon node a
-	ByHand    bool                          // somebody has cordoned it
-	Requested int                           // how often a request may be deleted and made again
+	Outcomes  []fairlead.Outcome // of both nodes, as a runner knows them
+	Serial    int                // of pods
+	Wanted    int                // how many pods the workload keeps
+	Tightens  int                // how often the budget may allow nothing for a while
+	Silences  int                // how often node a may fall silent
+	Again     int                // how often node a may register again, under a new UID
+	Pauses    int                // how often the request for a may be paused
+	Cancels   int                // how often it may be taken back before its time
+	Cordons   int                // how often somebody may cordon node a
+	ByHand    bool               // somebody has cordoned it
+	Requested int                // how often a request may be deleted and made again
+	clock     *fairlead.ManualClock
 }
 
 func newTinyDrain() *tinyDrain {
-	w := &tinyDrain{Nodes: map[string]drain.Node{}, Boots: map[string]string{}, Requests: map[string]drain.Request{}, Outcomes: map[string][]fairlead.Outcome{}, Least: 1, Wanted: 2}
+	w := &tinyDrain{Nodes: map[string]drain.Node{}, Boots: map[string]string{}, Requests: map[string]drain.Request{}, Least: 1, Wanted: 2}
 	for _, name := range []string{"a", "b"} {
 		n := drain.Node{ObjectMeta: drain.ObjectMeta{Name: name, UID: "node-" + name}}
 		n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue}}
@@ -42,7 +47,7 @@ func newTinyDrain() *tinyDrain {
 		w.create()
 		w.Pods[len(w.Pods)-1].Spec.NodeName = name
 		w.ready(len(w.Pods) - 1)
-		w.Requests[name] = drain.Request{Name: "of-" + name, UID: "request-" + name, Requester: "admin", Purpose: drain.Maintenance, Asked: explore.Begin()}
+		w.Requests[name] = drain.Request{Name: "of-" + name, UID: "request-" + name, Requester: "admin", Purpose: drain.Maintenance, Asked: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	}
 	r := w.Requests["a"]
 	r.Purpose = drain.Reboot
@@ -70,9 +75,20 @@ func (w *tinyDrain) ready(i int) {
 func (w *tinyDrain) clone() *tinyDrain {
 	n := *w
 	n.Nodes, n.Boots, n.Requests, n.Pods = maps.Clone(w.Nodes), maps.Clone(w.Boots), maps.Clone(w.Requests), slices.Clone(w.Pods)
-	n.Outcomes = maps.Clone(w.Outcomes)
 	return &n
 }
+
+// Clone implements fairlead.SmallTrial.
+func (w *tinyDrain) Clone() fairlead.SmallTrial[*tinyDrain, onNode] { return w.clone() }
+
+// Observe implements fairlead.Backend.
+func (w *tinyDrain) Observe(context.Context, string) (*tinyDrain, error) { return w.clone(), nil }
+
+// Change implements fairlead.Trial.
+func (w *tinyDrain) Change() {}
+
+// Check implements fairlead.Trial.
+func (w *tinyDrain) Check() error { return nil }
 
 // healthy is how many pods count for the budget.
 func (w *tinyDrain) healthy() (n int) {
@@ -99,10 +115,18 @@ type onNode struct {
 
 func (a onNode) String() string { return a.Action.String() }
 
+// Key implements fairlead.Action: that of the action, with the node.
+func (a onNode) Key() fairlead.Key {
+	key := a.Action.Key()
+	key.Kind = a.Node + "/" + key.Kind
+	return key
+}
+
 type drainStates map[string]drain.State
 
-func (w *tinyDrain) step(states drainStates, now time.Time) explore.Decision[drainStates, onNode] {
-	out := explore.Decision[drainStates, onNode]{State: drainStates{}}
+// drainStep decides for both nodes.
+func drainStep(states drainStates, w *tinyDrain, now time.Time) fairlead.Decision[drainStates, onNode] {
+	out := fairlead.Decision[drainStates, onNode]{State: drainStates{}}
 	for _, name := range []string{"a", "b"} {
 		node := w.Nodes[name]
 		budget := drain.PodDisruptionBudget{ObjectMeta: drain.ObjectMeta{Namespace: "d", Name: "web"}}
@@ -111,7 +135,7 @@ func (w *tinyDrain) step(states drainStates, now time.Time) explore.Decision[dra
 		budget.Status.CurrentHealthy, budget.Status.DesiredHealthy, budget.Status.ExpectedPods = w.healthy(), w.Least, 2
 		budget.Status.DisruptionsAllowed = max(0, w.healthy()-w.Least)
 		world := &drain.World{Name: name, BootID: w.Boots[name]}
-		world.View = drain.View{Node: &node, Pods: w.on(name), Budgets: []drain.PodDisruptionBudget{budget}, Outcomes: w.Outcomes[name]}
+		world.View = drain.View{Node: &node, Pods: w.on(name), Budgets: []drain.PodDisruptionBudget{budget}, Outcomes: w.known(name)}
 		if r, ok := w.Requests[name]; ok {
 			world.Requests = []drain.Request{r}
 		}
@@ -121,9 +145,6 @@ func (w *tinyDrain) step(states drainStates, now time.Time) explore.Decision[dra
 		}
 		for _, a := range d.Actions {
 			out.Actions = append(out.Actions, onNode{name, a})
-			if out.Broken == "" {
-				out.Broken = w.broken(name, a, now)
-			}
 		}
 		out.Blocked = append(out.Blocked, d.Blocks()...)
 		if !d.Wake.IsZero() && (out.Wake.IsZero() || d.Wake.Before(out.Wake)) {
@@ -131,6 +152,27 @@ func (w *tinyDrain) step(states drainStates, now time.Time) explore.Decision[dra
 		}
 	}
 	return out
+}
+
+// known returns the outcomes of a node's actions.
+func (w *tinyDrain) known(node string) (all []fairlead.Outcome) {
+	for _, o := range w.Outcomes {
+		if kind, is := strings.CutPrefix(o.Key.Kind, node+"/"); is {
+			o.Key.Kind = kind
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// Judge implements fairlead.Judge.
+func (w *tinyDrain) Judge(_ drainStates, seen *tinyDrain, now time.Time, d fairlead.Decision[drainStates, onNode]) error {
+	for _, a := range d.Actions {
+		if rule := seen.broken(a.Node, a.Action, now); rule != "" {
+			return errors.New(rule)
+		}
+	}
+	return nil
 }
 
 // broken returns the rule that an action breaks, given what was seen: nobody is told
@@ -163,7 +205,9 @@ func (w *tinyDrain) broken(node string, action drain.Action, now time.Time) stri
 	return ""
 }
 
-func (w *tinyDrain) apply(on onNode, now time.Time) error {
+// Apply implements fairlead.Backend.
+func (w *tinyDrain) Apply(_ context.Context, _ string, on onNode) error {
+	now := w.clock.Now()
 	refused := fmt.Errorf("it is another one")
 	node := func(name, uid string, change func(*drain.Node)) error {
 		n := w.Nodes[name]
@@ -207,13 +251,14 @@ func (w *tinyDrain) apply(on onNode, now time.Time) error {
 	return nil
 }
 
-func (w *tinyDrain) moves(time.Time) (all []explore.Move[*tinyDrain]) {
-	add := func(name string, sure bool, do func(w *tinyDrain)) {
-		all = append(all, explore.Move[*tinyDrain]{Name: name, Sure: sure, Do: do})
+// Events implements fairlead.SmallTrial.
+func (w *tinyDrain) Events() (all []fairlead.Event) {
+	add := func(name string, sure bool, do func()) {
+		all = append(all, fairlead.Event{Name: name, Sure: sure, Do: do})
 	}
 	w.podMoves(add)
-	request := func(name string, change func(*drain.Request)) func(*tinyDrain) {
-		return func(w *tinyDrain) {
+	request := func(name string, change func(*drain.Request)) func() {
+		return func() {
 			r := w.Requests[name]
 			change(&r)
 			w.Requests[name] = r
@@ -222,11 +267,11 @@ func (w *tinyDrain) moves(time.Time) (all []explore.Move[*tinyDrain]) {
 	for _, name := range slices.Sorted(maps.Keys(w.Requests)) {
 		switch r := w.Requests[name]; {
 		case r.Status.Phase == drain.PhaseOver:
-			add("request for "+name+" is deleted", true, func(w *tinyDrain) { delete(w.Requests, name) })
+			add("request for "+name+" is deleted", true, func() { delete(w.Requests, name) })
 		case r.Status.Phase == drain.PhaseDrained && r.Purpose == drain.Maintenance && !r.Cancelled:
 			add("work on "+name+" is done", true, request(name, func(r *drain.Request) { r.Cancelled = true }))
 		case r.Status.Phase == drain.PhaseDrained && r.Purpose == drain.Reboot && w.Boots[name] == "1":
-			add("node "+name+" boots", true, func(w *tinyDrain) {
+			add("node "+name+" boots", true, func() {
 				w.Boots[name] = "2"
 				w.Pods = slices.DeleteFunc(w.Pods, func(p drain.Pod) bool { return p.Spec.NodeName == name })
 			})
@@ -240,83 +285,86 @@ func (w *tinyDrain) moves(time.Time) (all []explore.Move[*tinyDrain]) {
 	case r.Paused:
 		add("request goes on", true, request("a", func(r *drain.Request) { r.Paused = false }))
 	case w.Pauses > 0:
-		add("request is paused", false, func(w *tinyDrain) { w.Pauses--; request("a", func(r *drain.Request) { r.Paused = true })(w) })
+		add("request is paused", false, func() { w.Pauses--; request("a", func(r *drain.Request) { r.Paused = true })() })
 	}
 	if w.Cancels > 0 && !r.Cancelled {
-		add("request is taken back", false, func(w *tinyDrain) { w.Cancels--; request("a", func(r *drain.Request) { r.Cancelled = true })(w) })
+		add("request is taken back", false, func() { w.Cancels--; request("a", func(r *drain.Request) { r.Cancelled = true })() })
 	}
 	if w.Requested > 0 {
-		add("request is made again", false, func(w *tinyDrain) {
+		add("request is made again", false, func() {
 			w.Requested--
-			request("a", func(r *drain.Request) { r.UID += "x"; r.Status = drain.Status{}; r.Purpose = drain.Maintenance })(w)
+			request("a", func(r *drain.Request) { r.UID += "x"; r.Status = drain.Status{}; r.Purpose = drain.Maintenance })()
 		})
 	}
 	return all
 }
 
 // podMoves are those of pods, budgets and nodes.
-func (w *tinyDrain) podMoves(add func(string, bool, func(*tinyDrain))) {
+func (w *tinyDrain) podMoves(add func(string, bool, func())) {
 	for i := range w.Pods {
 		p := &w.Pods[i]
 		if p.Spec.NodeName == "" {
 			for _, name := range []string{"a", "b"} {
 				if n := w.Nodes[name]; !n.Spec.Unschedulable && !silent(n) {
-					add(p.Name+" starts on "+name, true, func(w *tinyDrain) { w.Pods[i].Spec.NodeName = name; w.ready(i) })
+					add(p.Name+" starts on "+name, true, func() { w.Pods[i].Spec.NodeName = name; w.ready(i) })
 				}
 			}
 		}
 	}
 	switch {
 	case w.Least == 2:
-		add("budget allows again", true, func(w *tinyDrain) { w.Least = 1 })
+		add("budget allows again", true, func() { w.Least = 1 })
 	case w.Tightens > 0:
-		add("budget allows nothing", false, func(w *tinyDrain) { w.Tightens--; w.Least = 2 })
+		add("budget allows nothing", false, func() { w.Tightens--; w.Least = 2 })
 	}
 	a := w.Nodes["a"]
-	set := func(change func(*drain.Node)) func(*tinyDrain) {
-		return func(w *tinyDrain) {
+	set := func(change func(*drain.Node)) func() {
+		return func() {
 			n := w.Nodes["a"]
 			change(&n)
 			w.Nodes["a"] = n
 		}
 	}
-	ready := func(s fairlead.ConditionStatus) func(*tinyDrain) {
+	ready := func(s fairlead.ConditionStatus) func() {
 		return set(func(n *drain.Node) { n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: s}} })
 	}
 	switch {
 	case silent(a):
 		add("node a is back", true, ready(fairlead.ConditionTrue))
 	case w.Silences > 0:
-		add("node a falls silent", false, func(w *tinyDrain) { w.Silences--; ready(fairlead.ConditionUnknown)(w) })
+		add("node a falls silent", false, func() { w.Silences--; ready(fairlead.ConditionUnknown)() })
 	}
 	if w.Again > 0 {
-		add("node a registers again", false, func(w *tinyDrain) {
+		add("node a registers again", false, func() {
 			w.Again--
-			set(func(n *drain.Node) { n.UID += "x"; n.Spec.Unschedulable = false })(w)
+			set(func(n *drain.Node) { n.UID += "x"; n.Spec.Unschedulable = false })()
 		})
 	}
 	if w.ByHand {
-		add("node a is uncordoned", true, func(w *tinyDrain) {
+		add("node a is uncordoned", true, func() {
 			w.ByHand = false
-			set(func(n *drain.Node) { n.Spec.Unschedulable = false })(w)
+			set(func(n *drain.Node) { n.Spec.Unschedulable = false })()
 		})
 	} else if w.Cordons > 0 && !a.Spec.Unschedulable {
-		add("node a is cordoned", false, func(w *tinyDrain) {
+		add("node a is cordoned", false, func() {
 			w.Cordons--
 			w.ByHand = true
-			set(func(n *drain.Node) { n.Spec.Unschedulable = true })(w)
+			set(func(n *drain.Node) { n.Spec.Unschedulable = true })()
 		})
 	}
 }
 
-// pass ends pods whose grace is over, on nodes that are heard of.
-func (w *tinyDrain) pass(now time.Time) {
+// Pass implements fairlead.Passing: it ends pods whose grace is over, on nodes that are
+// heard of.
+func (w *tinyDrain) Pass() {
+	now := w.clock.Now()
 	w.Pods = slices.DeleteFunc(w.Pods, func(p drain.Pod) bool {
 		return p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(now) && !silent(w.Nodes[p.Spec.NodeName])
 	})
 }
 
-func (w *tinyDrain) next(time.Time) (next time.Time) {
+// Next implements fairlead.Passing.
+func (w *tinyDrain) Next() (next time.Time) {
 	for _, p := range w.Pods {
 		if p.DeletionTimestamp != nil && (next.IsZero() || p.DeletionTimestamp.Before(next)) && !silent(w.Nodes[p.Spec.NodeName]) {
 			next = *p.DeletionTimestamp
@@ -325,24 +373,29 @@ func (w *tinyDrain) next(time.Time) (next time.Time) {
 	return next
 }
 
-// rest: nobody asks for anything, both nodes take pods, and all pods are ready.
-func (w *tinyDrain) rest() bool {
-	return len(w.Requests) == 0 && !w.Nodes["a"].Spec.Unschedulable && !w.Nodes["b"].Spec.Unschedulable && w.healthy() == w.Wanted && len(w.Pods) == w.Wanted
-}
-
-func (w *tinyDrain) answer(on onNode, err error, now time.Time) {
-	key := on.Action.Key()
-	list := slices.DeleteFunc(slices.Clone(w.Outcomes[on.Node]), func(o fairlead.Outcome) bool { return o.Key == key })
-	if err != nil {
-		list = append(list, fairlead.OutcomeOf(key, err, now))
+// Settled implements fairlead.Trial: nobody asks for anything, both nodes take pods, and
+// all pods are ready.
+func (w *tinyDrain) Settled(string) error {
+	if len(w.Requests) == 0 && !w.Nodes["a"].Spec.Unschedulable && !w.Nodes["b"].Spec.Unschedulable && w.healthy() == w.Wanted && len(w.Pods) == w.Wanted {
+		return nil
 	}
-	w.Outcomes[on.Node] = list
+	return fmt.Errorf("%d requests, %d pods ready of %d that are wanted", len(w.Requests), w.healthy(), w.Wanted)
 }
 
-type drainModel = explore.Model[*tinyDrain, drainStates, onNode]
+// Excuses implements fairlead.Excuser: a Block is an excuse as long as somebody else is
+// about to do something.
+func (w *tinyDrain) Excuses(blocked []fairlead.Block) bool {
+	return slices.ContainsFunc(w.Events(), func(e fairlead.Event) bool { return e.Sure }) &&
+		slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
+}
 
-func exploreModels() []*drainModel {
-	worlds := []struct {
+// TestVisit visits every state of small worlds.
+func TestVisit(t *testing.T) {
+	engine := fairlead.Engine[drainStates, *tinyDrain, onNode]{
+		Name: "drain", Version: 1, Step: drainStep,
+		Outcomes: func(w *tinyDrain, all []fairlead.Outcome) *tinyDrain { w.Outcomes = all; return w },
+	}
+	for _, o := range []struct {
 		name string
 		set  func(*tinyDrain)
 	}{
@@ -361,29 +414,20 @@ func exploreModels() []*drainModel {
 		{"paused", func(w *tinyDrain) { w.Pauses, w.Cancels = 1, 1 }},
 		{"cordoned", func(w *tinyDrain) { w.Cordons = 1 }},
 		{"made again", func(w *tinyDrain) { w.Requested = 1 }},
-	}
-	var models []*drainModel
-	for _, o := range worlds {
-		w := newTinyDrain()
-		o.set(w)
-		models = append(models, &drainModel{
-			Name: o.name, Worlds: []*tinyDrain{w}, Clone: (*tinyDrain).clone, Apply: (*tinyDrain).apply, Moves: (*tinyDrain).moves, Tick: (*tinyDrain).pass, Next: (*tinyDrain).next,
-			Rest: (*tinyDrain).rest, Answer: (*tinyDrain).answer,
-			Forget: func(w *tinyDrain) { w.Outcomes = map[string][]fairlead.Outcome{} },
-			Step: func(s drainStates, w *tinyDrain, now time.Time) explore.Decision[drainStates, onNode] {
-				return w.step(s, now)
-			},
-			// A Block is an excuse as long as somebody else is about to do something.
-			Told: func(w *tinyDrain, blocked []fairlead.Block) bool {
-				others := slices.ContainsFunc(w.moves(time.Time{}), func(m explore.Move[*tinyDrain]) bool { return m.Sure })
-				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
-			},
-			Faults: explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Ends:   true, Patience: 6 * time.Minute, Horizon: 15 * time.Minute, Max: map[bool]int{true: 2_000, false: 200}[o.name == "bare" || o.name == "refused"],
+	} {
+		t.Run(o.name, func(t *testing.T) {
+			w := newTinyDrain()
+			o.set(w)
+			open := func(_ *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*tinyDrain, onNode] {
+				n := w.clone()
+				n.clock = clock
+				return n
+			}
+			states := map[bool]int{true: 2_000, false: 200}[o.name == "bare" || o.name == "refused"]
+			visit := fairlead.VisitOptions{States: long.N(states, 10_000_000), Ends: true, Patience: 6 * time.Minute, Horizon: 15 * time.Minute, Log: t.Log}
+			if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: -1, Visit: visit}); err != nil {
+				t.Error(err)
+			}
 		})
 	}
-	return models
 }
-
-// TestExplore visits every state of small worlds.
-func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels()...) }

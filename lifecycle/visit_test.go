@@ -1,13 +1,17 @@
 package lifecycle_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -27,6 +31,8 @@ type smallWorld struct {
 	Nodes    int                // how many have joined
 	Hooks    int                // how many hooks may be added late
 	Objects  []lifecycle.Object // of providers; the first stands for the instance
+	clock    *fairlead.ManualClock
+	bad      error // the rule that an action broke
 }
 
 func (w *smallWorld) changed() {
@@ -56,7 +62,7 @@ func (w *smallWorld) join() {
 
 // newSmallWorld makes a machine whose deletion has begun, with a node or without.
 func newSmallWorld(node bool, joins, late int, hooks lifecycle.LifecycleHooks) *smallWorld {
-	at := explore.Begin()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	w := &smallWorld{Machine: &lifecycle.Machine{}, Instance: lifecycle.InstanceExists, Joins: joins, Hooks: late}
 	m := w.Machine
 	m.Name, m.Namespace, m.UID = "machine-1", "openshift-machine-api", "machine-uid"
@@ -94,8 +100,21 @@ func (w *smallWorld) drained() bool {
 	return c != nil && c.Status == "True"
 }
 
-// apply carries out an action as a cluster does.
-func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
+// Clone implements fairlead.SmallTrial.
+func (w *smallWorld) Clone() fairlead.SmallTrial[*smallWorld, lifecycle.Action] { return w.clone() }
+
+// Observe implements fairlead.Backend.
+func (w *smallWorld) Observe(context.Context, string) (*smallWorld, error) { return w.clone(), nil }
+
+// Change implements fairlead.Trial.
+func (w *smallWorld) Change() {}
+
+// Check implements fairlead.Trial.
+func (w *smallWorld) Check() error { return w.bad }
+
+// Apply implements fairlead.Backend, as a cluster does.
+func (w *smallWorld) Apply(_ context.Context, _ string, a lifecycle.Action) error {
+	now := w.clock.Now()
 	refused := fmt.Errorf("it is another one, or changed")
 	switch a := a.(type) {
 	case lifecycle.UpdateStatus:
@@ -141,7 +160,7 @@ func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
 				return err
 			}
 		case w.Objects[0].State != lifecycle.InstanceGone:
-			return &explore.Broken{Rule: "the configuration is deleted, and the infrastructure is there"}
+			return w.breaks("the configuration is deleted, and the infrastructure is there")
 		}
 		if w.Objects[i].DeletionTimestamp == nil {
 			w.Objects[i].DeletionTimestamp = &now
@@ -153,10 +172,10 @@ func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
 		w.Node, w.Pods = nil, nil
 	case lifecycle.RemoveFinalizer:
 		if w.Node != nil {
-			return &explore.Broken{Rule: "the machine goes, and the object of its node stays"}
+			return w.breaks("the machine goes, and the object of its node stays")
 		}
 		if slices.ContainsFunc(w.Objects, func(o lifecycle.Object) bool { return o.State != lifecycle.InstanceGone }) {
-			return &explore.Broken{Rule: "the machine goes, and an object of a provider stays"}
+			return w.breaks("the machine goes, and an object of a provider stays")
 		}
 		w.Machine = nil
 	default:
@@ -165,44 +184,49 @@ func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
 	return nil
 }
 
+// breaks notes a rule that an action broke.
+func (w *smallWorld) breaks(rule string) error {
+	w.bad = errors.New(rule)
+	return w.bad
+}
+
 // deleteInstance is what hooks and drains guard.
 func (w *smallWorld) deleteInstance() error {
 	if w.Machine == nil || w.Instance == lifecycle.InstanceGone {
 		return nil
 	}
 	if h := w.Machine.Spec.LifecycleHooks; len(h.PreTerminate) > 0 {
-		return &explore.Broken{Rule: "the instance is deleted, and a preTerminate hook is there"}
+		return w.breaks("the instance is deleted, and a preTerminate hook is there")
 	}
 	w.Asked = true
 	return nil
 }
 
-// broken returns the rule that is broken by deciding to delete the instance, given
-// what is there.
-func (w *smallWorld) broken(actions []lifecycle.Action) string {
-	if w.released() {
-		for _, a := range actions {
+// Judge implements fairlead.Judge, for decisions to delete the instance.
+func (w *smallWorld) Judge(_ lifecycle.State, seen *smallWorld, _ time.Time, d lifecycle.Decision) error {
+	if seen.released() {
+		for _, a := range d.Actions {
 			if _, told := a.(lifecycle.RecordEvent); !told {
-				return "a person has removed the finalizer, and the engine is to " + fmt.Sprint(a)
+				return errors.New("a person has removed the finalizer, and the engine is to " + fmt.Sprint(a))
 			}
 		}
 	}
-	if !slices.ContainsFunc(actions, func(a lifecycle.Action) bool {
+	if !slices.ContainsFunc(d.Actions, func(a lifecycle.Action) bool {
 		o, object := a.(lifecycle.DeleteObject)
 		_, is := a.(lifecycle.DeleteInstance)
 		return is || object && o.UID == "infra"
 	}) {
-		return ""
+		return nil
 	}
-	for _, p := range w.Pods {
-		if !slices.Contains(w.Evicted, p.UID) {
-			return "the instance is to be deleted, and pod " + p.Name + " on it is not asked to end"
+	for _, p := range seen.Pods {
+		if !slices.Contains(seen.Evicted, p.UID) {
+			return errors.New("the instance is to be deleted, and pod " + p.Name + " on it is not asked to end")
 		}
 	}
-	if len(w.Machine.Spec.LifecycleHooks.PreDrain) > 0 && !w.drained() {
-		return "the instance is to be deleted, and a preDrain hook is there"
+	if len(seen.Machine.Spec.LifecycleHooks.PreDrain) > 0 && !seen.drained() {
+		return errors.New("the instance is to be deleted, and a preDrain hook is there")
 	}
-	return ""
+	return nil
 }
 
 // released reports whether the machine is no longer the engine's.
@@ -210,18 +234,19 @@ func (w *smallWorld) released() bool {
 	return w.Machine != nil && w.Keeper && slices.Contains(w.Machine.Finalizers, "example.com/other")
 }
 
-func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
-	add := func(name string, sure bool, do func(w *smallWorld)) {
-		all = append(all, explore.Move[*smallWorld]{Name: name, Do: do, Sure: sure})
+// Events implements fairlead.SmallTrial.
+func (w *smallWorld) Events() (all []fairlead.Event) {
+	add := func(name string, sure bool, do func()) {
+		all = append(all, fairlead.Event{Name: name, Do: do, Sure: sure})
 	}
 	if w.Machine != nil && !w.Stuck && len(w.Machine.Spec.LifecycleHooks.PreDrain) > 0 {
-		add("release preDrain", true, func(w *smallWorld) { w.Machine.Spec.LifecycleHooks.PreDrain = nil; w.changed() })
+		add("release preDrain", true, func() { w.Machine.Spec.LifecycleHooks.PreDrain = nil; w.changed() })
 	}
 	if w.Machine != nil && !w.Stuck && len(w.Machine.Spec.LifecycleHooks.PreTerminate) > 0 {
-		add("release preTerminate", true, func(w *smallWorld) { w.Machine.Spec.LifecycleHooks.PreTerminate = nil; w.changed() })
+		add("release preTerminate", true, func() { w.Machine.Spec.LifecycleHooks.PreTerminate = nil; w.changed() })
 	}
 	if w.Asked && w.Instance == lifecycle.InstanceExists {
-		add("instance goes", true, func(w *smallWorld) {
+		add("instance goes", true, func() {
 			w.Instance, w.Pods = lifecycle.InstanceGone, nil
 			if len(w.Objects) > 0 {
 				w.Objects[0].State = lifecycle.InstanceGone
@@ -229,16 +254,16 @@ func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
 		})
 	}
 	if len(w.Objects) > 1 && w.Objects[1].DeletionTimestamp != nil && w.Objects[1].State == lifecycle.InstanceExists {
-		add("configuration goes", true, func(w *smallWorld) { w.Objects[1].State = lifecycle.InstanceGone })
+		add("configuration goes", true, func() { w.Objects[1].State = lifecycle.InstanceGone })
 	}
 	if w.Joins > 0 && w.Instance == lifecycle.InstanceExists && !w.Asked && w.Machine != nil {
-		add("node joins", false, func(w *smallWorld) { w.Joins--; w.join() })
+		add("node joins", false, func() { w.Joins--; w.join() })
 	}
 	if w.Keeper && w.Machine != nil && !w.released() {
-		add("finalizer is removed", false, func(w *smallWorld) { w.Machine.Finalizers = []string{"example.com/other"}; w.changed() })
+		add("finalizer is removed", false, func() { w.Machine.Finalizers = []string{"example.com/other"}; w.changed() })
 	}
 	if w.Hooks > 0 && w.Machine != nil && !w.drained() {
-		add("hook is added", false, func(w *smallWorld) {
+		add("hook is added", false, func() {
 			w.Hooks--
 			w.Machine.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "late", Owner: "somebody"}}
 			w.changed()
@@ -247,12 +272,14 @@ func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
 	return all
 }
 
-// pass ends pods whose grace is over.
-func (w *smallWorld) pass(now time.Time) {
+// Pass implements fairlead.Passing: it ends pods whose grace is over.
+func (w *smallWorld) Pass() {
+	now := w.clock.Now()
 	w.Pods = slices.DeleteFunc(w.Pods, func(p lifecycle.Pod) bool { return p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(now) })
 }
 
-func (w *smallWorld) next(now time.Time) (next time.Time) {
+// Next implements fairlead.Passing.
+func (w *smallWorld) Next() (next time.Time) {
 	for _, p := range w.Pods {
 		if p.DeletionTimestamp != nil && (next.IsZero() || p.DeletionTimestamp.Before(next)) {
 			next = *p.DeletionTimestamp
@@ -275,10 +302,19 @@ func (w *smallWorld) clone() *smallWorld {
 	return &n
 }
 
-type lifecycleModel = explore.Model[*smallWorld, lifecycle.State, lifecycle.Action]
+// Settled implements fairlead.Trial.
+func (w *smallWorld) Settled(string) error {
+	if w.Machine == nil || w.released() {
+		return nil
+	}
+	return errors.New("the machine is there")
+}
 
-// exploreModels are the small worlds of this package, by name.
-func exploreModels() []*lifecycleModel {
+// Excuses implements fairlead.Excuser: what others do is sure to happen.
+func (w *smallWorld) Excuses([]fairlead.Block) bool { return false }
+
+// smallWorlds are the small worlds of this package, by name.
+func smallWorlds() map[string][]*smallWorld {
 	hook := []lifecycle.Hook{{Name: "hook", Owner: "somebody"}}
 	both := lifecycle.LifecycleHooks{PreDrain: hook, PreTerminate: hook}
 	worlds := [][]*smallWorld{
@@ -295,33 +331,54 @@ func exploreModels() []*lifecycleModel {
 		w.Keeper = true
 	}
 	worlds = append(worlds, keepers)
-	var models []*lifecycleModel
-	for i, list := range worlds {
-		models = append(models, &lifecycleModel{
-			Name: []string{"plain", "hooks", "joins", "again", "stuck", "provider", "released"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
-			Step: func(s lifecycle.State, w *smallWorld, now time.Time) explore.Decision[lifecycle.State, lifecycle.Action] {
-				policy := &lifecycle.Policy{}
-				if list[0].Stuck {
-					policy.Deadlines = []lifecycle.Deadline{{Hard: 8 * time.Minute, Then: lifecycle.EscalateSkip}}
-				}
-				world := &lifecycle.World{Machine: w.Machine, Instance: w.Instance, Objects: w.Objects, View: drain.View{Node: w.Node, Pods: w.Pods}}
-				if len(w.Objects) > 0 {
-					world.Instance = "" // the object stands for it
-				}
-				d := lifecycle.Step(s, world, now, policy)
-				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocks(), Wake: d.Wake, Broken: w.broken(d.Actions)}
-			},
-			Rest:     func(w *smallWorld) bool { return w.Machine == nil || w.released() },
-			Told:     func(*smallWorld, []fairlead.Block) bool { return false }, // what others do is sure to happen
-			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Patience: 20 * time.Minute, Horizon: 40 * time.Minute, Max: 1_500,
-		})
+	all := map[string][]*smallWorld{}
+	for i, name := range []string{"plain", "hooks", "joins", "again", "stuck", "provider", "released"} {
+		all[name] = worlds[i]
 	}
-	return models
+	return all
 }
 
-// TestExplore visits every state of small worlds.
-func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels()...) }
+// visit visits the states of a small world.
+func (w *smallWorld) visit(t *testing.T, o fairlead.VisitOptions) {
+	t.Helper()
+	policy := &lifecycle.Policy{}
+	if w.Stuck {
+		policy.Deadlines = []lifecycle.Deadline{{Hard: 8 * time.Minute, Then: lifecycle.EscalateSkip}}
+	}
+	engine := fairlead.Engine[lifecycle.State, *smallWorld, lifecycle.Action]{Name: "lifecycle", Version: 1}
+	engine.Step = func(s lifecycle.State, w *smallWorld, now time.Time) lifecycle.Decision {
+		world := &lifecycle.World{Machine: w.Machine, Instance: w.Instance, Objects: w.Objects, View: drain.View{Node: w.Node, Pods: w.Pods}}
+		if len(w.Objects) > 0 {
+			world.Instance = "" // the object stands for it
+		}
+		return lifecycle.Step(s, world, now, policy)
+	}
+	open := func(_ *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*smallWorld, lifecycle.Action] {
+		n := w.clone()
+		n.clock = clock
+		return n
+	}
+	o.Patience, o.Horizon, o.Log = 20*time.Minute, 40*time.Minute, t.Log
+	if err := fairlead.CheckEngine(t.Context(), engine, open, &fairlead.TrialOptions{Runs: -1, Visit: o}); err != nil {
+		t.Error(err)
+	}
+}
 
-// TestTraces replays what exploring has found.
-func TestTraces(t *testing.T) { explore.Scripts(t, "testdata/traces/*.txt", exploreModels()...) }
+// TestVisit visits every state of small worlds.
+func TestVisit(t *testing.T) {
+	for name, worlds := range smallWorlds() {
+		t.Run(name, func(t *testing.T) {
+			for _, w := range worlds {
+				w.visit(t, fairlead.VisitOptions{States: long.N(1_500, 10_000_000)})
+			}
+		})
+	}
+}
+
+// TestPaths visits what follows on what visits have found: nodes that join after the
+// deletion began were not drained, nor were those that registered again.
+func TestPaths(t *testing.T) {
+	worlds := smallWorlds()
+	worlds["joins"][1].visit(t, fairlead.VisitOptions{States: 1_000, Path: strings.Split("release preDrain, step, apply, apply, node joins, step", ", ")})
+	worlds["again"][0].visit(t, fairlead.VisitOptions{States: 1_000, Path: strings.Split("step, apply, release preDrain, node joins, step, apply", ", ")})
+}
