@@ -45,7 +45,6 @@ var lattice = map[string][]string{
 	"internal/mutate":    {"."},
 	"internal/words":     {},
 	"internal/cluster":   {".", "internal/object", "taints/placement", "internal/deadlines"},
-	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/markdown":  {"internal/words"},
 	"internal/shell":     {"internal/words"},
 	"taints/placement":   {".", "internal/object"},
@@ -169,7 +168,7 @@ var lattice = map[string][]string{
 }
 
 // testOnly are the packages that exist for tests: no other code imports them.
-var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/drainplay", "internal/explore", "internal/golden", "internal/long", "internal/samples"}
+var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/drainplay", "internal/golden", "internal/long", "internal/samples"}
 
 // arrows returns what the package in dir may import; known is false when the
 // lattice does not list it.

@@ -213,7 +213,7 @@ func TestVisit(t *testing.T) {
 
 // TestPaths visits what follows on what visits have found: with a clock that was set back
 // by a day, pods stayed for a day longer; and a node that is not ready and unreachable by
-// turns kept its pods for ever, because each turn counted as the beginning.
+// turns kept its pods forever, because each turn counted as the beginning.
 func TestPaths(t *testing.T) {
 	newIll().visit(t, fairlead.VisitOptions{States: 2_000, Path: []string{"step", "clock back", "step"}})
 	newTurns().visit(t, fairlead.VisitOptions{States: 2_000, Path: strings.Split("step, wait, turns, step, wait", ", ")})

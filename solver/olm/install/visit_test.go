@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
@@ -22,7 +23,7 @@ import (
 // have an update, once the catalog is published again.
 type tinyShop struct {
 	Cluster   *install.MemBackend
-	Outcomes  []fairlead.Outcome
+	Outcomes  []fairlead.Outcome        // as a runner knows them
 	Health    map[string]install.Health // of CSVs whose pods are not ready
 	Published bool                      // the catalog has the updates
 	Publishes int                       // how often it may be published
@@ -32,6 +33,7 @@ type tinyShop struct {
 	Removes   int                       // how often somebody may delete a CSV
 	Drops     int                       // how often somebody may delete a plan
 	Moves     int                       // how often a may be moved to the other channel
+	shop      *shop
 }
 
 // shelves are the catalog before it is published again, and then.
@@ -96,7 +98,7 @@ func (s *shop) of(w *tinyShop) int {
 }
 
 func (s *shop) world(approval olm.Approval) *tinyShop {
-	w := &tinyShop{Cluster: &install.MemBackend{}, Health: map[string]install.Health{}}
+	w := &tinyShop{Cluster: &install.MemBackend{}, Health: map[string]install.Health{}, shop: s}
 	err := w.Cluster.Edit(ns, func(o *install.World) error {
 		o.Groups = make([]install.OperatorGroup, 1)
 		o.Groups[0].Name = "g"
@@ -118,14 +120,19 @@ func (s *shop) world(approval olm.Approval) *tinyShop {
 func (s *shop) settled(t *testing.T) *tinyShop {
 	w := s.world("")
 	var state install.State
-	for now := explore.Begin().Add(-time.Hour); !w.rest(); now = now.Add(time.Second) {
-		if now.After(explore.Begin()) {
+	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for now := begin.Add(-time.Hour); w.Settled(ns) != nil; now = now.Add(time.Second) {
+		if now.After(begin) {
 			t.Fatal("the first versions are not installed within an hour")
 		}
-		d := s.step(state, w, now)
+		seen, err := w.Observe(t.Context(), ns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := shopEngine.Step(state, seen, now)
 		state = d.State
 		for _, a := range d.Actions {
-			if err := s.apply(w, a, now); err != nil {
+			if err := w.Apply(t.Context(), ns, a); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,19 +144,66 @@ func (w *tinyShop) clone() *tinyShop {
 	n := *w
 	n.Cluster, n.Health = w.Cluster.Fork(), maps.Clone(w.Health)
 	n.Cluster.Health = func(_, csv string) (install.Health, string) { return cmp.Or(n.Health[csv], install.Ready), "" }
-	n.Outcomes, n.Deleted = slices.Clone(w.Outcomes), slices.Clone(w.Deleted)
+	n.Deleted = slices.Clone(w.Deleted)
 	return &n
 }
 
-func (s *shop) step(state install.State, w *tinyShop, now time.Time) explore.Decision[install.State, install.Action] {
-	w.Cluster.Sources = s.sources[s.of(w)]
-	seen, err := install.Look(w.Cluster, s.resolve(s.of(w)), ns)
-	if err != nil {
-		return explore.Decision[install.State, install.Action]{Broken: err.Error()}
+// shopEngine is the engine of the small namespaces.
+var shopEngine = fairlead.Engine[install.State, *install.World, install.Action]{
+	Name: "install", Version: 1,
+	Step: func(s install.State, w *install.World, now time.Time) install.Decision {
+		return install.Step(s, w, now, &install.Policy{MaxBackoff: 20 * time.Second})
+	},
+	Outcomes: func(w *install.World, all []fairlead.Outcome) *install.World { w.Outcomes = all; return w },
+}
+
+// Clone implements fairlead.SmallTrial.
+func (w *tinyShop) Clone() fairlead.SmallTrial[*install.World, install.Action] { return w.clone() }
+
+// Observe implements fairlead.Backend.
+func (w *tinyShop) Observe(context.Context, string) (*install.World, error) {
+	w.Cluster.Sources = w.shop.sources[w.shop.of(w)]
+	return install.Look(w.Cluster, w.shop.resolve(w.shop.of(w)), ns)
+}
+
+// Apply implements fairlead.Backend.
+func (w *tinyShop) Apply(ctx context.Context, _ string, a install.Action) error {
+	w.Cluster.Sources = w.shop.sources[w.shop.of(w)]
+	return w.Cluster.Apply(ctx, ns, a)
+}
+
+// Change implements fairlead.Trial.
+func (w *tinyShop) Change() {}
+
+// Judge implements fairlead.Judge: plans are not written forever, and while nothing is
+// done, a CSV that has not come to its end, and a plan that waits for approval, have a
+// Block.
+func (w *tinyShop) Judge(_ install.State, seen *install.World, _ time.Time, d install.Decision) error {
+	if d.State.Generation > 8 {
+		return fmt.Errorf("%d plans were made for a handful of events", d.State.Generation)
 	}
-	seen.Outcomes = w.Outcomes
-	d := install.Step(state, seen, now, &install.Policy{MaxBackoff: 20 * time.Second})
-	return explore.Decision[install.State, install.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: broken(seen, d.Actions)}
+	if rule := broken(seen, d.Actions); rule != "" {
+		return errors.New(rule)
+	}
+	if len(d.Actions) > 0 {
+		return nil
+	}
+	told := func(subject string) bool {
+		return slices.ContainsFunc(d.Blocks(), func(b fairlead.Block) bool {
+			return b.Unblock != "" && strings.Contains(b.Subject+" "+b.Message, subject)
+		})
+	}
+	for i := range seen.CSVs {
+		if c := &seen.CSVs[i]; (c.Status.Phase == install.PhasePending || c.Status.Phase == install.PhaseInstalling) && !told(c.Name) {
+			return fmt.Errorf("csv %s is %s, nothing is done, and no Block says why", c.Name, c.Status.Phase)
+		}
+	}
+	for i := range seen.Plans {
+		if p := &seen.Plans[i]; p.Status.Phase == install.PlanRequiresApproval && !p.Spec.Approved && !told(p.Name) {
+			return fmt.Errorf("plan %s waits for approval, and no Block says so", p.Name)
+		}
+	}
+	return nil
 }
 
 // broken returns the rule that a decision breaks: nothing is applied that nobody has
@@ -179,12 +233,9 @@ func broken(w *install.World, actions []install.Action) string {
 	return ""
 }
 
-// check: plans are not written forever; and of two CSVs that own an API one takes the
+// Check implements fairlead.Trial: of two CSVs that own an API one takes the
 // place of the other.
-func (w *tinyShop) check(s install.State, _ *explore.Decision[install.State, install.Action]) error {
-	if s.Generation > 8 {
-		return fmt.Errorf("%d plans were made for a handful of events", s.Generation)
-	}
+func (w *tinyShop) Check() error {
 	owner := map[string]*install.CSV{}
 	o := w.Cluster.World(ns)
 	for i := range o.CSVs {
@@ -199,53 +250,27 @@ func (w *tinyShop) check(s install.State, _ *explore.Decision[install.State, ins
 	return nil
 }
 
-// owed: while nothing is done, a CSV that has not come to its end, and a plan that waits
-// for approval, have a Block.
-func (w *tinyShop) owed(_ time.Time, d *explore.Decision[install.State, install.Action]) error {
-	o := w.Cluster.World(ns)
-	told := func(subject string) bool {
-		return d != nil && slices.ContainsFunc(d.Blocked, func(b fairlead.Block) bool {
-			return b.Unblock != "" && strings.Contains(b.Subject+" "+b.Message, subject)
-		})
-	}
-	for i := range o.CSVs {
-		if c := &o.CSVs[i]; (c.Status.Phase == install.PhasePending || c.Status.Phase == install.PhaseInstalling) && !told(c.Name) {
-			return fmt.Errorf("csv %s is %s, nothing is done, and no Block says why", c.Name, c.Status.Phase)
-		}
-	}
-	for i := range o.Plans {
-		if p := &o.Plans[i]; p.Status.Phase == install.PlanRequiresApproval && !p.Spec.Approved && !told(p.Name) {
-			return fmt.Errorf("plan %s waits for approval, and no Block says so", p.Name)
-		}
-	}
-	return nil
-}
-
-func (s *shop) apply(w *tinyShop, a install.Action, _ time.Time) error {
-	w.Cluster.Sources = s.sources[s.of(w)]
-	return w.Cluster.Apply(context.Background(), ns, a)
-}
-
 func (w *tinyShop) edit(f func(o *install.World)) {
 	if err := w.Cluster.Edit(ns, func(o *install.World) error { f(o); return nil }); err != nil {
 		panic(err)
 	}
 }
 
-func (w *tinyShop) moves(time.Time) (all []explore.Move[*tinyShop]) {
-	add := func(name string, sure bool, do func(w *tinyShop)) {
-		all = append(all, explore.Move[*tinyShop]{Name: name, Sure: sure, Do: do})
+// Events implements fairlead.SmallTrial.
+func (w *tinyShop) Events() (all []fairlead.Event) {
+	add := func(name string, sure bool, do func()) {
+		all = append(all, fairlead.Event{Name: name, Sure: sure, Do: do})
 	}
 	o := w.Cluster.World(ns)
 	if w.Publishes > 0 {
-		add("catalog has updates", false, func(w *tinyShop) { w.Publishes--; w.Published = true })
+		add("catalog has updates", false, func() { w.Publishes--; w.Published = true })
 	}
 	for i := range o.Plans {
 		if p := &o.Plans[i]; p.Spec.Approval == olm.ApprovalManual && !p.Spec.Approved && p.Status.Phase == install.PlanRequiresApproval {
-			add(p.Name+" is approved", true, func(w *tinyShop) { w.edit(func(o *install.World) { o.Plans[i].Spec.Approved = true }) })
+			add(p.Name+" is approved", true, func() { w.edit(func(o *install.World) { o.Plans[i].Spec.Approved = true }) })
 		}
 		if w.Drops > 0 {
-			add(o.Plans[i].Name+" is deleted", false, func(w *tinyShop) {
+			add(o.Plans[i].Name+" is deleted", false, func() {
 				w.Drops--
 				w.edit(func(o *install.World) { o.Plans = slices.Delete(o.Plans, i, i+1) })
 			})
@@ -255,19 +280,19 @@ func (w *tinyShop) moves(time.Time) (all []explore.Move[*tinyShop]) {
 		name := o.CSVs[i].Name
 		switch {
 		case w.Health[name] != "":
-			add("pods of "+name+" are back", true, func(w *tinyShop) { delete(w.Health, name) })
+			add("pods of "+name+" are back", true, func() { delete(w.Health, name) })
 		case w.Flaps > 0 && o.CSVs[i].Deployed != "":
-			add("pods of "+name+" fail", false, func(w *tinyShop) { w.Flaps--; w.Health[name] = install.Broken })
+			add("pods of "+name+" fail", false, func() { w.Flaps--; w.Health[name] = install.Broken })
 		}
 		if w.Removes > 0 {
-			add(name+" is deleted", false, func(w *tinyShop) {
+			add(name+" is deleted", false, func() {
 				w.Removes--
 				w.edit(func(o *install.World) { o.CSVs = slices.Delete(o.CSVs, i, i+1) })
 			})
 		}
 	}
 	if len(w.Deleted) > 0 {
-		add("subscription is made again", true, func(w *tinyShop) {
+		add("subscription is made again", true, func() {
 			sub := w.Deleted[0]
 			w.Deleted = nil
 			w.edit(func(o *install.World) { o.Subscriptions = append(o.Subscriptions, sub) })
@@ -276,7 +301,7 @@ func (w *tinyShop) moves(time.Time) (all []explore.Move[*tinyShop]) {
 	for i := range o.Subscriptions {
 		sub := o.Subscriptions[i]
 		if w.Deletes > 0 {
-			add("subscription "+sub.Name+" is deleted", false, func(w *tinyShop) {
+			add("subscription "+sub.Name+" is deleted", false, func() {
 				w.Deletes--
 				again := install.Subscription{}
 				again.Name, again.Spec = sub.Name, sub.Spec
@@ -285,7 +310,7 @@ func (w *tinyShop) moves(time.Time) (all []explore.Move[*tinyShop]) {
 			})
 		}
 		if w.Moves > 0 && sub.Name == "a" {
-			add("subscription a is moved", false, func(w *tinyShop) {
+			add("subscription a is moved", false, func() {
 				w.Moves--
 				w.edit(func(o *install.World) { o.Subscriptions[i].Spec.Channel = "fast" })
 			})
@@ -294,8 +319,8 @@ func (w *tinyShop) moves(time.Time) (all []explore.Move[*tinyShop]) {
 	return all
 }
 
-// rest: both operators are there in their newest version, and the subscriptions say so.
-func (w *tinyShop) rest() bool {
+// Settled implements fairlead.Trial: both operators are there in their newest version, and the subscriptions say so.
+func (w *tinyShop) Settled(string) error {
 	version := ".v1"
 	if w.Published {
 		version = ".v2"
@@ -305,26 +330,26 @@ func (w *tinyShop) rest() bool {
 		i := slices.IndexFunc(o.Subscriptions, func(s install.Subscription) bool { return s.Name == name })
 		c := findCSV(o, name+version)
 		if i < 0 || c == nil || c.Status.Phase != olm.PhaseSucceeded || o.Subscriptions[i].Status.InstalledCSV != name+version || o.Subscriptions[i].Status.CurrentCSV != name+version {
-			return false
+			return fmt.Errorf("%s is not installed", name+version)
 		}
 	}
-	return len(o.CSVs) == 2 && len(w.Health) == 0
-}
-
-func (w *tinyShop) answer(a install.Action, err error, now time.Time) {
-	key := a.Key()
-	w.Outcomes = slices.DeleteFunc(slices.Clone(w.Outcomes), func(o fairlead.Outcome) bool { return o.Key == key })
-	var warned *install.Warned
-	if err != nil && !errors.As(err, &warned) {
-		w.Outcomes = append(w.Outcomes, fairlead.OutcomeOf(key, err, now))
+	if len(o.CSVs) != 2 || len(w.Health) != 0 {
+		return fmt.Errorf("%d CSVs are there, and %d of them are not well", len(o.CSVs), len(w.Health))
 	}
+	return nil
 }
 
-type installModel = explore.Model[*tinyShop, install.State, install.Action]
+// Excuses implements fairlead.Excuser: a Block is an excuse as long as somebody else is
+// about to do something.
+func (w *tinyShop) Excuses(blocked []fairlead.Block) bool {
+	return slices.ContainsFunc(w.Events(), func(e fairlead.Event) bool { return e.Sure }) &&
+		slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
+}
 
-func exploreModels(t *testing.T) []*installModel {
+// TestVisit visits every state of small worlds.
+func TestVisit(t *testing.T) {
 	s := newShop(t)
-	worlds := []struct {
+	for _, o := range []struct {
 		name     string
 		approval olm.Approval
 		set      func(*tinyShop)
@@ -338,30 +363,20 @@ func exploreModels(t *testing.T) []*installModel {
 		{"csv deleted", "", func(w *tinyShop) { w.Removes = 1 }},
 		{"plan deleted", "", func(w *tinyShop) { w.Drops = 1 }},
 		{"moved", olm.ApprovalManual, func(w *tinyShop) { w.Moves = 1 }},
-	}
-	var models []*installModel
-	for _, o := range worlds {
-		w := s.world(o.approval)
-		if o.name == "from v1" {
-			w = s.settled(t)
-		}
-		o.set(w)
-		models = append(models, &installModel{
-			Name: o.name, Worlds: []*tinyShop{w}, Clone: (*tinyShop).clone, Moves: (*tinyShop).moves, Rest: (*tinyShop).rest, Answer: (*tinyShop).answer, Check: (*tinyShop).check, Owed: (*tinyShop).owed,
-			Forget: func(w *tinyShop) { w.Outcomes = nil },
-			Apply:  s.apply,
-			Step:   s.step,
-			// A Block is an excuse as long as somebody else is about to do something.
-			Told: func(w *tinyShop, blocked []fairlead.Block) bool {
-				others := slices.ContainsFunc(w.moves(time.Time{}), func(m explore.Move[*tinyShop]) bool { return m.Sure })
-				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
-			},
-			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Patience: 11 * time.Minute, Horizon: 25 * time.Minute, Max: 150,
+	} {
+		t.Run(o.name, func(t *testing.T) {
+			w := s.world(o.approval)
+			if o.name == "from v1" {
+				w = s.settled(t)
+			}
+			o.set(w)
+			open := func(*rand.Rand, *fairlead.ManualClock) fairlead.Trial[*install.World, install.Action] {
+				return w.clone()
+			}
+			visit := fairlead.VisitOptions{States: long.N(150, 10_000_000), Patience: 11 * time.Minute, Horizon: 25 * time.Minute, Log: t.Log}
+			if err := fairlead.CheckEngine(t.Context(), shopEngine, open, &fairlead.TrialOptions{Runs: -1, Visit: visit}); err != nil {
+				t.Error(err)
+			}
 		})
 	}
-	return models
 }
-
-// TestExplore visits every state of small worlds.
-func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels(t)...) }
