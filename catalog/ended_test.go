@@ -3,13 +3,10 @@ package catalog_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // endsAfter is a context that ends when it was asked a number of times whether it has.
@@ -60,46 +57,6 @@ func TestEndedContext(t *testing.T) {
 					t.Errorf("%s of %s went on when its context had ended: it looked %d times more", work, shape, late)
 				}
 			}
-		}
-	}
-}
-
-// gaps is a context that records the longest time for which nobody asks whether it has ended.
-type gaps struct {
-	context.Context
-	mu      sync.Mutex
-	last    time.Time
-	longest time.Duration
-}
-
-func (g *gaps) Err() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := time.Now()
-	g.longest, g.last = max(g.longest, now.Sub(g.last)), now
-	return g.Context.Err()
-}
-
-// BenchmarkEnded measures how long work at the largest of the sizes goes on after its context has
-// ended, at most: the longest time without a look at the context, in milliseconds.
-func BenchmarkEnded(b *testing.B) {
-	for _, shape := range slices.Sorted(maps.Keys(hardCatalogs)) {
-		sizes := hardSizes[shape]
-		text := hardCatalogs[shape](sizes[len(sizes)-1])
-		before, after := openText(b, text.before), openText(b, text.after)
-		for _, work := range slices.Sorted(maps.Keys(hardWork)) {
-			b.Run(fmt.Sprintf("%s/%d %s", work, sizes[len(sizes)-1], shape), func(b *testing.B) {
-				shortest := time.Hour // of several runs: other programs make it longer
-				for b.Loop() {
-					g := &gaps{Context: b.Context(), last: time.Now()}
-					if err := hardWork[work](g, catalogAgain(b, before), catalogAgain(b, after), text); err != nil {
-						b.Fatal(err)
-					}
-					_ = g.Err()
-					shortest = min(shortest, g.longest)
-				}
-				b.ReportMetric(float64(shortest.Microseconds())/1000, "late-ms")
-			})
 		}
 	}
 }

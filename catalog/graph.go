@@ -68,6 +68,12 @@ type node struct {
 	stated      []*statement // of an entry: what it updates from
 }
 
+// named is what a statement names, as nodes.
+type named struct {
+	replaces int32 // -1 if nothing
+	skips    []int32
+}
+
 // edition is the version of a bundle. The graphs of a package share them.
 type edition struct {
 	version semverx.Version // zero if not known
@@ -122,16 +128,16 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 	for i, may := range g.installable(first) {
 		g.nodes[i].installable = may
 	}
+	named := make([][]named, g.entries) // by what is stated of each entry
+	state := func(to int, s *statement) { named[to] = append(named[to], g.state(to, s)) }
 	for i := range first {
-		g.state(i, ch.statement(&first[i]))
-	}
-	for _, e := range first {
-		for _, s := range e.Skips {
-			g.nodes[g.index[s]].skipped = true
+		state(i, ch.statement(&first[i]))
+		for _, skip := range named[i][0].skips {
+			g.nodes[skip].skipped = true
 		}
 	}
 	if rules == OLMv1 {
-		ch.others(g.index, g.state)
+		ch.others(g.index, state)
 	}
 	if rules != AsWritten {
 		for _, b := range ch.pkg.bundles {
@@ -144,12 +150,7 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 			n.edition = &edition{semverx.Tolerant(x.Version), x.Version}
 		}
 	}
-	linked := make([]int, len(g.nodes))
-	for to := range g.entries {
-		if g.nodes[to].installable {
-			g.connect(to, linked)
-		}
-	}
+	g.connect(named)
 	g.ranges = rangesOf(g)
 	return g
 }
@@ -166,14 +167,19 @@ func (g *Graph) sort() {
 }
 
 // state records what is said of an entry, and adds nodes for what it names.
-func (g *Graph) state(to int, s *statement) {
+func (g *Graph) state(to int, s *statement) named {
 	g.nodes[to].stated = append(g.nodes[to].stated, s)
+	n := named{replaces: -1}
 	if s.Replaces != "" {
-		g.node(s.Replaces)
+		n.replaces = int32(g.node(s.Replaces))
 	}
-	for _, skip := range s.Skips {
-		g.node(skip)
+	if len(s.Skips) > 0 {
+		n.skips = make([]int32, len(s.Skips))
+		for i, skip := range s.Skips {
+			n.skips[i] = int32(g.node(skip))
+		}
 	}
+	return n
 }
 
 // node returns the index of the node of that name, and adds it if necessary.
@@ -190,32 +196,55 @@ func (g *Graph) node(name string) int {
 	return len(g.nodes) - 1
 }
 
-// connect adds the edges into one entry by replaces and skips. linked has, for each node,
-// one more than the entry that it was linked with last.
-func (g *Graph) connect(to int, linked []int) {
-	linked[to] = to + 1
-	add := func(from int, kind EdgeKind) {
-		if linked[from] != to+1 {
-			linked[from] = to + 1
-			g.nodes[from].out = append(g.nodes[from].out, link{int32(to), kind})
-			g.nodes[to].in = append(g.nodes[to].in, link{int32(from), kind})
+// connect adds the edges by replaces and skips into the entries that may be installed, given
+// what is stated of each.
+func (g *Graph) connect(stated [][]named) {
+	linked := make([]int32, len(g.nodes)) // with which entry a node was linked last, plus one
+	edges := func(visit func(from, to int32, kind EdgeKind)) {
+		clear(linked)
+		for i, list := range stated {
+			if !g.nodes[i].installable {
+				continue
+			}
+			to := int32(i)
+			linked[to] = to + 1
+			add := func(from int32, kind EdgeKind) {
+				if linked[from] != to+1 {
+					linked[from] = to + 1
+					visit(from, to, kind)
+				}
+			}
+			for _, n := range list {
+				if n.replaces >= 0 {
+					add(n.replaces, EdgeReplaces)
+				}
+			}
+			for _, n := range list {
+				for _, from := range n.skips {
+					add(from, EdgeSkips)
+				}
+			}
 		}
 	}
-	stated, most := g.nodes[to].stated, 0
-	for _, s := range stated {
-		most += 1 + len(s.Skips)
+	// There may be very many: their lists are parts of one, and none grows.
+	out, in, all := make([]int32, len(g.nodes)), make([]int32, len(g.nodes)), 0
+	edges(func(from, to int32, _ EdgeKind) {
+		out[from]++
+		in[to]++
+		all++
+	})
+	links := make([]link, 2*all)
+	take := func(n int32) (list []link) {
+		list, links = links[:0:n], links[n:]
+		return list
 	}
-	g.nodes[to].in = make([]link, 0, most)
-	for _, s := range stated {
-		if s.Replaces != "" {
-			add(g.index[s.Replaces], EdgeReplaces)
-		}
+	for i := range g.nodes {
+		g.nodes[i].out, g.nodes[i].in = take(out[i]), take(in[i])
 	}
-	for _, s := range stated {
-		for _, skip := range s.Skips {
-			add(g.index[skip], EdgeSkips)
-		}
-	}
+	edges(func(from, to int32, kind EdgeKind) {
+		g.nodes[from].out = append(g.nodes[from].out, link{to, kind})
+		g.nodes[to].in = append(g.nodes[to].in, link{from, kind})
+	})
 }
 
 // compare orders the ends of links: highest version first, then by name.
@@ -292,6 +321,27 @@ func (g *Graph) Successors(name string) iter.Seq[Edge] {
 			}
 		}
 	}
+}
+
+// Offers reports whether one of the updates that are offered to users of the bundle of that
+// name is such as which says. It is faster than to look through [Graph.Successors].
+func (g *Graph) Offers(name string, which func(Edge) bool) bool {
+	i, ok := g.index[name]
+	if !ok {
+		return false
+	}
+	linked := func(to int32) func(link) bool { return func(l link) bool { return l.to == to } }
+	for _, l := range g.nodes[i].out {
+		if which(Edge{name, g.nodes[l.to].name, l.kind}) {
+			return true
+		}
+	}
+	for to := range g.accepting(i, nil) {
+		if int(to) != i && which(Edge{name, g.nodes[to].name, EdgeSkipRange}) && !slices.ContainsFunc(g.nodes[i].out, linked(to)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Predecessors returns the updates that lead to the entry of that name: those

@@ -113,7 +113,9 @@ func (g *Graph) Reachable(from string) iter.Seq[string] {
 			for _, l := range g.nodes[at].out {
 				visit(l.to)
 			}
-			g.accepting(int(at), passed, visit)
+			for to := range g.accepting(int(at), passed) {
+				visit(to)
+			}
 		}, yield)
 	}
 }

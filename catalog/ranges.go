@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/fairlead/fairlead/internal/semverx"
@@ -71,21 +72,25 @@ func (r *ranges) accept(to int, s span) {
 	}
 }
 
-// accepting calls visit for each entry whose skipRange has a node, some of them more than
-// once. Vertexes of the tree that are in passed are left out, and added; nil passes none.
-func (r *ranges) accepting(node int, passed []bool, visit func(to int32)) {
-	if len(r.order) == 0 || r.rank[node] < 0 {
-		return
-	}
-	for v := int(r.rank[node]) + len(r.order); v > 0; v /= 2 {
-		if passed != nil {
-			if passed[v] {
-				continue
-			}
-			passed[v] = true
+// accepting yields each entry whose skipRange has a node, some of them more than once. Vertexes
+// of the tree that are in passed are left out, and added; nil passes none.
+func (r *ranges) accepting(node int, passed []bool) iter.Seq[int32] {
+	return func(yield func(to int32) bool) {
+		if len(r.order) == 0 || r.rank[node] < 0 {
+			return
 		}
-		for _, to := range r.tree[v] {
-			visit(to)
+		for v := int(r.rank[node]) + len(r.order); v > 0; v /= 2 {
+			if passed != nil {
+				if passed[v] {
+					continue
+				}
+				passed[v] = true
+			}
+			for _, to := range r.tree[v] {
+				if !yield(to) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -93,28 +98,30 @@ func (r *ranges) accepting(node int, passed []bool, visit func(to int32)) {
 // successors returns the ends of the edges out of a node. The list must not be changed.
 func (g *Graph) successors(from int) []link {
 	g.sort()
-	return g.with(from, g.nodes[from].out, func(add func(int32)) { g.accepting(from, nil, add) })
+	return g.with(from, g.nodes[from].out, g.accepting(from, nil))
 }
 
 // predecessors returns the ends of the edges into a node. The list must not be changed.
 func (g *Graph) predecessors(to int) []link {
 	g.sort()
-	return g.with(to, g.nodes[to].in, func(add func(int32)) {
+	return g.with(to, g.nodes[to].in, func(yield func(from int32) bool) {
 		if to < len(g.spans) {
 			for _, s := range g.spans[to] {
 				for _, from := range g.order[s.lo:s.hi] {
-					add(from)
+					if !yield(from) {
+						return
+					}
 				}
 			}
 		}
 	})
 }
 
-// with returns stored links of a node together with those by skipRange, which each visits.
-func (g *Graph) with(of int, stored []link, each func(add func(int32))) []link {
+// with returns stored links of a node together with those by skipRange.
+func (g *Graph) with(of int, stored []link, ranged iter.Seq[int32]) []link {
 	all := stored
 	var known map[int32]bool
-	each(func(to int32) {
+	for to := range ranged {
 		if known == nil {
 			known = map[int32]bool{int32(of): true}
 			for _, l := range stored {
@@ -126,7 +133,7 @@ func (g *Graph) with(of int, stored []link, each func(add func(int32))) []link {
 			known[to] = true
 			all = append(all, link{to, EdgeSkipRange})
 		}
-	})
+	}
 	if len(all) > len(stored) {
 		slices.SortFunc(all, g.compare)
 	}

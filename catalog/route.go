@@ -5,6 +5,8 @@ import (
 	"context"
 	"iter"
 	"slices"
+
+	"github.com/fairlead/fairlead/catalog/internal/look"
 )
 
 // Hop is one update of a [Package.Route], and the channel that offers it.
@@ -68,9 +70,13 @@ func (s *routes) step(ctx context.Context, channels []*Channel, from []string) (
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		for name, a := range s.within(ch, from) {
-			if old := found[name]; old == nil || a.updates < old.updates {
-				found[name] = a
+		order, best, err := s.within(ctx, ch, from)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range order {
+			if old := found[name]; old == nil || best[name].updates < old.updates {
+				found[name] = best[name]
 			}
 		}
 	}
@@ -84,14 +90,14 @@ func (s *routes) step(ctx context.Context, channels []*Channel, from []string) (
 }
 
 // within searches one channel breadth first, from bundles that took different
-// numbers of updates, and yields what was not reached before.
-func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] {
-	g := ch.Graph(s.rules)
+// numbers of updates, and returns what was not reached before. The error is that of ctx.
+func (s *routes) within(ctx context.Context, ch *Channel, from []string) (order []string, best map[string]*arrival, err error) {
+	g, work := ch.Graph(s.rules), look.At(ctx)
 	passed := make([]bool, len(g.tree))
-	best := map[string]*arrival{}
+	best = map[string]*arrival{}
 	byUpdates := slices.Clone(from)
 	slices.SortStableFunc(byUpdates, func(a, b string) int { return cmp.Compare(s.reached[a].updates, s.reached[b].updates) })
-	var order, queue []string
+	var queue []string
 	arrived := func(name string) *arrival {
 		if a := best[name]; a != nil {
 			return a
@@ -106,7 +112,13 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 		} else {
 			at, queue = queue[0], queue[1:]
 		}
+		if err := work.After(1); err != nil {
+			return nil, nil, err
+		}
 		for e := range g.further(at, passed) {
+			if err := work.After(1); err != nil {
+				return nil, nil, err
+			}
 			// A bundle reached with fewer changes may be passed here with fewer updates.
 			if known := s.reached[e.To]; best[e.To] != nil || known != nil && known.updates <= updates(at)+1 {
 				continue
@@ -118,13 +130,7 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 			}
 		}
 	}
-	return func(yield func(string, *arrival) bool) {
-		for _, name := range order {
-			if !yield(name, best[name]) {
-				return
-			}
-		}
-	}
+	return order, best, nil
 }
 
 // further yields the updates offered to users of a bundle, as [Graph.Successors] does, but of
@@ -136,7 +142,7 @@ func (g *Graph) further(from string, passed []bool) iter.Seq[Edge] {
 			return
 		}
 		g.sort()
-		for _, l := range g.with(i, g.nodes[i].out, func(add func(int32)) { g.accepting(i, passed, add) }) {
+		for _, l := range g.with(i, g.nodes[i].out, g.accepting(i, passed)) {
 			if !yield(Edge{from, g.nodes[l.to].name, l.kind}) {
 				return
 			}

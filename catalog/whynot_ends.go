@@ -38,10 +38,7 @@ func (o *Obstacles) offered(source string) string {
 
 // stated reports whether an entry states an update from a bundle, whatever the rules install.
 func (o *Obstacles) stated(source string) bool {
-	for range o.g.channel.Graph(AsWritten).Successors(source) {
-		return true
-	}
-	return false
+	return o.g.channel.Graph(AsWritten).Offers(source, func(Edge) bool { return true })
 }
 
 // end finds the entries from which nothing leads on, and which nodes lead to each of them.
@@ -49,9 +46,8 @@ func (o *Obstacles) end() {
 	g := o.g
 	o.endsAt = make([]uint64, len(g.nodes))
 	for i := range g.entries {
-		leads := false
-		g.accepting(i, nil, func(to int32) { leads = leads || int(to) != i })
-		if !leads && len(g.nodes[i].out) == 0 && g.nodes[i].installable {
+		leads := g.Offers(g.nodes[i].name, func(Edge) bool { return true })
+		if !leads && g.nodes[i].installable {
 			o.ends = append(o.ends, i)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/inspect"
@@ -145,7 +144,7 @@ func judge(ctx context.Context, c *catalog.Catalog, flaws map[*catalog.Document]
 		}
 	}
 	v.quiet()
-	return v.report(), nil
+	return v.report(ctx)
 }
 
 // bundleFaults collects the flaws of bundles while a catalog is opened.
@@ -184,30 +183,23 @@ func checkBundles(ctx context.Context, c *catalog.Catalog, workers int) (map[*ca
 			pending = append(pending, d)
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	found := make([]*bundleFlaws, len(pending))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(workers, len(pending)) {
-		group.Go(func() {
-			k := newBundleChecker()
-			for i := int(next.Add(1)) - 1; i < len(pending) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				d, err := doc.Reload(pending[i])
-				if err != nil {
-					cancel(fmt.Errorf("catalog: %s: %s changed or cannot be read: %w", pending[i].Start(), pending[i].Subject(), err))
-					return
-				}
-				found[i] = k.check(d)
+	err := share(ctx, workers, len(pending), func() func(int) error {
+		k := newBundleChecker()
+		return func(i int) error {
+			d, err := doc.Reload(pending[i])
+			if err != nil {
+				return fmt.Errorf("catalog: %s: %s changed or cannot be read: %w", pending[i].Start(), pending[i].Subject(), err)
 			}
-		})
-	}
-	group.Wait()
+			found[i] = k.check(d)
+			return nil
+		}
+	})
 	flaws := map[*catalog.Document]*bundleFlaws{}
 	for i, d := range pending {
 		if found[i] != nil && found[i] != noFlaws {
 			flaws[d] = found[i]
 		}
 	}
-	return flaws, context.Cause(ctx)
+	return flaws, err
 }

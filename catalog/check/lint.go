@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/shape"
@@ -45,7 +44,7 @@ func Lint(ctx context.Context, c *catalog.Catalog, codes ...catalog.Code) (catal
 			return nil, err
 		}
 	}
-	return placed(l.found), nil
+	return placed(ctx, l.found)
 }
 
 // WithWarnings returns the report with the findings of lints beside it.
@@ -89,21 +88,9 @@ func (l *linter) documents(ctx context.Context) error {
 	for d := range l.c.Documents() {
 		pending = append(pending, d)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(pending)) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(pending) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := l.document(pending[i]); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
+	return share(ctx, runtime.GOMAXPROCS(0), len(pending), func() func(int) error {
+		return func(i int) error { return l.document(pending[i]) }
+	})
 }
 
 func (l *linter) document(d *catalog.Document) error {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,14 +10,19 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/cause"
+	"github.com/fairlead/fairlead/catalog/internal/look"
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// channel lints the entries of a channel and the updates that they offer.
-func (l *linter) channel(ch *catalog.Channel) {
-	versions := versionsOf(ch)
+// channel lints the entries of a channel and the updates that they offer. The error is that of
+// ctx.
+func (l *linter) channel(ctx context.Context, ch *catalog.Channel) error {
+	versions, work := versionsOf(ch), look.At(ctx)
 	for i, e := range ch.Entries() {
+		if err := work.After(1 + len(e.Skips)); err != nil {
+			return err
+		}
 		l.redundantSkips(ch, e, i)
 		if l.on[LintSkipRange] {
 			l.skipRange(ch, e, i, versions)
@@ -25,12 +31,21 @@ func (l *linter) channel(ch *catalog.Channel) {
 			l.downgrades(ch, e, i, versions)
 		}
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if l.on[LintStuck] {
-		l.stuck(ch)
+		if err := l.stuck(ch, work); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if g := ch.Graph(catalog.AsWritten); l.on[LintUpdateCycle] && g.Cyclic() {
-		l.updateCycle(ch, g)
+		return l.updateCycle(ch, g, work)
 	}
+	return nil
 }
 
 // versions are those of the bundles that entries of a channel have or name.
@@ -113,15 +128,15 @@ func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int, all *ver
 
 // stuck reports entries that users may have installed and that have no update,
 // though the catalog is valid: OLM v0 does not go through skipped entries.
-// Those with a common cause are one finding, at the first.
-func (l *linter) stuck(ch *catalog.Channel) {
+// Those with a common cause are one finding, at the first. The error is that of the work.
+func (l *linter) stuck(ch *catalog.Channel, work *look.Look) error {
 	heads := ch.Heads()
 	if len(heads) != 1 {
-		return
+		return nil
 	}
 	g := ch.Graph(catalog.OLMv0)
 	if !g.Installable(heads[0]) {
-		return
+		return nil
 	}
 	obstacles := g.Obstacles(heads[0])
 	leads := map[string]bool{heads[0]: true}
@@ -135,6 +150,9 @@ func (l *linter) stuck(ch *catalog.Channel) {
 			continue
 		}
 		leads[e.Name] = true // once
+		if err := work.After(user); err != nil {
+			return err
+		}
 		why := "no entry accepts it"
 		if w := obstacles.From(e.Name); w != nil {
 			why = strings.Join(w.Reasons, "; ")
@@ -153,7 +171,11 @@ func (l *linter) stuck(ch *catalog.Channel) {
 		}
 		l.add(LintStuck, ch.Document(), at("entries", entries[same.Users[0]], "name"), fmt.Sprintf("users of %s get no update to the head %q from OLM v0: %s", who, heads[0], same.Why), what)
 	}
+	return nil
 }
+
+// user is how much work it is, in entries, to say why a user gets no update.
+const user = 64
 
 // downgrades reports updates by replaces and skips to a lower version.
 func (l *linter) downgrades(ch *catalog.Channel, e catalog.Entry, i int, all *versions) {
@@ -179,8 +201,8 @@ func (l *linter) downgrades(ch *catalog.Channel, e catalog.Entry, i int, all *ve
 
 // updateCycle reports the first cycle of updates in a channel. Cycles of
 // replaces alone make a catalog invalid; this also finds those by skips and
-// ranges.
-func (l *linter) updateCycle(ch *catalog.Channel, g *catalog.Graph) {
+// ranges. The error is that of the work.
+func (l *linter) updateCycle(ch *catalog.Channel, g *catalog.Graph, work *look.Look) (err error) {
 	const (
 		unseen = iota
 		open
@@ -193,11 +215,14 @@ func (l *linter) updateCycle(ch *catalog.Channel, g *catalog.Graph) {
 		state[name] = open
 		way = append(way, name)
 		for edge := range g.Successors(name) {
+			if err = work.After(1); err != nil {
+				return nil
+			}
 			switch state[edge.To] {
 			case open:
 				return append(slices.Clone(way[slices.Index(way, edge.To):]), edge.To)
 			case unseen:
-				if cycle := visit(edge.To); cycle != nil {
+				if cycle := visit(edge.To); cycle != nil || err != nil {
 					return cycle
 				}
 			}
@@ -210,9 +235,13 @@ func (l *linter) updateCycle(ch *catalog.Channel, g *catalog.Graph) {
 		if state[e.Name] != unseen {
 			continue
 		}
-		if cycle := visit(e.Name); cycle != nil {
+		cycle := visit(e.Name)
+		if cycle != nil {
 			l.add(LintUpdateCycle, ch.Document(), at("entries"), "updates form a cycle: "+strings.Join(cycle, " -> "), "remove one of the edges")
-			return
+		}
+		if cycle != nil || err != nil {
+			return err
 		}
 	}
+	return nil
 }

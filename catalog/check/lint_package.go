@@ -31,7 +31,9 @@ func (l *linter) pkg(ctx context.Context, p *catalog.Package) error {
 			return context.Cause(ctx)
 		}
 		l.name(ch.Document(), ch.Name(), "channel")
-		l.channel(ch)
+		if err := l.channel(ctx, ch); err != nil {
+			return err
+		}
 	}
 	for b := range p.Bundles() {
 		if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/look"
 	"github.com/fairlead/fairlead/catalog/internal/names"
 	"github.com/fairlead/fairlead/catalog/internal/opm"
 	"github.com/fairlead/fairlead/catalog/internal/shape"
@@ -139,8 +141,9 @@ func (v *validator) loadFaults() {
 	}
 }
 
-// report looks up positions and sorts.
-func (v *validator) report() *Report {
+// report looks up positions and sorts. The error is that of ctx.
+func (v *validator) report(ctx context.Context) (*Report, error) {
+	r := &Report{opm: judgeOPM(v.findings), counts: countsOf(v.c), warnings: v.c.Warnings(), of: v.c, sound: v.sound(), flaws: v.flaws}
 	var shown, hidden []finding
 	for _, f := range v.findings {
 		if f.hidden {
@@ -149,13 +152,18 @@ func (v *validator) report() *Report {
 			shown = append(shown, f)
 		}
 	}
-	return &Report{findings: placed(shown), hidden: placed(hidden), opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(shown), warnings: v.c.Warnings(),
-		of: v.c, sound: v.sound(), flaws: v.flaws}
+	r.fixes = fixesOf(shown)
+	var err error
+	if r.findings, err = placed(ctx, shown); err != nil {
+		return nil, err
+	}
+	r.hidden, err = placed(ctx, hidden)
+	return r, err
 }
 
 // placed returns the diagnostics of findings with their positions, sorted. It
-// reads each document once.
-func placed(findings []finding) catalog.Diagnostics {
+// reads each document once. The error is that of ctx.
+func placed(ctx context.Context, findings []finding) (catalog.Diagnostics, error) {
 	var all catalog.Diagnostics
 	byDocument := map[*catalog.Document][]*finding{}
 	for i := range findings {
@@ -168,24 +176,33 @@ func placed(findings []finding) catalog.Diagnostics {
 			byDocument[f.doc] = append(byDocument[f.doc], f)
 		}
 	}
+	work := look.At(ctx)
 	for d, list := range byDocument {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		loaded, err := doc.Reload(d)
 		if err != nil {
 			continue // fall back to the position of the document
 		}
 		for _, f := range list {
-			f.d.Pos = loaded.Position(offsetOf(loaded, f.path))
+			offset, passed := offsetOf(loaded, f.path)
+			f.d.Pos = loaded.Position(offset)
+			if err := work.After(passed); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return all.Sorted()
+	return all.Sorted(), nil
 }
 
 // offsetOf returns the offset of the value that keys and indexes lead to, at
 // most as many as an outline has levels; if they lead no further, the offset
-// of the last value found.
-func offsetOf(d *doc.Document, path []any) int {
-	offset, members := 0, d.Root()
+// of the last value found. Passed is how many values it went by.
+func offsetOf(d *doc.Document, path []any) (offset, passed int) {
+	members := d.Root()
 	for _, step := range path {
+		passed++
 		n, ok := doc.Node{}, false
 		switch step := step.(type) {
 		case string:
@@ -197,6 +214,7 @@ func offsetOf(d *doc.Document, path []any) int {
 					break
 				}
 				step--
+				passed++
 			}
 		}
 		if !ok {
@@ -204,7 +222,7 @@ func offsetOf(d *doc.Document, path []any) int {
 		}
 		offset, members = n.Start, d.Children(n)
 	}
-	return offset
+	return offset, passed
 }
 
 // addPackages adds the olm.package documents.

@@ -277,9 +277,10 @@ func (d *PackageDiff) diffChannels(ctx context.Context, a, b *catalog.Package) e
 		if old, now := headsOf(x), headsOf(y); old != now {
 			c.Heads = &Values{old, now}
 		}
-		c.Entries, c.Edges = diffEntries(x, y)
+		var err error
+		c.Entries, c.Edges, err = diffEntries(ctx, x, y)
 		d.Channels = append(d.Channels, c)
-		return nil
+		return err
 	})
 }
 
@@ -288,109 +289,6 @@ func headsOf(ch *catalog.Channel) string {
 		return ""
 	}
 	return strings.Join(slices.Sorted(slices.Values(ch.Heads())), ", ")
-}
-
-// diffEntries returns the entries and the updates in which two channels differ, each nil if
-// there are none. Either channel may be nil.
-func diffEntries(x, y *catalog.Channel) (names, edges *Lists) {
-	old, now := entriesOf(x), entriesOf(y)
-	names = &Lists{}
-	var added, removed updates
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		was, ok := old[name]
-		if !ok {
-			names.Added = append(names.Added, name)
-		}
-		if !slices.EqualFunc(was, now[name], sameEntry) {
-			a, b := updatesTo(was), updatesTo(now[name])
-			added, removed = append(added, b.without(a)...), append(removed, a.without(b)...)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(old)) {
-		if _, ok := now[name]; !ok {
-			names.Removed = append(names.Removed, name)
-			removed = append(removed, updatesTo(old[name])...)
-		}
-	}
-	edges = &Lists{added.words(), removed.words()}
-	orNil := func(l *Lists) *Lists {
-		if len(l.Added)+len(l.Removed) == 0 {
-			return nil
-		}
-		return l
-	}
-	return orNil(names), orNil(edges)
-}
-
-// entriesOf returns the entries of a channel by name: several in an invalid one.
-func entriesOf(ch *catalog.Channel) map[string][]catalog.Entry {
-	entries := map[string][]catalog.Entry{}
-	if ch != nil {
-		for _, e := range ch.Entries() {
-			entries[e.Name] = append(entries[e.Name], e)
-		}
-	}
-	return entries
-}
-
-func sameEntry(a, b catalog.Entry) bool {
-	return a.Replaces == b.Replaces && a.SkipRange == b.SkipRange && slices.Equal(a.Skips, b.Skips)
-}
-
-// updates are updates that entries state.
-type updates []update
-
-type update struct{ from, to, field string }
-
-// updatesTo returns the updates that entries of one name state.
-func updatesTo(entries []catalog.Entry) updates {
-	most := 0
-	for _, e := range entries {
-		most += 2 + len(e.Skips)
-	}
-	list := make(updates, 0, most)
-	for _, e := range entries {
-		if e.Replaces != "" {
-			list = append(list, update{e.Replaces, e.Name, "replaces"})
-		}
-		for _, s := range e.Skips {
-			list = append(list, update{s, e.Name, "skips"})
-		}
-		if e.SkipRange != "" {
-			list = append(list, update{e.SkipRange, e.Name, "skipRange"})
-		}
-	}
-	return list
-}
-
-// without returns the updates that are not in another list.
-func (u updates) without(others updates) (list updates) {
-	known := make(map[update]bool, len(others))
-	for _, o := range others {
-		known[o] = true
-	}
-	for _, o := range u {
-		if !known[o] {
-			list = append(list, o)
-		}
-	}
-	return list
-}
-
-// words returns the updates in words, sorted, each once. There may be very many between few
-// bundles, so those from one bundle are brought together before the words are sorted.
-func (u updates) words() []string {
-	byFrom := map[string][]string{}
-	for _, o := range u {
-		byFrom[o.from] = append(byFrom[o.from], o.from+" -> "+o.to+" ("+o.field+")")
-	}
-	var list []string
-	for _, from := range slices.Sorted(maps.Keys(byFrom)) {
-		slices.Sort(byFrom[from])
-		list = append(list, byFrom[from]...)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // changes returns what only the second set has, and what only the first has.

@@ -33,15 +33,15 @@ func (r *Reader) Fields(a, b *catalog.Document) ([]string, error) {
 	if same, err := r.Same(a, b); same || err != nil {
 		return nil, err
 	}
-	before, err := a.JSON()
+	before, err := doc.Reload(a)
 	if err != nil {
 		return nil, err
 	}
-	after, err := b.JSON()
-	if err != nil || bytes.Equal(before, after) {
+	after, err := doc.Reload(b)
+	if err != nil || bytes.Equal(before.JSON, after.JSON) {
 		return nil, err
 	}
-	old, now := valuesOf(before), valuesOf(after)
+	old, now := fieldsOf(before), fieldsOf(after)
 	var names []string
 	for name := range now {
 		if _, ok := old[name]; !ok {
@@ -49,7 +49,7 @@ func (r *Reader) Fields(a, b *catalog.Document) ([]string, error) {
 		}
 	}
 	for name, value := range old {
-		if other, ok := now[name]; !ok || !sameField(value, other) {
+		if other, ok := now[name]; !ok || !sameField(name, value, other) {
 			names = append(names, name)
 		}
 	}
@@ -71,22 +71,42 @@ func (r *Reader) Same(a, b *catalog.Document) (bool, error) {
 	return bytes.Equal(old, now), err
 }
 
-// valuesOf returns the fields of a document.
-func valuesOf(text []byte) map[string]*doc.Value {
-	values := map[string]*doc.Value{}
-	tree := doc.Tree(text)
-	for i := range tree.Members {
-		values[tree.Members[i].Key] = &tree.Members[i]
-	}
-	return values
+// field is a field of a document: its text, and how many elements it has as a list.
+type field struct {
+	text     []byte
+	kind     byte
+	elements int
 }
 
-// sameField compares two values of a field.
-func sameField(a, b *doc.Value) bool {
-	if !isSet(a.Key) || a.Kind != '[' || b.Kind != '[' {
-		return bytes.Equal(doc.AppendCanonical(nil, a, doc.NumbersAsWritten), doc.AppendCanonical(nil, b, doc.NumbersAsWritten))
+// fieldsOf returns the fields of a document.
+func fieldsOf(d *doc.Document) map[string]field {
+	fields := map[string]field{}
+	for n := range d.Root() {
+		f := field{text: d.Value(n), kind: n.Kind}
+		if n.Kind == '[' {
+			for range d.Children(n) {
+				f.elements++
+			}
+		}
+		fields[string(d.Key(n))] = f
 	}
-	return len(a.Members) == len(b.Members) && bytes.Equal(appendSet(nil, a), appendSet(nil, b))
+	return fields
+}
+
+// sameField compares two values of a field. Most differ in what needs no reading.
+func sameField(name string, a, b field) bool {
+	set := isSet(name) && a.kind == '[' && b.kind == '['
+	switch {
+	case bytes.Equal(a.text, b.text):
+		return true
+	case a.kind != b.kind, set && a.elements != b.elements:
+		return false
+	}
+	old, now := doc.Tree(a.text), doc.Tree(b.text)
+	if set {
+		return bytes.Equal(appendSet(nil, old), appendSet(nil, now))
+	}
+	return bytes.Equal(doc.AppendCanonical(nil, old, doc.NumbersAsWritten), doc.AppendCanonical(nil, now, doc.NumbersAsWritten))
 }
 
 // isSet reports whether the order of a field's elements does not matter.

@@ -1,12 +1,14 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/diff"
+	"github.com/fairlead/fairlead/catalog/internal/look"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -188,7 +190,10 @@ func (s *search) smallest(ctx context.Context, changes []Fix) ([]Fix, int, error
 	if err != nil || fewest >= len(s.stranded) {
 		return nil, len(s.stranded), err
 	}
-	needed, perhaps := s.needed(changes)
+	needed, perhaps, err := s.needed(ctx, changes)
+	if err != nil {
+		return nil, 0, err
+	}
 	for size := len(perhaps); size > 0; size /= 2 {
 		for i := 0; i < len(perhaps); {
 			if s.work > maxWork {
@@ -211,8 +216,8 @@ func (s *search) smallest(ctx context.Context, changes []Fix) ([]Fix, int, error
 
 // needed returns the changes that help a user whom nothing else helps, and the others: those
 // by which an entry skips what a user has, and no other entry of the changed channel accepts,
-// or by the rules of v0 only such as are skipped for the same reason.
-func (s *search) needed(changes []Fix) (needed, others []Fix) {
+// or by the rules of v0 only such as are skipped for the same reason. The error is that of ctx.
+func (s *search) needed(ctx context.Context, changes []Fix) (needed, others []Fix, err error) {
 	users := set(s.stranded)
 	var installed []catalog.Installed
 	for _, name := range s.stranded {
@@ -232,15 +237,13 @@ func (s *search) needed(changes []Fix) (needed, others []Fix) {
 			byName[f.Skips[0]] = f
 		}
 	}
+	work := look.At(ctx)
 	only := func(f Fix) bool {
-		for _, g := range graphs {
-			for edge := range g.Successors(f.Skips[0]) {
-				if edge.To != f.Entry || edge.Kind != catalog.EdgeSkips {
-					return false
-				}
-			}
+		another := func(e catalog.Edge) bool {
+			err = cmp.Or(err, work.After(1))
+			return e.To != f.Entry || e.Kind != catalog.EdgeSkips
 		}
-		return true
+		return !slices.ContainsFunc(graphs, func(g *catalog.Graph) bool { return g.Offers(f.Skips[0], another) })
 	}
 	sure := map[string]bool{}
 	var news []string
@@ -252,7 +255,9 @@ func (s *search) needed(changes []Fix) (needed, others []Fix) {
 			news = append(news, name)
 		}
 	}
-	s.follow(graphs[0], byName, sure, news)
+	if err == nil {
+		err = s.follow(work, graphs[0], byName, sure, news)
+	}
 	for _, f := range changes {
 		if sure[skipOf(f)] {
 			needed = append(needed, f)
@@ -260,7 +265,7 @@ func (s *search) needed(changes []Fix) (needed, others []Fix) {
 			others = append(others, f)
 		}
 	}
-	return needed, others
+	return needed, others, err
 }
 
 // skipOf is the only name that a fix skips, or "".
@@ -272,8 +277,9 @@ func skipOf(f Fix) string {
 }
 
 // follow adds to the names that are skipped for sure those from which v0 has no other way: it
-// does not install what is skipped, so that a way through it does not count.
-func (s *search) follow(g *catalog.Graph, byName map[string]Fix, sure map[string]bool, news []string) {
+// does not install what is skipped, so that a way through it does not count. The error is that
+// of the end of the work.
+func (s *search) follow(work *look.Look, g *catalog.Graph, byName map[string]Fix, sure map[string]bool, news []string) (err error) {
 	for len(news) > 0 {
 		name := news[len(news)-1]
 		news = news[:len(news)-1]
@@ -282,16 +288,20 @@ func (s *search) follow(g *catalog.Graph, byName map[string]Fix, sure map[string
 			if !ok || sure[edge.From] || !s.v0[edge.From] {
 				continue
 			}
-			another := false
-			for way := range g.Successors(edge.From) {
-				another = another || !sure[way.To] && (way.To != f.Entry || way.Kind != catalog.EdgeSkips)
+			another := func(way catalog.Edge) bool {
+				err = cmp.Or(err, work.After(1))
+				return !sure[way.To] && (way.To != f.Entry || way.Kind != catalog.EdgeSkips)
 			}
-			if !another {
+			if !g.Offers(edge.From, another) {
 				sure[edge.From] = true
 				news = append(news, edge.From)
 			}
+			if err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // left counts the users who are stranded after changes.
