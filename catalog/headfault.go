@@ -17,6 +17,7 @@ type HeadFault struct {
 	Entry, Field string
 	Index        int    // of the name in skips, from 0
 	Meant        string // the entry that is likely meant instead of what Field names, or ""
+	Other        string // the other head, if Entry replaces nothing of the channel and should replace this; or ""
 	Why          string // names the cause; "" without an Entry
 	Hint         string // what would leave one head
 }
@@ -212,8 +213,12 @@ func (h *headSearch) forked() {
 			return
 		}
 		h.fault.Hint = fmt.Sprintf("make %s replace %s, or ", e.Name, w) + h.fault.Hint
-		if !listed && len(h.ch.pkg.listing(e.Replaces, h.ch.Name())) > 0 {
+		switch {
+		case listed:
+		case len(h.ch.pkg.listing(e.Replaces, h.ch.Name())) > 0:
 			h.fault.Hint = fmt.Sprintf("add the entry %s to this channel, ", e.Replaces) + h.fault.Hint
+		default:
+			h.fault.Other = w
 		}
 		return
 	}

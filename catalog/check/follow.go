@@ -41,7 +41,8 @@ func (v *validator) quiet() {
 	v.copies()
 }
 
-// copies makes one finding of those about a file that repeats documents of another one.
+// copies makes one finding of those about two files that have documents in common. Which one is
+// a copy of the other can be told only from a name.
 func (v *validator) copies() {
 	type pair struct{ file, of string }
 	repeated := map[pair][]*finding{}
@@ -55,6 +56,11 @@ func (v *validator) copies() {
 		if p.file == p.of {
 			continue
 		}
+		if names.IsBackup(p.of, p.file) {
+			p = pair{p.of, p.file}
+			f.doc, f.twin = f.twin, f.doc
+			f.d.Pos, f.d.Also = f.doc.Start(), f.twin.Start()
+		}
 		if repeated[p] == nil {
 			order = append(order, p)
 		}
@@ -67,12 +73,13 @@ func (v *validator) copies() {
 		if len(list) == 1 && !backup {
 			continue
 		}
-		if first.path, first.d.Hint = nil, "keep one of the two files: delete the other, or list it in .indexignore"; backup {
-			first.d.Hint = "delete the backup, or list it in .indexignore"
+		documents := words.Count(len(list), "document", "documents")
+		first.path, first.d.Subject, first.d.Message = nil, "", "the file shares "+documents+" with another one"
+		if first.d.Hint = "keep one of the two files: delete the other, or list it in .indexignore"; backup {
+			first.d.Message, first.d.Hint = "the file repeats "+documents+" of another one", "delete the backup, or list it in .indexignore"
 		} else if path.Base(p.file) == path.Base(p.of) {
 			first.d.Hint = "if they are parts of two catalogs, name the directory of one of them; otherwise delete one of the files"
 		}
-		first.d.Subject, first.d.Message = "", "the file repeats "+words.Count(len(list), "document", "documents")+" of another one"
 		drop(list[1:])
 	}
 }

@@ -74,12 +74,22 @@ func (d *PackageDiff) text(b *bytes.Buffer) {
 	}
 }
 
+// mostLines is how many names of a list are written: nobody reads more, and a program reads
+// JSON.
+const mostLines = 100
+
 func signed(b *bytes.Buffer, what string, added, removed []string) {
-	for _, name := range added {
-		words.Fprintf(b, "    + %s %s\n", what, name)
-	}
-	for _, name := range removed {
-		words.Fprintf(b, "    - %s %s\n", what, name)
+	for _, list := range []struct {
+		sign  string
+		names []string
+	}{{"+", added}, {"-", removed}} {
+		for i, name := range list.names {
+			if more := len(list.names) - i; i == mostLines && more > 1 {
+				words.Fprintf(b, "    %s %s … and %d more\n", list.sign, what, more)
+				break
+			}
+			words.Fprintf(b, "    %s %s %s\n", list.sign, what, name)
+		}
 	}
 }
 

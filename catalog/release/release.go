@@ -94,10 +94,12 @@ type Fix struct {
 	Package   string   `json:"package"`             // whose
 	Channel   string   `json:"channel"`             // of the package
 	Entry     string   `json:"entry"`               // that changes
-	Replaces  string   `json:"replaces,omitempty"`  // what it replaces again, as it did in the old catalog, or what is meant by Instead
-	Instead   string   `json:"instead,omitempty"`   // what it replaces now, a name that no bundle has
+	Replaces  string   `json:"replaces,omitempty"`  // what it replaces again, as it did in the old catalog, or what would leave one head
+	Instead   string   `json:"instead,omitempty"`   // what it replaces now, if anything
 	SkipRange string   `json:"skipRange,omitempty"` // the skipRange that it has again, as in the old catalog
 	Skips     []string `json:"skips,omitempty"`     // additional names that it skips
+
+	fresh bool // it replaced nothing in the old catalog either
 }
 
 // String returns the edit in one line.
@@ -105,7 +107,9 @@ func (f Fix) String() string {
 	var does []string
 	switch {
 	case f.Instead != "":
-		does = append(does, fmt.Sprintf("replaces %s instead of %s, which is no bundle", f.Replaces, f.Instead))
+		does = append(does, fmt.Sprintf("replaces %s instead of %s", f.Replaces, f.Instead))
+	case f.fresh:
+		does = append(does, "replaces "+f.Replaces)
 	case f.Replaces != "":
 		does = append(does, "replaces "+f.Replaces+" again")
 	}

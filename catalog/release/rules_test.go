@@ -101,8 +101,10 @@ func TestFixes(t *testing.T) {
 			"package kiln, channel stable: kiln.v2.0.0 has the skipRange \">=1.0.0 <2.0.0\" again", 0},
 		{"what it replaces now stays, though nobody has it", one("stable: 1.1.0 1.2.0<1.1.0"), one("stable: 1.2.0<1.0.9"),
 			"package kiln, channel stable: kiln.v1.2.0 skips kiln.v1.1.0", 0},
-		{"of two heads the newest one skips the other", one("stable: 1.0.0 1.1.0<1.0.0"), one("stable: 1.2.0<1.1.0 1.0.0 1.1.0 1.0.5<1.0.0"),
-			"package kiln, channel stable: kiln.v1.2.0 skips kiln.v1.0.5, kiln.v1.0.0", 0},
+		{"of two heads one replaces the other", one("stable: 1.0.0 1.1.0<1.0.0"), one("stable: 1.2.0<1.1.0 1.0.0 1.1.0 1.0.5<1.0.0"),
+			"package kiln, channel stable: kiln.v1.1.0 replaces kiln.v1.0.5", 0},
+		{"of two heads the newest one skips the other", one("stable: 1.0.0 1.1.0<1.0.0"), one("stable: 1.2.0<1.0.0 1.0.0 1.1.0<1.0.0"),
+			"package kiln, channel stable: kiln.v1.2.0 skips kiln.v1.1.0", 0},
 		{"a skipRange that is there stays", one(many), one(skipping + "@<0.1.0"), "", -1},
 	} {
 		r := evaluate(t, text(nil, c.before...), text(nil, c.after...), nil)

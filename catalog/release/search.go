@@ -48,7 +48,7 @@ func (s *search) best(ctx context.Context) ([]Fix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if right != nil && some <= min(most, left) {
+	if right != nil && some <= left && (back == nil || some < most) {
 		return right, nil
 	}
 	best := back
@@ -66,15 +66,15 @@ func (s *search) best(ctx context.Context) ([]Fix, error) {
 	return fixes, nil
 }
 
-// corrected returns the change of an entry that replaces what is no bundle, where it is clear
-// which one is meant, and how many users are stranded then; nil if there is no such entry.
+// corrected returns the change of what an entry replaces that validation advises where a
+// channel has several heads, and how many users are stranded then; nil if it advises none.
 func (s *search) corrected(ctx context.Context) ([]Fix, int, error) {
 	fault := s.ch.HeadFault(catalog.AsWritten)
-	if fault == nil || fault.Meant == "" || fault.Field != "replaces" {
+	if fault == nil || fault.Field != "replaces" || cmp.Or(fault.Meant, fault.Other) == "" {
 		return nil, 0, nil
 	}
 	was := s.ch.Entries()[find(s.ch, fault.Entry)].Replaces
-	fix := Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: fault.Entry, Replaces: fault.Meant, Instead: was}
+	fix := Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: fault.Entry, Replaces: cmp.Or(fault.Meant, fault.Other), Instead: was, fresh: was == ""}
 	left, err := s.left(ctx, []Fix{fix})
 	if err != nil || left >= len(s.stranded) {
 		return nil, 0, err
@@ -103,8 +103,8 @@ func (s *search) lost() (list []Fix) {
 			f.Package, f.Channel, f.Entry = s.ch.Package().Name(), s.ch.Name(), e.Name
 			list = append(list, f)
 		}
-		if e.Replaces == "" && was.Replaces != "" {
-			add(Fix{Replaces: was.Replaces})
+		if e.Replaces != was.Replaces && was.Replaces != "" && !s.known(e.Replaces) && (e.Replaces == "" || find(s.ch, was.Replaces) >= 0) {
+			add(Fix{Replaces: was.Replaces, Instead: e.Replaces})
 		}
 		if e.SkipRange == "" && was.SkipRange != "" {
 			add(Fix{SkipRange: was.SkipRange})
@@ -117,6 +117,12 @@ func (s *search) lost() (list []Fix) {
 		}
 	}
 	return list
+}
+
+// known reports whether a bundle of the package or an entry of the channel has a name.
+func (s *search) known(name string) bool {
+	_, ok := s.ch.Package().Bundle(name)
+	return ok || find(s.ch, name) >= 0
 }
 
 func set(names []string) map[string]bool {

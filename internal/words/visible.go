@@ -31,6 +31,9 @@ func VisibleLine(s string) string {
 }
 
 func visible(s string, hidden func(rune) bool) string {
+	if plain(s) {
+		return s
+	}
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !strings.ContainsFunc(s, hidden) {
 		return s
@@ -44,4 +47,14 @@ func visible(s string, hidden func(rune) bool) string {
 		}
 	}
 	return b.String()
+}
+
+// plain reports whether text consists of nothing but visible ASCII and spaces, as most does.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
 }

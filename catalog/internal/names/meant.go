@@ -1,7 +1,8 @@
 package names
 
 import (
-	"slices"
+	"path"
+	"regexp"
 	"strings"
 )
 
@@ -24,8 +25,32 @@ func Meant(pkg, written string, has func(name string) bool) string {
 	return ""
 }
 
-// IsBackup reports whether a file is what an editor or a tool leaves of another one.
+// IsBackup reports whether a file is what a person, an editor or a tool leaves of another one in
+// the same directory, by its name: of.bak, of~, #of#, and for catalog.yaml also catalog.old.yaml,
+// catalog-backup.yaml, catalog (1).yaml, catalog copy.yaml and Copy of catalog.yaml.
 func IsBackup(file, of string) bool {
-	rest, ok := strings.CutPrefix(file, of)
-	return ok && slices.Contains([]string{".bak", ".backup", ".old", ".orig", ".rej", ".save", ".swp", ".tmp", "~"}, rest)
+	dir, name := path.Split(file)
+	if wanted, original := path.Split(of); dir == wanted {
+		return isBackup(strings.ToLower(name), strings.ToLower(original))
+	}
+	return false
 }
+
+func isBackup(name, of string) bool {
+	if rest, ok := strings.CutPrefix(name, of); ok && marksBackup(rest) || name == "#"+of+"#" || name == "copy of "+of {
+		return true
+	}
+	ext := path.Ext(of)
+	stem, ok := strings.CutSuffix(name, ext)
+	if !ok || ext == "" {
+		return false
+	}
+	rest, ok := strings.CutPrefix(stem, strings.TrimSuffix(of, ext))
+	rest = strings.TrimPrefix(rest, ext) // catalog.yaml.bak.yaml
+	return ok && marksBackup(rest)
+}
+
+// backupMark is what the name of a backup has after that of the original.
+var backupMark = regexp.MustCompile(`^(~|[-._ ]*(bak|backup|old|orig|original|rej|save|saved|swp|tmp|copy|previous|prev)[-._ ]*\d*|[-._ ]*\(\d+\))$`)
+
+func marksBackup(rest string) bool { return backupMark.MatchString(rest) }

@@ -1,12 +1,15 @@
 package fbc
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/bundle"
@@ -79,7 +82,19 @@ func (c *call) apply(path string, fsys fs.FS, p *edit.Patch, show bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(source.WriteFiles(root, files), root.Close())
+	if err := source.WriteFiles(root, files); err != nil {
+		return errors.Join(err, root.Close())
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if len(bytes.TrimSpace(files[name])) > 0 {
+			continue
+		}
+		if err := root.Remove(filepath.FromSlash(name)); err != nil {
+			return errors.Join(err, root.Close())
+		}
+		words.Fprintf(c.Stderr, "removed %s: nothing was left in it\n", filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	return root.Close()
 }
 
 func add(c *call) error {
