@@ -38,6 +38,7 @@ func (b *builder) operatorWaits(r *cvo.OperatorReport, o *cvo.ClusterOperator) {
 		x.Says = "cluster operator " + r.Name + " is " + map[string]string{"unavailable": "not available", "degraded": "degraded"}[r.Health]
 		if said := failure.Telling(r.Message, 120); said != "" {
 			x.Says += ": " + said
+			x.Alike = said
 		}
 		if behind && b.age(r.Since) < limit {
 			x.State = Going
@@ -119,7 +120,9 @@ func (b *builder) waiting(pool string) bool {
 func (b *builder) link(id string, x *Node, s *failure.Sign) {
 	f := failure.Recognise(s)
 	if f != nil && f.Link && f.Of.Kind == "ClusterOperator" && f.Of.Name != s.Name && !b.unwell(f.Of.Name) {
-		f = failure.RecogniseOwn(s) // the other operator does not say that anything is wrong
+		if own := failure.RecogniseOwn(s); own != nil { // the other operator does not say that anything is wrong
+			f = own
+		}
 	}
 	if f == nil {
 		return
@@ -140,8 +143,8 @@ func (b *builder) link(id string, x *Node, s *failure.Sign) {
 		case x.do == "" && (f.Of.Kind != "Node" || member):
 			x.do, x.command, x.Danger = f.Do, f.Command, x.Danger || f.Danger
 		}
-		if said := "cluster operator " + x.Name + " is degraded"; strings.HasPrefix(x.Says, said) {
-			x.Says = said + ": " + f.Sentence
+		if said, _, _ := strings.Cut(x.Says, ": "); x.Reason == OperatorFails && (!f.Vague || x.do == f.Do) {
+			x.Says, x.Alike = said+": "+f.Sentence, f.Code
 		}
 	case f.Link:
 	case to == id:
@@ -167,7 +170,7 @@ func (b *builder) unwell(operator string) bool {
 
 // exists reports whether something is known to be wrong with an object, or will be.
 func (b *builder) exists(o *failure.Object) bool {
-	return b.have[ID(o.Kind, o.Namespace, o.Name)] || o.Kind == "ClusterOperator"
+	return b.have[ID(o.Kind, o.Namespace, o.Name)] || o.Kind == "ClusterOperator" && b.unwell(o.Name)
 }
 
 // named reports whether the ClusterVersion says that it waits for an operator.

@@ -34,6 +34,10 @@ func apiRows() []row {
 		text: re(`(?:(?P<api>[a-z0-9.-]+/v\d\w*): )?(?:the server is currently unable to handle the request|stale GroupVersion discovery)`), says: "an aggregated API[ {api}] does not answer", do: "bring up the pods of its service, or delete the APIService if its owner is gone",
 		commands: list("kubectl get apiservices"),
 	}, {
+		code: "APIServiceUnavailable", source: "openshift/library-go pkg/operator/apiserver/controller/apiservice",
+		kinds: list(co), text: re(`apiservices\.apiregistration\.k8s\.io/(?P<service>v[^\s:]+): not available`), also: res(`response from (?P<url>https://[^\s/]+)`), says: "nothing answers for the API {service}[ at {url}]", do: "see whether the pods behind it run, and whether the control plane's nodes reach them",
+		commands: list("oc get apiservice {service} -o yaml"),
+	}, {
 		code: "NamespaceFinalizers", source: "kubernetes/kubernetes pkg/controller/namespace/deletion/status_condition_utils.go",
 		kinds: list("Namespace"), types: list("NamespaceFinalizersRemaining"), reasons: list("SomeFinalizersRemain"), text: re(`finalizers remaining: (?P<finalizer>\S+) in`),
 		also: res(`remaining: (?P<resource>[a-z0-9][-.a-z0-9]*) has (?P<count>\d+) resource`),

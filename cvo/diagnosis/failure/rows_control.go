@@ -1,5 +1,7 @@
 package failure
 
+import "strings"
+
 const co = "ClusterOperator"
 
 // controlRows are failures of the control plane and of cluster operators.
@@ -60,6 +62,28 @@ func controlRows() []row {
 	}}
 }
 
+// workloadRows are what an operator, or a ClusterVersion, says of a workload that it waits for.
+func workloadRows() []row {
+	rows := []row{{
+		code: "PodUnschedulable", source: "prometheus-operator pkg/operator/status.go; kubernetes/kubernetes pkg/scheduler/framework/types.go",
+		kinds: list(co), text: re(`pod (?P<pod>[a-z0-9][-.a-z0-9]*): (?P<why>\d+/\d+ nodes are available: [^\n]*?)(?:\.? preemption:|\.?$)`), also: res(`"(?P<ns>openshift-[-a-z0-9]+)/[^"]+"`),
+		of: Object{"Pod", "{ns}", "{pod}"}, link: true, says: "its pod {pod} has no node: {why}", do: "see what keeps that pod from the nodes", commands: list("oc -n {ns} describe pod {pod}", "oc get pods -A -o wide | grep {pod}"),
+	}}
+	for _, kind := range list("Deployment", "DaemonSet", "StatefulSet") {
+		what := strings.ToLower(kind)
+		rows = append(rows, row{
+			code: "RolloutHung", source: "openshift/cluster-network-operator pkg/controller/statusmanager/pod_status.go",
+			kinds: list(co), text: re(what + ` "/?(?P<ns>[^"/\s]+)/(?P<workload>[^"\s]+)" rollout is not making progress - pod (?P<pod>\S+) is in (?P<state>\S+) state`),
+			of: Object{"Pod", "{ns}", "{pod}"}, link: true, says: what + " {ns}/{workload} does not get ready: pod {pod} is in {state}", do: "see why that pod does not start", commands: list("oc -n {ns} describe pod {pod}"),
+		}, row{
+			code: "WorkloadNotReady", source: "openshift/library-go pkg/operator/deploymentcontroller; openshift/machine-config-operator pkg/operator/sync.go; cluster-version-operator lib/resourcebuilder/apps.go",
+			kinds: list(co, "ClusterVersion"), vague: true, text: re(what + ` "?/?(?:(?P<ns>[-.a-z0-9]+)/)?(?P<workload>[a-z0-9][-.a-z0-9]*)"? (?:rollout is not making progress|is not (?:ready|available))`), also: res(`desired: (?P<want>\d+)[^)]*?[^n]ready: (?P<ready>\d+)`),
+			of: Object{kind, "{ns}", "{workload}"}, link: true, says: what + " [{ns}/]{workload} is not ready[: {ready} of {want} pods are]", do: "see why its pods are not ready", commands: list("oc -n {ns} describe "+what+" {workload}", "oc get pods -A -o wide | grep {workload}"),
+		})
+	}
+	return rows
+}
+
 // operatorRows are failures that cluster operators report about what they manage.
 func operatorRows() []row {
 	return []row{{
@@ -86,6 +110,18 @@ func operatorRows() []row {
 		code: "LoadBalancerFailed", source: "openshift/cluster-ingress-operator pkg/operator/controller/ingress/load_balancer_status.go",
 		reasons: list("SyncLoadBalancerFailed"), text: re(`the (?:service )?load ?balancer (?:reported|service).*(?:error|failed)|error syncing load balancer`), says: "the cloud does not provide the load balancer", do: "correct what the cloud's error names (quota, permissions, subnets)",
 		commands: list("kubectl -n {namespace} describe service {name}", "oc -n openshift-ingress describe service router-default"),
+	}, {
+		code: "ImagePrunerFailed", source: "openshift/cluster-image-registry-operator pkg/operator/imageprunercontroller",
+		kinds: list(co), reasons: list("*ImagePrunerJobFailed*"), says: "the last run of the image pruner failed", do: "read the log of its pod",
+		commands: list("oc -n openshift-image-registry get jobs,pods"),
+	}, {
+		code: "DNSPodsMissing", source: "openshift/cluster-dns-operator pkg/operator/controller/dns_status.go",
+		kinds: list(co), text: re(`have (?P<have>\d+) available dns pods, want (?:at least )?(?P<want>\d+)`), says: "{have} DNS pods are available, and at least {want} should be", do: "see which of them are not ready, and on which nodes",
+		commands: list("oc -n openshift-dns get pods -o wide"),
+	}, {
+		code: "CloudLoginRefused", source: "vmware/govmomi; AWS and Azure API error codes; public reports of openshift/vmware-vsphere-csi-driver-operator",
+		text: re(`cannot complete login due to an incorrect user name or password|InvalidClientTokenId|SignatureDoesNotMatch|AADSTS\d+|invalid_client`), says: "the cloud refuses the cluster's credentials", do: "correct them (on OpenShift, the secret of the cloud in kube-system)",
+		commands: list("oc -n kube-system get secrets"),
 	}, {
 		code: "CertificateRequestsPending", source: "public reports of openshift/machine-api and kubernetes: kubelet serving certificates",
 		text: re(`remote error: tls: internal error|pending (?:csr|certificate signing request)s?`), says: "a kubelet has no serving certificate: its request waits for approval", do: "approve the pending requests, if the nodes are yours",

@@ -6,7 +6,7 @@ import "slices"
 func imageRows() []row {
 	image := res(`(?:image|pulling|read manifest|reading manifest \S+ in|initializing source docker://) "?(?P<image>[a-z0-9][-.a-z0-9]*(?::\d+)?/[^\s":,]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?)`)
 	describe := list("kubectl -n {namespace} describe pod {name}", "kubectl describe {kind} {name}", "kubectl get events -A")
-	const pull = `(?:pull|image|manifest|registry|docker|podman)[^\n]*?`
+	const pull = `(?:\bpull(?:ing|ed)?\b|\bimages?[^-\w]|\bmanifest\b|\bregistry[^-\w]|\bdocker|\bpodman)[^\n]*?`
 	return []row{{
 		code: "ImageArchitecture", source: "containers/image manifest; containerd images", also: append(slices.Clip(image), re(`(?:architecture|for linux/) ?"?(?P<arch>[a-z0-9]+)`)),
 		text: re(`no image found in (?:image index|manifest list) for architecture|no match for platform in manifest`), says: "the image[ {image}] is not built for the node's architecture[ {arch}]", do: "use an image that is, or select other nodes by kubernetes.io/arch", commands: list("kubectl get nodes -L kubernetes.io/arch"),

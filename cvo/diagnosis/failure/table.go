@@ -8,7 +8,7 @@ import (
 
 // table returns all rows, those about one component before general ones.
 var table = sync.OnceValue(func() []row {
-	return slices.Concat(updateRows(), configRows(), controlRows(), operatorRows(), appRows(), nodeRows(), olmRows(), apiRows(), refusedRows(), storageRows(), imageRows(), podRows(), networkRows())
+	return slices.Concat(updateRows(), configRows(), controlRows(), operatorRows(), workloadRows(), appRows(), nodeRows(), olmRows(), apiRows(), refusedRows(), storageRows(), imageRows(), podRows(), networkRows())
 })
 
 // re compiles the expressions of the table: case is ignored.

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,6 +13,9 @@ var telling = [][]string{
 	{"not ready", "not available", "unavailable", "degraded", "waiting", "pending", "unhealthy", "crash"},
 }
 
+// preemption is what a scheduler says of preemption after it has said why a pod has no node.
+var preemption = regexp.MustCompile(`(?i)\.? preemption: \d+/\d+ nodes are available: [^\n;]*`)
+
 // Telling returns the clause of a message that says most about a failure, at most width
 // characters long (at least 40). It is a whole clause, or the end of a chain of causes
 // ("failed to a: failed to b: c") from one of its colons on; what is too long is cut at its
@@ -21,7 +25,7 @@ func Telling(message string, width int) string {
 		message = strings.ToValidUTF8(message[:mostText], "")
 	}
 	best, strength := "", len(telling)+1
-	for _, c := range clauses(message) {
+	for _, c := range clauses(preemption.ReplaceAllLiteralString(message, "")) {
 		if s := strong(c); s < strength && (best == "" || !strings.HasSuffix(c, ":")) || strings.HasSuffix(best, ":") {
 			best, strength = c, s
 		}
