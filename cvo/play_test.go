@@ -82,22 +82,23 @@ var errDown = errors.New("connection refused")
 type play struct {
 	*rand.Rand
 	*cvo.MemBackend
-	t        *testing.T
-	releases map[string]*payload.Payload
-	tasks    map[string][]*payload.Manifest   // by image: what belongs to the cluster
-	wants    map[string][]cvo.ClusterOperator // by image: what is waited for
-	parts    []part
-	history  []cvo.History
-	prepared *cvo.Prepared   // as a process keeps it
-	passed   map[string]bool // by "image operator": it was seen to be well and at its version
-	last     cvo.Apply       // what was decided on last
-	effects  map[string]int  // changes by release and resource
-	again    int             // how often what was done may be done again: states were lost, actions were overtaken
-	forgets  bool            // the state is about to be lost
-	empty    bool            // the state is lost
-	odd      bool            // what is observed may be wrong, until all heals
-	seen     map[string]int  // what was done, by kind, and what came of it
-	wrong    error
+	t         *testing.T
+	releases  map[string]*payload.Payload
+	tasks     map[string][]*payload.Manifest   // by image: what belongs to the cluster
+	wants     map[string][]cvo.ClusterOperator // by image: what is waited for
+	parts     []part
+	history   []cvo.History
+	prepared  *cvo.Prepared      // as a process keeps it
+	passed    map[string]bool    // by "image operator": it was seen to be well and at its version
+	last      cvo.Apply          // what was decided on last
+	effects   map[string]int     // changes by release and resource
+	again     int                // how often states were lost, so that what was done may be done again
+	overtaken map[payload.ID]int // how often an action for another release than the last one changed it
+	forgets   bool               // the state is about to be lost
+	empty     bool               // the state is lost
+	odd       bool               // what is observed may be wrong, until all heals
+	seen      map[string]int     // what was done, by kind, and what came of it
+	wrong     error
 }
 
 // drawn makes a play of releases that are drawn.
@@ -123,7 +124,7 @@ func drawn(t *testing.T, r *rand.Rand, clock *fairlead.ManualClock, seen map[str
 // newPlay makes a play of releases, whose operators are called as the parts.
 func newPlay(t *testing.T, r *rand.Rand, clock *fairlead.ManualClock, seen map[string]int, parts []part, load func(version string) *payload.Payload) *play {
 	p := &play{
-		Rand: r, MemBackend: cvo.NewMemBackend(clock), t: t, releases: map[string]*payload.Payload{}, parts: parts, passed: map[string]bool{}, effects: map[string]int{}, odd: true, seen: seen,
+		Rand: r, MemBackend: cvo.NewMemBackend(clock), t: t, releases: map[string]*payload.Payload{}, parts: parts, passed: map[string]bool{}, effects: map[string]int{}, overtaken: map[payload.ID]int{}, odd: true, seen: seen,
 		tasks: map[string][]*payload.Manifest{}, wants: map[string][]cvo.ClusterOperator{},
 	}
 	for i, image := range []string{imageOne, imageTwo} {

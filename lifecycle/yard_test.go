@@ -35,6 +35,7 @@ type record struct {
 	finalized  int
 	nodes      map[string]bool // the UIDs that its node had
 	terminated bool            // the deletion of its instance was asked for
+	stage      lifecycle.Stage // of the last state that was read
 	blocked    []fairlead.Block
 }
 

@@ -27,6 +27,7 @@ type nodePool struct {
 	healed         bool
 	seen           map[string]int // what was done, by kind, and what came of it
 	begun          int            // how many nodes the engine remembers
+	waits          int            // how many waits it remembers
 	wrong          error
 }
 
@@ -144,7 +145,7 @@ func down(w *rollout.World) (names []string) {
 
 // decided checks that whoever waits says why, and when it looks again.
 func (p *nodePool) decided(d *rollout.Decision) {
-	p.begun = len(d.State.Begun)
+	p.begun, p.waits = len(d.State.Begun), len(d.State.Waits)
 	for _, b := range d.Blocked {
 		if b.Since.IsZero() || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" {
 			p.fail("a block says too little: %+v", b)
@@ -234,8 +235,8 @@ func (p *nodePool) Settled(string) error {
 	if st := w.Pool.Status; st.ReadyMachineCount != len(w.Nodes) || st.Conditions[0].Status != fairlead.ConditionTrue {
 		return fmt.Errorf("the status is %+v", st)
 	}
-	if p.begun > 0 {
-		return fmt.Errorf("%d nodes are remembered as begun", p.begun)
+	if p.begun+p.waits > 0 {
+		return fmt.Errorf("%d nodes are remembered as begun, and %d waits", p.begun, p.waits)
 	}
 	return nil
 }

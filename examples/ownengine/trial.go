@@ -11,10 +11,11 @@ import (
 // Trial is a machine in memory: a Backend, and the world of a simulation. It is small: its
 // fields are all that matters, so that every state can be visited.
 type Trial struct {
-	Boot, Wanted int
-	Ended        int // boots that the engine has ended
-	Asked        int // reboots that were requested
-	Left         int // events that may still happen in a visit
+	Boot   int // the number of the current boot
+	Wanted int // the boot that a user wants to end; -1 for none
+	Ended  int // boots that the engine has ended
+	Asked  int // reboots that were requested
+	Left   int // events that may still happen in a visit
 
 	chance *rand.Rand
 }
