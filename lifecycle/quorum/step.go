@@ -77,6 +77,7 @@ const (
 	ReasonQuorumLost      = "QuorumLost"             // no majority of the voters is healthy
 	ReasonTooFewVoters    = "TooFewVoters"           // there are fewer than desired, and none is being added
 	ReasonNoVoters        = "NoVoters"               // no voter is observed
+	ReasonUnanswered      = "MembersUnknown"         // the members could not be read
 	ReasonUnknownAddress  = "MachineAddressUnknown"  // the machine names no internal address
 	ReasonLearnerExpected = "WaitingForLearnerToRun" // the learner was added and is not healthy yet
 )
@@ -101,6 +102,11 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		policy = &Policy{}
 	}
 	backoff := fairlead.Backoff{Min: cmp.Or(max(policy.MinBackoff, 0), time.Second), Max: cmp.Or(max(policy.MaxBackoff, 0), 30*time.Second)}
+	if world.Unanswered != "" && len(world.Members) > 0 {
+		known := *world
+		known.Members = nil
+		world = &known
+	}
 	s := &stepper{World: world, Ledger: fairlead.NewLedger(state.Pending, world.Outcomes, now, backoff)}
 	s.look()
 	managed := s.managed()
@@ -108,7 +114,9 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		s.hooks()
 		s.guards()
 	}
-	s.membership(managed)
+	if s.Unanswered == "" {
+		s.membership(managed)
+	}
 	if s.change != nil {
 		s.do(s.change)
 	}

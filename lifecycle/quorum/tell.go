@@ -24,6 +24,8 @@ func (s *stepper) tell(managed bool) {
 		switch {
 		case !managed:
 			s.block(m, ReasonNoMachineRuns, "no machine of the control plane is running, so hooks are left alone", "wait until a machine of the control plane runs")
+		case s.Unanswered != "":
+			s.block(m, ReasonUnanswered, "it is unknown whether it has a member: "+s.Unanswered, "make etcd answer")
 		case len(s.voters) == 0:
 			s.block(m, ReasonNoVoters, "no voter is observed, so it is unknown whether it has a member", "wait until etcd answers")
 		case v != nil:
@@ -81,6 +83,11 @@ func (s *stepper) plane() {
 		}
 	}
 	switch {
+	case s.Unanswered != "":
+		s.tellPlane(ReasonUnanswered, "its members are unknown, so none is added or removed: "+s.Unanswered, "make etcd answer")
+		return
+	case n == 0 && s.Desired == 0: // there is no such control plane
+		return
 	case n == 0:
 		s.tellPlane(ReasonNoVoters, fmt.Sprintf("no voter is observed, and %d are desired", s.Desired), "make etcd answer; if it is not bootstrapped yet, wait until its bootstrap ends")
 		return

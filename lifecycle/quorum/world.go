@@ -25,8 +25,11 @@ func Hook() lifecycle.Hook { return lifecycle.Hook{Name: HookName, Owner: HookOw
 type World struct {
 	// Revision is that of the membership: it changes whenever Members does.
 	Revision string `json:"revision"`
-	// Members are those of the cluster, learners included.
+	// Members are those of the cluster, learners included; see Unanswered.
 	Members []Member `json:"members"`
+	// Unanswered says why the members are unknown, such as that etcd does not answer;
+	// then Revision and Members do not count. Empty if they are known.
+	Unanswered string `json:"unanswered,omitempty"`
 	// Machines are those of the control plane.
 	Machines []lifecycle.Machine `json:"machines"`
 	// Hosts are nodes on which a member could run.

@@ -227,17 +227,6 @@ func Node(n *corev1.Node) fairlead.Node {
 	return out
 }
 
-// Readiness returns the status of a node's condition Ready; empty if it has
-// none.
-func Readiness(n *corev1.Node) corev1.ConditionStatus {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status
-		}
-	}
-	return ""
-}
-
 // Taints converts the taints of a node, in their order.
 func Taints(from []corev1.Taint) []fairlead.Taint {
 	var out []fairlead.Taint

@@ -65,6 +65,14 @@ func Stub(gvk schema.GroupVersionKind, namespace, name string) *unstructured.Uns
 	return u
 }
 
+// Head returns the metadata of an object with only its kind and name.
+func Head(gvk schema.GroupVersionKind, namespace, name string) *metav1.PartialObjectMetadata {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(gvk)
+	o.Namespace, o.Name = namespace, name
+	return o
+}
+
 // ListOf returns an empty list of a kind, to read objects into.
 func ListOf(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 	all := &unstructured.UnstructuredList{}
@@ -106,9 +114,8 @@ func (o *Objects) List(ctx context.Context, gvk schema.GroupVersionKind, namespa
 // Head reads the metadata of an object; nil if the object or its kind does not
 // exist.
 func (o *Objects) Head(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*metav1.PartialObjectMetadata, error) {
-	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(gvk)
-	err := o.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	found := Head(gvk, namespace, name)
+	err := o.Client.Get(ctx, client.ObjectKeyFromObject(found), found)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil, nil
 	}

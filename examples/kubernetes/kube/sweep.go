@@ -9,6 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
@@ -48,4 +49,15 @@ func Swept(c cache.Cache, sweep Sweep, object func(name string) client.Object) s
 		}()
 		return nil
 	})
+}
+
+// SweptBut makes a manager delete, when it becomes leader, the states of all objects but one, for
+// engines with only one, whose name may have been another one before.
+func SweptBut(mgr ctrl.Manager, sweep Sweep, name string) error {
+	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		if _, err := sweep(ctx, func(of string) bool { return of == name }); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "deleting the states of other names")
+		}
+		return nil
+	}))
 }

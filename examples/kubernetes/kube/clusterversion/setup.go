@@ -114,6 +114,9 @@ func (b *Backend) watch(mgr ctrl.Manager, reports cache.Cache, changed <-chan ev
 	if err != nil {
 		return err
 	}
+	if err := kube.SweptBut(mgr, runner.Sweep, b.opts.Name); err != nil {
+		return err
+	}
 	to := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		if object.GetObjectKind().GroupVersionKind() == kindVersion && object.GetName() != b.opts.Name {
 			return nil

@@ -3,7 +3,6 @@ package drain_test
 import (
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +13,7 @@ import (
 // TestFaults: whatever goes wrong with the server, a node is cordoned, its two pods are evicted
 // once, and the request is told.
 func TestFaults(t *testing.T) {
-	budget.Faults(t, func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
+	budget.Faults(t, "drain: a node is cordoned, and its two pods are evicted", func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
 		nodes := budget.Nodes(3, nil, nil)
 		s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, nodes...)
 		one, two := pod("web-1", "ReplicaSet", "web"), pod("web-2", "ReplicaSet", "web")
@@ -25,7 +24,11 @@ func TestFaults(t *testing.T) {
 		s.Kind(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true)
 		s.Kind(drain.Kind, false, request("jane", nil).Object)
 		return func(mgr ctrl.Manager) error {
-			return drain.SetupWithManager(mgr, drain.Options{Store: new(fairlead.MemStore)})
+			store, err := budget.Store(mgr, "drain")
+			if err != nil {
+				return err
+			}
+			return drain.SetupWithManager(mgr, drain.Options{Store: store})
 		}
 	})
 }

@@ -13,17 +13,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// states counts the states in a store.
-func states(t *testing.T, s fairlead.Store) (n int) {
-	for _, err := range s.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-	}
-	return n
-}
-
 // TestSwept: the state of a node that was removed, with its request, while no process ran, is
 // deleted at the start.
 func TestSwept(t *testing.T) {
@@ -35,8 +24,8 @@ func TestSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runner.Reconcile(t.Context(), "gone"); err != nil || states(t, store) == 0 {
-		t.Fatalf("%d states: %v", states(t, store), err)
+	if _, err := runner.Reconcile(t.Context(), "gone"); err != nil || budget.States(t, store) == 0 {
+		t.Fatalf("%d states: %v", budget.States(t, store), err)
 	}
 	s := budget.New(t)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(3, nil, nil)...)
@@ -45,5 +34,5 @@ func TestSwept(t *testing.T) {
 	s.Kind(drain.Kind, false)
 	s.Until(t, "the state of a node that is gone is deleted", func(mgr ctrl.Manager) error {
 		return drain.SetupWithManager(mgr, drain.Options{Store: store})
-	}, func() bool { return states(t, store) == 0 })
+	}, func() bool { return budget.States(t, store) == 0 })
 }

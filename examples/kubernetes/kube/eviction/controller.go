@@ -134,8 +134,23 @@ func setupZones(mgr ctrl.Manager, runner *engine.Runner, opts *Options) error {
 // zoneMatters reports whether a change of a node may change a decision about zones.
 func zoneMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-	return o.UID != n.UID || kube.Readiness(o) != kube.Readiness(n) || !maps.Equal(o.Labels, n.Labels) ||
+	return o.UID != n.UID || readySince(o) != readySince(n) || !maps.Equal(o.Labels, n.Labels) ||
 		!slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint)
+}
+
+// readySince returns since when a node is, or is not, ready: what the turns of its zone depend on.
+func readySince(n *corev1.Node) (is readiness) {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return readiness{c.Status, c.LastTransitionTime.Unix()}
+		}
+	}
+	return is
+}
+
+type readiness struct {
+	status corev1.ConditionStatus
+	since  int64
 }
 
 func sameTaint(x, y corev1.Taint) bool {

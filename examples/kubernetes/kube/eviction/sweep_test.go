@@ -25,22 +25,13 @@ func TestSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	states := func() (n int) {
-		for _, err := range store.List(t.Context(), "") {
-			if err != nil {
-				t.Fatal(err)
-			}
-			n++
-		}
-		return n
-	}
-	if _, err := runner.Reconcile(t.Context(), "gone"); err != nil || states() == 0 {
-		t.Fatalf("%d states: %v", states(), err)
+	if _, err := runner.Reconcile(t.Context(), "gone"); err != nil || budget.States(t, store) == 0 {
+		t.Fatalf("%d states: %v", budget.States(t, store), err)
 	}
 	s := budget.New(t)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(3, nil, nil)...)
 	s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true)
 	s.Until(t, "the state of a node that is gone is deleted", func(mgr ctrl.Manager) error {
 		return eviction.SetupWithManager(t.Context(), mgr, eviction.Options{Store: store})
-	}, func() bool { return states() == 0 })
+	}, func() bool { return budget.States(t, store) == 0 })
 }

@@ -94,6 +94,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	b := ctrl.NewControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(workers))
 	watch(b, &watches{backend}, opts.Kinds)
 	b.WatchesRawSource(source.Channel(read, handler.EnqueueRequestsFromMapFunc((&watches{backend}).all)))
+	b.WatchesRawSource(kube.Swept(mgr.GetCache(), runner.Sweep, func(name string) client.Object { return kube.Head(extensions, "", name) }))
 	return b.Complete(&kube.Reconciler{
 		MinInterval: kube.Settle,
 		Clock:       opts.Clock,
@@ -180,11 +181,12 @@ func (w *watches) extension(ctx context.Context, o client.Object) []reconcile.Re
 	return []reconcile.Request{kube.RequestOf(o.GetName())}
 }
 
-// all returns all extensions, including the object itself if it is one.
+// all returns all extensions in the cache, which cannot fail for lack of an answer, including the
+// object itself if it is one.
 func (w *watches) all(ctx context.Context, o client.Object) []reconcile.Request {
 	var list metav1.PartialObjectMetadataList
 	list.SetGroupVersionKind(extensions.GroupVersion().WithKind(extensions.Kind + "List"))
-	if err := w.backend.api.Client.List(ctx, &list); err != nil {
+	if err := w.backend.opts.Cache.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "cluster extensions")
 	}
 	var all []reconcile.Request

@@ -106,6 +106,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	b := ctrl.NewControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(workers(opts.Workers)))
 	watch(b, &watches{backend: backend}, opts.Kinds)
 	b.WatchesRawSource(source.Channel(read, handler.EnqueueRequestsFromMapFunc((&watches{backend: backend}).all)))
+	b.WatchesRawSource(kube.Swept(mgr.GetCache(), runner.Sweep, func(name string) client.Object { return kube.Head(namespaces, "", name) }))
 	return b.Complete(&kube.Reconciler{
 		MinInterval: kube.Settle,
 		Clock:       opts.Clock,

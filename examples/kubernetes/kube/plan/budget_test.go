@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	engine "github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/snapshot"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
@@ -46,7 +45,11 @@ func met(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
 		s.Kind(kind, namespaced[kind], all...)
 	}
 	return func(mgr ctrl.Manager) error {
-		return SetupWithManager(mgr, Options{Store: new(fairlead.MemStore), Graph: offers})
+		store, err := budget.Store(mgr, "plan")
+		if err != nil {
+			return err
+		}
+		return SetupWithManager(mgr, Options{Store: store, Graph: offers})
 	}
 }
 
@@ -58,4 +61,4 @@ func TestAtRest(t *testing.T) {
 }
 
 // TestFaults: whatever goes wrong with the server, the plan says that its goal is met.
-func TestFaults(t *testing.T) { budget.Faults(t, met) }
+func TestFaults(t *testing.T) { budget.Faults(t, "plan: the goal is met, and the plan says so", met) }

@@ -60,12 +60,15 @@ type Pods struct {
 // labelControlPlane is the label of control plane nodes.
 const labelControlPlane = "node-role.kubernetes.io/control-plane"
 
-// Observe implements quorum.Backend.
+// Observe implements quorum.Backend. etcd that does not answer is a fact, see quorum.World.
 func (b *Backend) Observe(ctx context.Context, _ string) (*quorum.World, error) {
 	w := &quorum.World{Desired: b.Desired, NoMachines: b.Machines == nil}
 	var err error
 	if w.Members, w.Revision, err = b.Etcd.Members(ctx); err != nil {
-		return nil, fmt.Errorf("members: %w", err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		w.Unanswered = err.Error()
 	}
 	if err := b.machines(ctx, w); err != nil {
 		return nil, err

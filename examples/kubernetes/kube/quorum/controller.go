@@ -61,7 +61,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if name == "" {
 		name = "control-plane"
 	}
-	runner, err := quorum.NewRunner(&b, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	runner, err := quorum.NewRunner(&onlyOne{&b, name}, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
 	if err != nil {
 		return err
 	}
@@ -76,6 +76,9 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		return []reconcile.Request{kube.RequestOf(name)}
 	})
+	if err := kube.SweptBut(mgr, runner.Sweep, name); err != nil {
+		return err
+	}
 	controller := ctrl.NewControllerManagedBy(mgr).Named("fairlead-quorum").
 		Watches(&corev1.Node{}, all, builder.WithPredicates(selected(b.Nodes, ""), kube.Decisive())).
 		Watches(&corev1.Pod{}, all, builder.WithPredicates(predicate.Or(selected(b.Pods.Selector, b.Pods.Namespace), selected(b.Guards.Selector, b.Guards.Namespace)), kube.Decisive()))
@@ -91,6 +94,20 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 			return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}
 		},
 	})
+}
+
+// onlyOne is a Backend of one control plane: there is none of another name.
+type onlyOne struct {
+	*Backend
+	name string
+}
+
+// Observe implements quorum.Backend.
+func (n *onlyOne) Observe(ctx context.Context, cluster string) (*quorum.World, error) {
+	if cluster != n.name {
+		return &quorum.World{NoMachines: true}, nil
+	}
+	return n.Backend.Observe(ctx, cluster)
 }
 
 // selected passes events of objects with some labels, in a namespace if one is

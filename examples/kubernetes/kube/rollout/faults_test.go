@@ -3,7 +3,6 @@ package rollout_test
 import (
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	engine "github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
@@ -15,7 +14,7 @@ import (
 // TestFaults: whatever goes wrong with the server, one node of a pool gets the new configuration, and
 // no more than one, and the pool says so.
 func TestFaults(t *testing.T) {
-	budget.Faults(t, func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
+	budget.Faults(t, "rollout: one node of a pool gets a new configuration", func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
 		s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(3, map[string]string{"role": "worker"}, map[string]string{
 			engine.AnnotationCurrent: "a", engine.AnnotationDesired: "a", engine.AnnotationState: engine.StateDone,
 		})...)
@@ -23,7 +22,11 @@ func TestFaults(t *testing.T) {
 		s.Kind(drain.Kind, false)
 		s.Kind(buildKind, false)
 		return func(mgr ctrl.Manager) error {
-			return rollout.SetupWithManager(mgr, rollout.Options{Store: new(fairlead.MemStore)})
+			store, err := budget.Store(mgr, "rollout")
+			if err != nil {
+				return err
+			}
+			return rollout.SetupWithManager(mgr, rollout.Options{Store: store})
 		}
 	})
 }
