@@ -1,10 +1,13 @@
 package e2e_test
 
 import (
+	"context"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"testing"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/config"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
@@ -25,32 +28,8 @@ func (w *world) rightsUsed(files []string, but ...string) {
 	used, refused := w.rights()
 	granted := map[string]bool{}
 	for _, file := range files {
-		data, err := fs.ReadFile(config.Files, file)
-		if err != nil {
-			w.Fatal(err)
-		}
-		objects, err := operator.Decode(data)
-		if err != nil {
-			w.Fatal(err)
-		}
-		for _, o := range objects {
-			var role rbacv1.ClusterRole // a Role has the same rules
-			if !strings.HasSuffix(o.GetKind(), "Role") {
-				continue
-			}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role); err != nil {
-				w.Fatal(err)
-			}
-			for _, rule := range role.Rules {
-				for _, group := range rule.APIGroups {
-					for _, resource := range rule.Resources {
-						for _, verb := range rule.Verbs {
-							granted[verb+" "+group+"/"+resource] = true
-						}
-					}
-				}
-			}
-		}
+		_, rights := granting(w, file)
+		maps.Copy(granted, rights)
 	}
 	for _, right := range slices.Sorted(maps.Keys(refused)) {
 		if !used[right] && !granted[right] {
@@ -89,4 +68,80 @@ func (w *world) rights() (used map[string]bool, refused map[string]string) {
 		}
 	}
 	return used, refused
+}
+
+// granting returns the names of the roles in a file of package config, and the permissions that they
+// grant, as "verb group/resource".
+func granting(t testing.TB, file string) (roles []string, rights map[string]bool) {
+	t.Helper()
+	data, err := fs.ReadFile(config.Files, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := operator.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rights = map[string]bool{}
+	for _, o := range objects {
+		var role rbacv1.ClusterRole // a Role has the same rules
+		if !strings.HasSuffix(o.GetKind(), "Role") {
+			continue
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role); err != nil {
+			t.Fatal(err)
+		}
+		roles = append(roles, o.GetName())
+		for _, rule := range role.Rules {
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					for _, verb := range rule.Verbs {
+						rights[verb+" "+group+"/"+resource] = true
+					}
+				}
+			}
+		}
+	}
+	return roles, rights
+}
+
+// uses has for each file of package config the permissions that the operator used in those tests of this
+// process that installed it.
+var uses = struct {
+	sync.Mutex
+	by map[string]map[string]bool
+}{by: map[string]map[string]bool{}}
+
+// note records the permissions that the operator has used, for the files whose roles there are.
+func (w *world) note() {
+	var all rbacv1.ClusterRoleList
+	if w.admin.List(context.Background(), &all) != nil {
+		return // the test has stopped the server
+	}
+	there := map[string]bool{}
+	for i := range all.Items {
+		there[all.Items[i].Name] = true
+	}
+	used, _ := w.rights()
+	uses.Lock()
+	defer uses.Unlock()
+	for _, file := range configFiles(w) {
+		roles, _ := granting(w, file)
+		if !slices.ContainsFunc(roles, func(name string) bool { return there[name] }) && file != "operator.yaml" {
+			continue
+		}
+		if uses.by[file] == nil {
+			uses.by[file] = map[string]bool{}
+		}
+		maps.Copy(uses.by[file], used)
+	}
+}
+
+// configFiles returns the files of package config that grant permissions.
+func configFiles(t testing.TB) []string {
+	files, err := fs.Glob(config.Files, "rbac-*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(files, "operator.yaml")
 }

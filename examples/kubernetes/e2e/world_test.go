@@ -46,7 +46,9 @@ func newWorldOn(t *testing.T, c *cluster.Cluster, opts *cluster.KubeletOptions) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t, c, admin, kubelets}
+	w := &world{t, c, admin, kubelets}
+	t.Cleanup(w.note)
+	return w
 }
 
 // namespace creates a namespace and waits for its service account, so that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/budget"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
@@ -52,6 +53,7 @@ func TestFaults(t *testing.T) {
 		s.Kind(machines.Kind, true, all...)
 		s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"), true, pods...)
 		s.Kind(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true)
+		s.Still = 35 * time.Second // the cloud is asked again after thirty
 		cloud := &instances{deleted: map[string]int{}}
 		t.Cleanup(func() {
 			if len(cloud.deleted) != 1 {

@@ -157,8 +157,8 @@ func (f *faulty) lag(at time.Time) time.Duration {
 	return time.Until(f.began.Add(10 * time.Second))
 }
 
-// still is how long a controller that has settled makes no request: longer than the back-off of
-// engines after two faults, ten seconds.
+// still is how long a controller that has settled makes no request, unless [Server.Still] is longer:
+// longer than the back-off of engines after two faults, ten seconds.
 const still = 13 * time.Second
 
 // Faults runs what scenario sets up once without and once with each fault. It fails the test if the
@@ -169,7 +169,7 @@ func Faults(t *testing.T, unit string, scenario func(t *testing.T, s *Server) fu
 	type end struct {
 		objects map[string]string
 		took    time.Duration
-		made    map[string]int
+		made    []string
 	}
 	ends := map[Fault]*end{}
 	var all sync.WaitGroup
@@ -204,7 +204,7 @@ func Faults(t *testing.T, unit string, scenario func(t *testing.T, s *Server) fu
 
 // settled runs a scenario with a fault until it is still, and returns the objects that there are then,
 // and what was removed how often.
-func settled(t *testing.T, f Fault, scenario func(*testing.T, *Server) func(ctrl.Manager) error) (objects map[string]string, took time.Duration, made map[string]int) {
+func settled(t *testing.T, f Fault, scenario func(*testing.T, *Server) func(ctrl.Manager) error) (objects map[string]string, took time.Duration, made []string) {
 	t.Helper()
 	s := New(t)
 	s.faulty = &faulty{fault: f, began: time.Now()}
@@ -218,7 +218,7 @@ func settled(t *testing.T, f Fault, scenario func(*testing.T, *Server) func(ctrl
 	go func() { _ = mgr.Start(t.Context()) }()
 	begin := time.Now()
 	last, began := begin, false
-	for now := begin; now.Sub(last) < still && now.Sub(begin) < 90*time.Second || !began && now.Sub(begin) < 20*time.Second; now = time.Now() {
+	for now := begin; now.Sub(last) < max(still, s.Still) && now.Sub(begin) < 90*time.Second || !began && now.Sub(begin) < 20*time.Second; now = time.Now() {
 		time.Sleep(50 * time.Millisecond)
 		if len(s.count()) > 0 {
 			last, began = now, true

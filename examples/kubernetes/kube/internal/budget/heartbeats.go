@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/long"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -87,7 +88,7 @@ func (s *Server) AtRest(t *testing.T, n int, setup func(ctrl.Manager) error) {
 		time.Sleep(100 * time.Millisecond)
 		if len(s.count()) > 0 {
 			quiet, began = 0, true
-		} else if quiet++; began && quiet > 25 {
+		} else if quiet++; began && quiet > long.N(25, 80) {
 			break
 		}
 	}

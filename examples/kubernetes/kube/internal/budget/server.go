@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,13 +33,16 @@ type Server struct {
 	// whether it changed it. It may be nil.
 	Play func(o *unstructured.Unstructured) bool
 
+	// Still is for controllers that look again after a longer time, see [Faults].
+	Still time.Duration
+
 	mu       sync.Mutex
 	kinds    map[string]*kind // by path of the list
 	revision int
-	requests []string       // beside lists and watches of informers, and events
-	made     map[string]int // the same, with events, as the table of requests counts them
-	removed  []string       // what was removed, as often as it was
-	applied  bool           // there was a server-side apply
+	requests []string // beside lists and watches of informers, and events
+	made     []string // the same, with events, as the table of requests counts them
+	removed  []string // what was removed, as often as it was
+	applied  bool     // there was a server-side apply
 }
 
 type kind struct {
@@ -51,7 +55,7 @@ type kind struct {
 
 // New starts a server for a test.
 func New(t *testing.T) *Server {
-	s := &Server{kinds: map[string]*kind{}, revision: 1000, made: map[string]int{}}
+	s := &Server{kinds: map[string]*kind{}, revision: 1000}
 	s.Kind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, true)
 	s.http = httptest.NewServer(s)
 	t.Cleanup(func() {
@@ -158,7 +162,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	k, namespace, name, sub := s.find(r.URL.Path)
 	informer := query.Get("watch") != "" || name == "" && query.Get("resourceVersion") != "" && r.Method == http.MethodGet
 	if !informer {
-		s.made[counted(r, k, namespace, sub)]++
+		s.made = append(s.made, counted(r, k, namespace, sub))
 	}
 	if !informer && !strings.Contains(r.URL.Path, "/events") {
 		s.requests = append(s.requests, r.Method+" "+r.URL.Path)

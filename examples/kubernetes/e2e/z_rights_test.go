@@ -1,0 +1,48 @@
+package e2e_test
+
+import (
+	"flag"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// unusedRights are permissions that no test uses, and why they are granted nevertheless.
+var unusedRights = map[string]string{
+	"list */*": "it covers the kinds of all bundles",
+}
+
+// TestRightsOfAll runs after all other tests: what the files of package config permit is what the
+// operator has used in one of those that installed them.
+func TestRightsOfAll(t *testing.T) {
+	if run := flag.Lookup("test.run").Value.String(); run != "" && run != "." {
+		t.Skip("it needs what all tests use, and not all run")
+	}
+	uses.Lock()
+	defer uses.Unlock()
+	for _, file := range configFiles(t) {
+		used := uses.by[file]
+		if used == nil {
+			t.Errorf("no test installs %s", file)
+			continue
+		}
+		_, granted := granting(t, file)
+		var unused []string
+		for _, right := range slices.Sorted(maps.Keys(granted)) {
+			verb, what, _ := strings.Cut(right, " ")
+			switch {
+			case used[right], strings.HasSuffix(what, "events.k8s.io/events"): // whether a wait is reported depends on its length
+			case verb == "list" && used["watch "+what]: // a watch includes a list where the server sends the present state in it
+			case verb == "create" && used["patch "+what]: // an apply that creates an object needs it, and is a patch
+			case verb == "escalate" || verb == "bind": // conditions of writing roles and bindings, and no requests of their own
+			case unusedRights[right] != "":
+			default:
+				unused = append(unused, right)
+			}
+		}
+		if len(unused) > 0 {
+			t.Errorf("%s permits what no test uses: %s", file, strings.Join(unused, ", "))
+		}
+	}
+}
