@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
+
+// mostPast is how many changes of a kind are kept for watches that begin again.
+const mostPast = 200
 
 // change is what a watch reports.
 type change struct {
@@ -29,7 +33,7 @@ func (k *kind) sendGone(old, last *unstructured.Unstructured) {
 func (k *kind) report(c change) {
 	c.at = time.Now()
 	c.revision, _ = strconv.Atoi(c.new.GetResourceVersion())
-	k.history = append(k.history[max(0, len(k.history)-1000):], c)
+	k.history = append(slices.Delete(k.history, 0, max(0, len(k.history)-mostPast)), c)
 	for _, w := range k.watchers {
 		select {
 		case w <- c:
