@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/fairlead/fairlead"
@@ -62,6 +63,22 @@ func (w *world) indexed() *index {
 
 // replaced notes that pods came, went or changed their nodes.
 func (w *world) replaced() { w.index = nil }
+
+// bound notes that pods, by position, got nodes.
+func (w *world) bound(pods []int) {
+	if w.index == nil {
+		return
+	}
+	x := *w.index // copies of the world may share it
+	x.podsOn = maps.Clone(x.podsOn)
+	for _, i := range pods {
+		node := w.pods[i].Spec.NodeName
+		on := slices.Clone(x.podsOn[node])
+		at, _ := slices.BinarySearch(on, i)
+		x.podsOn[node] = slices.Insert(on, at, i)
+	}
+	w.index = &x
+}
 
 // node returns a node of the cluster, or nil.
 func (w *world) node(name string) *fairlead.Node {

@@ -295,9 +295,10 @@ func (w *world) strands(node string) bool {
 	if slices.ContainsFunc(w.storage.attachments, func(a lifecycle.VolumeAttachment) bool { return a.Spec.NodeName == node }) {
 		return true
 	}
-	return slices.ContainsFunc(w.pods, func(p fairlead.Pod) bool {
+	return slices.ContainsFunc(w.indexed().podsOn[node], func(i int) bool {
+		p := &w.pods[i]
 		c := p.ControllerOf()
-		return p.Spec.NodeName == node && !p.Finished() && (p.DeletionTimestamp != nil || c != nil && c.Kind == "StatefulSet")
+		return !p.Finished() && (p.DeletionTimestamp != nil || c != nil && c.Kind == "StatefulSet")
 	})
 }
 
@@ -322,14 +323,21 @@ func (w *world) bringBack(name string) bool {
 		}
 		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return slices.Contains(troubles, t.Key) })
 	})
-	w.editPods(func(p *fairlead.Pod) bool {
-		return p.Spec.NodeName == name && !p.Finished() && p.DeletionTimestamp == nil
-	}, ready)
-	gone := func(p fairlead.Pod) bool {
-		return p.Spec.NodeName == name && p.DeletionTimestamp != nil && w.now.After(*p.DeletionTimestamp) && len(p.Finalizers) == 0
+	on := w.indexed().podsOn[name]
+	if len(on) > 0 {
+		w.pods = slices.Clone(w.pods)
 	}
-	if slices.ContainsFunc(w.pods, gone) {
-		w.pods = slices.DeleteFunc(slices.Clone(w.pods), gone)
+	gone := map[objectKey]bool{}
+	for _, i := range on {
+		switch p := &w.pods[i]; {
+		case p.DeletionTimestamp == nil && !p.Finished():
+			ready(p)
+		case p.DeletionTimestamp != nil && w.now.After(*p.DeletionTimestamp) && len(p.Finalizers) == 0:
+			gone[objectKey{p.Namespace, p.Name}] = true
+		}
+	}
+	if len(gone) > 0 {
+		w.pods = slices.DeleteFunc(w.pods, func(p fairlead.Pod) bool { return gone[objectKey{p.Namespace, p.Name}] })
 		w.replaced()
 	}
 	w.detach(name)

@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
@@ -16,7 +17,7 @@ type starter struct {
 }
 
 // starters are those that are known, from the projects' documentation.
-func starters() []starter {
+var starters = sync.OnceValue(func() []starter {
 	pods := "kubectl get pods -A -o wide"
 	return []starter{
 		{"node.cloudprovider.kubernetes.io/uninitialized", "the cloud controller manager", "kubectl get pods -A -l k8s-app=cloud-controller-manager", []string{"cloud-controller-manager"}},
@@ -27,7 +28,7 @@ func starters() []starter {
 		{"disk.csi.azure.com/agent-not-ready", "the Azure disk CSI driver", pods, []string{"csi-azuredisk-node", "azuredisk-csi-node"}},
 		{"karpenter.sh/unregistered", "Karpenter", "kubectl get nodeclaims -o wide", []string{"karpenter-"}},
 	}
-}
+})
 
 // runs reports whether a pod is one of the starter's, by its name.
 func (s *starter) runs(p *fairlead.Pod) bool {
@@ -36,6 +37,9 @@ func (s *starter) runs(p *fairlead.Pod) bool {
 
 // notStarted adds a node that has had the taint of a node that starts for too long.
 func (b *builder) notStarted(n *fairlead.Node) {
+	if len(n.Spec.Taints) == 0 {
+		return
+	}
 	for _, s := range starters() {
 		if !slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == s.taint }) {
 			continue

@@ -217,39 +217,39 @@ func (w *world) react(before *world) {
 	if w.nodes != nil && w.pods != nil {
 		b := &builder{world: w, down: map[string]bool{}, draining: map[string]bool{}, have: map[string]bool{}, closedBy: map[string]string{}}
 		b.nodesDown()
-		b.place()
+		b.place(!same(before.pods, w.pods) && !same(w.ground.well.pods, w.pods))
 	}
 	if !same(before.pods, w.pods) || !same(before.budgets, w.budgets) {
 		w.measure()
 	}
 }
 
-// place puts pods that wait for a node where they fit.
-func (b *builder) place() {
-	var placed []*fairlead.Pod
-	at := map[objectKey]*fairlead.Pod{}
+// place puts pods that wait for a node where they fit. own is whether no other world has the list of pods.
+func (b *builder) place(own bool) {
+	ground := b.places()
+	var placed []int
 	for i := range b.pods {
 		p := &b.pods[i]
 		if p.Spec.NodeName != "" || p.Finished() || p.DeletionTimestamp != nil {
 			continue
 		}
-		if to, ok := b.places().First(p, b.takes); ok {
-			c := *p
-			c.Spec.NodeName = to.Name
-			ready(&c)
-			_ = b.places().Add(&c) // what cannot be read counts as nothing
-			placed = append(placed, &c)
-			at[objectKey{p.Namespace, p.Name}] = &c
+		to, ok := ground.First(p, b.takes)
+		if !ok {
+			continue
 		}
+		if !own {
+			b.pods, own = slices.Clone(b.pods), true
+			p = &b.pods[i]
+		}
+		p.Spec.NodeName = to.Name
+		ready(p)
+		_ = ground.Add(p) // what cannot be read counts as nothing
+		placed = append(placed, i)
 	}
-	if len(placed) == 0 {
-		return
+	if len(placed) > 0 {
+		b.ground.now.pods = b.pods
+		b.bound(placed)
 	}
-	for _, p := range placed {
-		b.places().Remove(p) // it is there only in this world
-	}
-	b.editPods(func(p *fairlead.Pod) bool { return p.Spec.NodeName == "" && at[objectKey{p.Namespace, p.Name}] != nil }, func(p *fairlead.Pod) { *p = *at[objectKey{p.Namespace, p.Name}] })
-	b.replaced()
 }
 
 // ready makes a pod ready.

@@ -34,6 +34,7 @@ type Cluster struct {
 	classes   map[string]*class
 	order     []*class // in the order in which they were added
 	apart     []*class // those of order with anti-affinity
+	judged    []*class // those of order whose static is not nil
 	pods      map[podKey]*placed
 	bound     map[string]map[*placed]struct{} // pods by the name of their node, even if it does not exist
 	resources []string                        // names of resources, by number
@@ -124,7 +125,7 @@ func (c *Cluster) SetNode(n *fairlead.Node) error {
 		c.renew()
 		return c.nodes[at].err
 	}
-	for _, k := range c.order {
+	for _, k := range c.judged {
 		if at < len(k.static) {
 			k.static[at] = 0
 		}
@@ -201,9 +202,10 @@ func (c *Cluster) RemoveNode(name string) {
 
 // renew makes everything be computed again.
 func (c *Cluster) renew() {
-	for _, k := range c.order {
+	for _, k := range c.judged {
 		k.static = nil
 	}
+	c.judged = c.judged[:0]
 	c.recount()
 }
 

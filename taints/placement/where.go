@@ -99,6 +99,9 @@ func (c *Cluster) first(p *fairlead.Pod, k *class, n *node) int {
 // barred returns the position of the first filter that rejects a node for a class whatever
 // runs there, or 0. It remembers the answer.
 func (c *Cluster) barred(k *class, n *node) int {
+	if k.static == nil {
+		c.judged = append(c.judged, k)
+	}
 	if len(k.static) < len(c.nodes) {
 		k.static = append(k.static, make([]int8, len(c.nodes)-len(k.static))...)
 	}

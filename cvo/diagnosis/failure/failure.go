@@ -90,8 +90,10 @@ func recognise(s *Sign, may func(*row) bool) *Failure {
 		func(r *row) bool { return r.because(s.Reason) || shows(r) },
 	} {
 		rows := table()
-		if k := slices.IndexFunc(rows, func(r row) bool { return may(&r) && r.applies(s) && test(&r) }); k >= 0 {
-			return rows[k].failure(s, text)
+		for i := range rows {
+			if r := &rows[i]; may(r) && r.applies(s) && test(r) {
+				return r.failure(s, text)
+			}
 		}
 	}
 	return nil
