@@ -52,6 +52,7 @@ func build(w *world, before *Graph) *builder {
 	b.namespacesEnd()
 	b.claimsEnd()
 	b.claimsPend()
+	b.claimsResize()
 	b.workloads()
 	b.jobsFail()
 	b.cronJobsWait()

@@ -40,7 +40,9 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	cronjob NAMESPACE/NAME [suspended] [ran=AGO]
 //	job NAMESPACE/NAME failed
 //	lease NAMESPACE/NAME renewed=AGO
-//	subscription NAMESPACE/NAME [catalog=NAME] [plan=NAME] [installed=NAME] [failed=REASON:TEXT]
+//	claim NAMESPACE/NAME resizing=AGO
+//	package NAME catalog=NAME [in=NAMESPACE] CHANNEL:CSV[,CSV...]...
+//	subscription NAMESPACE/NAME [channel=NAME] [catalog=NAME] [plan=NAME] [installed=NAME] [failed=REASON:TEXT]
 //	group NAMESPACE/NAME [all]
 //	catalog NAME [down] [in=NAMESPACE]
 //	installplan NAMESPACE/NAME csv=NAME [drops=CRD:VERSION]
@@ -135,9 +137,9 @@ func (w *world) line(kind string, fields []string) error {
 			ns, name = "", plain[1]
 		}
 		w.signs = append(w.signs, sign{failure.Sign{Kind: plain[0], Namespace: ns, Name: name, Type: plain[2], Reason: plain[3], Message: x["says"]}, testNow.Add(-time.Hour)})
-	case "subscription", "group", "catalog", "installplan", "csv":
+	case "subscription", "package", "group", "catalog", "installplan", "csv":
 		return w.testOperators(kind, plain, x)
-	case "cronjob", "job", "lease":
+	case "cronjob", "job", "lease", "claim":
 		w.testApp(kind, plain, x)
 	case "wanted":
 		w.to = plain[0]
@@ -412,6 +414,10 @@ func (w *world) testMachine(full string, x words_) {
 func (w *world) testApp(kind string, plain []string, x words_) {
 	ns, name, _ := strings.Cut(plain[0], "/")
 	switch kind {
+	case "claim":
+		c := snapshot.Claim{ObjectMeta: fairlead.ObjectMeta{Namespace: ns, Name: name}}
+		c.Status.Phase, c.Status.Conditions = "Bound", []fairlead.Condition{{Type: "Resizing", Status: fairlead.ConditionTrue, LastTransitionTime: x.ago("resizing")}}
+		w.storage.claims = append(w.storage.claims, c)
 	case "cronjob":
 		c := snapshot.CronJob{ObjectMeta: fairlead.ObjectMeta{Namespace: ns, Name: name, CreationTimestamp: testNow.Add(-72 * time.Hour)}}
 		c.Spec.Schedule, c.Spec.Suspend = "0 * * * *", x.has("suspended")

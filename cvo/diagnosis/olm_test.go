@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,8 +22,13 @@ func (w *world) testOperators(kind string, plain []string, x words_) error {
 	o := map[string]any{"metadata": map[string]any{"namespace": ns, "name": name}}
 	ago := testNow.Add(-2 * 3600e9).Format("2006-01-02T15:04:05Z")
 	switch kind {
+	case "package":
+		o["kind"], o["metadata"], o["status"] = "PackageManifest", map[string]any{"namespace": "marketplace", "name": plain[0]}, testPackage(plain[1:], x)
 	case "subscription":
 		spec, status := map[string]any{"name": name}, map[string]any{"installedCSV": x["installed"], "currentCSV": x["installed"]}
+		if x.has("channel") {
+			spec["channel"] = x["channel"]
+		}
 		if x.has("catalog") {
 			spec["source"], spec["sourceNamespace"] = x["catalog"], "marketplace"
 			for _, c := range w.olm.Catalogs {
@@ -70,8 +76,27 @@ func (w *world) testOperators(kind string, plain []string, x words_) error {
 	case "csv":
 		o["kind"], o["spec"] = "ClusterServiceVersion", map[string]any{"installModes": []any{map[string]any{"type": x["mode"], "supported": true}}}
 		o["status"] = map[string]any{"phase": "Failed", "reason": x["failed"], "lastTransitionTime": ago}
+		if !x.has("failed") {
+			o["status"] = map[string]any{"phase": "Succeeded"}
+		}
 	}
 	return w.testAdd(o)
+}
+
+// testPackage returns the status of a package with channels, of which the first is the default.
+func testPackage(channels []string, x words_) map[string]any {
+	var all []any
+	for _, c := range channels {
+		name, list, _ := strings.Cut(c, ":")
+		csvs := strings.Split(list, ",")
+		entries := []any{}
+		for _, csv := range csvs {
+			entries = append(entries, map[string]any{"name": csv})
+		}
+		all = append(all, map[string]any{"name": name, "currentCSV": csvs[0], "entries": entries})
+	}
+	first, _, _ := strings.Cut(channels[0], ":")
+	return map[string]any{"catalogSource": x["catalog"], "catalogSourceNamespace": cmp.Or(x["in"], "marketplace"), "defaultChannel": first, "channels": all}
 }
 
 func (w *world) testAdd(o map[string]any) error {
@@ -97,13 +122,16 @@ func TestOperatorsStep(t *testing.T) {
 		"approval that loses data": {
 			"catalog index\ngroup shop/g\n" + sub + " plan=install-1\ninstallplan shop/install-1 csv=web.v1 drops=webs.example.com:v1alpha1", "kubectl ", "subscription/shop/web", false,
 		},
-		"three groups":     {"catalog index\ngroup shop/a\ngroup shop/b\ngroup shop/c\n" + sub, "kubectl delete operatorgroup -n shop b && kubectl delete operatorgroup -n shop c", "subscription/shop/web", true},
-		"no group":         {"catalog index\n" + sub, "printf ", "subscription/shop/web", true},
-		"groups of a CSV":  {"catalog index\ngroup shop/g\nsubscription shop/web catalog=index installed=web.v1\ncsv shop/web.v1 failed=UnsupportedOperatorGroup mode=AllNamespaces", `kubectl patch operatorgroup -n shop g --type merge -p '{"spec":{"selector":null,"targetNamespaces":null}}'`, "subscription/shop/web", true},
-		"catalog is down":  {"catalog index down\ngroup shop/g\n" + sub, "kubectl describe pods -n marketplace -l olm.catalogSource=index", "subscription/shop/web", false},
-		"other namespace":  {"group shop/g\n" + sub + "\ncatalog index in=shop", `kubectl patch subscriptions.operators.coreos.com -n shop web --type merge -p '{"spec":{"sourceNamespace":"shop"}}'`, "subscription/shop/web", true},
-		"orphaned CSV":     {"catalog index\ngroup shop/g\n" + sub + " failed=ConstraintsNotSatisfiable:constraints_not_satisfiable:_clusterserviceversion_old.v1_exists_and_is_not_referenced_by_a_subscription\ncsv shop/old.v1 failed=X mode=OwnNamespace", "kubectl delete csv -n shop old.v1", "subscription/shop/web", true},
-		"catalog, message": {"catalog index down\ngroup shop/g\n" + sub + " failed=ErrorPreventedResolution:failed_to_populate_resolver_cache_from_source_index/marketplace:_failed_to_list_bundles", "kubectl describe pods -n marketplace -l olm.catalogSource=index", "subscription/shop/web", false},
+		"three groups":                    {"catalog index\ngroup shop/a\ngroup shop/b\ngroup shop/c\n" + sub, "kubectl delete operatorgroup -n shop b && kubectl delete operatorgroup -n shop c", "subscription/shop/web", true},
+		"no group":                        {"catalog index\n" + sub, "printf ", "subscription/shop/web", true},
+		"groups of a CSV":                 {"catalog index\ngroup shop/g\nsubscription shop/web catalog=index installed=web.v1\ncsv shop/web.v1 failed=UnsupportedOperatorGroup mode=AllNamespaces", `kubectl patch operatorgroup -n shop g --type merge -p '{"spec":{"selector":null,"targetNamespaces":null}}'`, "subscription/shop/web", true},
+		"catalog is down":                 {"catalog index down\ngroup shop/g\n" + sub, "kubectl describe pods -n marketplace -l olm.catalogSource=index", "subscription/shop/web", false},
+		"other namespace":                 {"group shop/g\n" + sub + "\ncatalog index in=shop", `kubectl patch subscriptions.operators.coreos.com -n shop web --type merge -p '{"spec":{"sourceNamespace":"shop"}}'`, "subscription/shop/web", true},
+		"channel is gone":                 {"catalog index\ngroup shop/g\npackage web catalog=index stable:web.v2,web.v1\n" + sub + " channel=old failed=ConstraintsNotSatisfiable:constraints_not_satisfiable:_no_operators_found_in_channel_old_of_package_web_in_the_catalog_referenced_by_subscription_web", `kubectl patch subscriptions.operators.coreos.com -n shop web --type merge -p '{"spec":{"channel":"stable"}}'`, "subscription/shop/web", true},
+		"installed one's channel is gone": {"catalog index\ngroup shop/g\npackage web catalog=index stable:web.v9 eus:web.v2,web.v1\ncsv shop/web.v1\n" + sub + " installed=web.v1 channel=old failed=ConstraintsNotSatisfiable:constraints_not_satisfiable:_no_operators_found_in_channel_old_of_package_web_in_the_catalog_referenced_by_subscription_web", `kubectl patch subscriptions.operators.coreos.com -n shop web --type merge -p '{"spec":{"channel":"eus"}}'`, "subscription/shop/web", true},
+		"starting CSV":                    {"catalog index\ngroup shop/g\n" + sub + " channel=old failed=ConstraintsNotSatisfiable:constraints_not_satisfiable:_no_operators_found_with_name_web.v0_in_channel_old_of_package_web_in_the_catalog_referenced_by_subscription_web", `kubectl patch subscriptions.operators.coreos.com -n shop web --type merge -p '{"spec":{"startingCSV":null}}'`, "subscription/shop/web", true},
+		"orphaned CSV":                    {"catalog index\ngroup shop/g\n" + sub + " failed=ConstraintsNotSatisfiable:constraints_not_satisfiable:_clusterserviceversion_old.v1_exists_and_is_not_referenced_by_a_subscription\ncsv shop/old.v1 failed=X mode=OwnNamespace", "kubectl delete csv -n shop old.v1", "subscription/shop/web", true},
+		"catalog, message":                {"catalog index down\ngroup shop/g\n" + sub + " failed=ErrorPreventedResolution:failed_to_populate_resolver_cache_from_source_index/marketplace:_failed_to_list_bundles", "kubectl describe pods -n marketplace -l olm.catalogSource=index", "subscription/shop/web", false},
 	} {
 		w, err := testWorld("node a\n" + c.world)
 		if err != nil {

@@ -30,7 +30,7 @@ func randomTrouble(seed uint64) *trouble {
 	t := &trouble{r: rand.New(rand.NewPCG(seed, 1)), want: map[string]bool{}}
 	t.update = t.r.IntN(2) == 0
 	t.nodes = 4 + t.r.IntN(5)
-	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image, t.late, t.job, t.catalog, t.groups, t.approval, t.lease, t.quorum}
+	kinds := []func(){t.nodeDown, t.cordoned, t.budget, t.noRoom, t.finalizer, t.hook, t.pool, t.gate, t.webhook, t.crash, t.image, t.late, t.job, t.catalog, t.groups, t.approval, t.lease, t.quorum, t.risk, t.channel, t.resize}
 	var causes strings.Builder
 	for _, k := range t.r.Perm(len(kinds))[:1+t.r.IntN(5)] {
 		kinds[k]()
@@ -177,6 +177,22 @@ func (t *trouble) approval() {
 func (t *trouble) lease() {
 	t.b.WriteString("lease kube-system/kube-controller-manager renewed=2h\nlease kube-node-lease/w-0 renewed=10s\n")
 	t.want["lease/kube-system/kube-controller-manager"] = true
+}
+
+// risk is a conditional update that somebody wants. What else is wrong does not stop it.
+func (t *trouble) risk() {
+	t.b.WriteString("wanted 4.19.14 risk=SlowDNS\n")
+	t.want["update/4.19.14#RiskAppliesSlowDNS"] = true
+}
+
+func (t *trouble) channel() {
+	t.b.WriteString("catalog fourth in=gone\ngroup gone/g\npackage s catalog=fourth in=gone fast:s.v2,s.v1\nsubscription gone/s catalog=fourth channel=old failed=ConstraintsNotSatisfiable:constraints_not_satisfiable:_no_operators_found_in_channel_old_of_package_s_in_the_catalog_referenced_by_subscription_s\n")
+	t.want["subscription/gone/s#ConstraintsNotSatisfiable"] = true
+}
+
+func (t *trouble) resize() {
+	t.b.WriteString("claim shop/data resizing=2h\n")
+	t.want["persistentvolumeclaim/shop/data"] = true
 }
 
 func (t *trouble) quorum() {

@@ -44,6 +44,7 @@ const (
 	ClaimLost        = "ClaimLost"        // the volume of the claim does not exist any more
 	ClaimPending     = "ClaimPending"     // the claim has no volume, and nothing says why
 	ClaimBypassed    = "ClaimBypassed"    // the claim waits for the scheduler, and its pod was given a node without it
+	ClaimNotResized  = "ClaimNotResized"  // the claim should have another size, and does not get it
 	ClassMissing     = "ClassMissing"     // the claim's storage class does not exist
 	NoDefaultClass   = "NoDefaultClass"   // the claim names no storage class, and none is the default
 	AttachedToGone   = "AttachedToGone"   // a volume is attached to a node that does not exist

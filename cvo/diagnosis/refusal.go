@@ -29,6 +29,8 @@ func (b *builder) refused() {
 		x.Says += ": " + said
 	}
 	if do, command := r.Help(b.version, b.gates); f == nil || command != cvo.WithdrawCommand {
+		do, _, _ = strings.Cut(do, ", or withdraw the request") // its step says that, with the command
+		do, _, _ = strings.Cut(do, ". Or withdraw the request")
 		x.do, x.command = do, command
 	}
 	if !b.lasts(r) { // the cluster version operator looks at it again by itself

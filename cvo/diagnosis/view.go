@@ -85,13 +85,16 @@ func scales(w *world, kind string, list []snapshot.Workload) {
 	}
 }
 
+// ofClaims are the reasons of events that say why a claim has no volume, or not the size that it should have.
+var ofClaims = []string{"ProvisioningFailed", "FailedBinding", "VolumeResizeFailed", "ExternalExpanding"}
+
 // notice keeps recent events about pods and claims.
 func (w *world) notice(s *snapshot.Snapshot) {
 	order := make([]*snapshot.Event, 0, len(s.Events.Items))
 	for i := range s.Events.Items {
 		e := &s.Events.Items[i]
 		pod := e.Type == "Warning" && e.Object().Kind == "Pod"
-		claim := e.Object().Kind == "PersistentVolumeClaim" && (e.Reason == "ProvisioningFailed" || e.Reason == "FailedBinding")
+		claim := e.Object().Kind == "PersistentVolumeClaim" && slices.Contains(ofClaims, e.Reason)
 		other := e.Type == "Warning" && slices.Contains(telling, e.Object().Kind)
 		if (pod || claim || other) && w.now.Sub(e.Last()) < recent {
 			order = append(order, e)

@@ -11,7 +11,7 @@ import (
 func Of(s *snapshot.Snapshot) *explain.Cluster {
 	c := &explain.Cluster{
 		Subscriptions: s.Subscriptions.Items, CSVs: s.CSVs.Items, Plans: s.InstallPlans.Items, Groups: s.OperatorGroups.Items,
-		Catalogs: s.CatalogSources.Items, Conditions: s.OperatorConditions.Items, Served: s.ClusterCatalogs.Items, Looked: looked(s),
+		Catalogs: s.CatalogSources.Items, Conditions: s.OperatorConditions.Items, Served: s.ClusterCatalogs.Items, Packages: s.Packages.Items, Looked: looked(s),
 		Now: s.Clock.At, OpenShift: s.Version() != nil,
 	}
 	for i := range s.Namespaces.Items {

@@ -86,6 +86,7 @@ var kinds = []kind{
 	{"OperatorGroup", "operatorgroups", olmV0, true, func(s *Snapshot) table { return &s.OperatorGroups }},
 	{"CatalogSource", "catalogsources", olmV0, true, func(s *Snapshot) table { return &s.CatalogSources }},
 	{"OperatorCondition", "operatorconditions", olmV0, true, func(s *Snapshot) table { return &s.OperatorConditions }},
+	{"PackageManifest", "packagemanifests", olmPackages, true, func(s *Snapshot) table { return &s.Packages }},
 	{"OperatorHub", "operatorhubs", config, false, func(s *Snapshot) table { return &s.Hubs }},
 	{"OLMConfig", "olmconfigs", olmV0, false, func(s *Snapshot) table { return &s.OLMConfigs }},
 	{"ClusterExtension", "clusterextensions", olmV1, false, func(s *Snapshot) table { return &s.Extensions }},
@@ -103,6 +104,7 @@ var (
 	machineConfig = []string{"machineconfiguration.openshift.io"}
 	admission     = []string{"admissionregistration.k8s.io"}
 	olmV0         = []string{"operators.coreos.com"}
+	olmPackages   = []string{"packages.operators.coreos.com"}
 	olmV1         = []string{"olm.operatorframework.io"}
 )
 

@@ -151,9 +151,14 @@ type Claim struct {
 		VolumeName       string   `json:"volumeName,omitempty"`       // the volume that it is bound to
 		StorageClassName *string  `json:"storageClassName,omitempty"` // where its volume comes from
 		AccessModes      []string `json:"accessModes,omitempty"`      // such as ReadWriteOnce
+		Resources        struct {
+			Requests map[string]string `json:"requests,omitempty"` // the size that is wanted, as storage
+		} `json:"resources"` // what it asks for
 	} `json:"spec"` // the desired state
 	Status struct {
-		Phase string `json:"phase,omitempty"` // Pending, Bound or Lost
+		Phase      string               `json:"phase,omitempty"`      // Pending, Bound or Lost
+		Capacity   map[string]string    `json:"capacity,omitempty"`   // the size that it has, as storage
+		Conditions []fairlead.Condition `json:"conditions,omitempty"` // of a change of its size
 	} `json:"status"` // the reported state
 }
 

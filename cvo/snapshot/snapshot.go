@@ -81,6 +81,7 @@ type Snapshot struct {
 	OperatorGroups     List[group.OperatorGroup]            // of OLM
 	CatalogSources     List[source.CatalogSource]           // of OLM
 	OperatorConditions List[gate.OperatorCondition]         // of OLM
+	Packages           List[resource.PackageManifest]       // PackageManifests: what catalogs offer
 	Hubs               List[source.Hub]                     // the OperatorHub, at most one
 	OLMConfigs         List[OLMConfig]                      // at most one
 	Extensions         List[resource.ClusterExtension]      // ClusterExtensions of OLM v1

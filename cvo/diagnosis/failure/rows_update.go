@@ -8,7 +8,7 @@ func updateRows() []row {
 		code: "SignatureNotVerified", source: "openshift/cluster-version-operator pkg/cvo/updatepayload.go; public report okd#2176",
 		kinds: list(version), text: re(`update cannot be verified|unable to (?:verify|locate) (?:a valid signature|sha256:\S+)`),
 		also: res(`version="(?P<version>[^"]+)"`, `(?P<digest>sha256:[0-9a-f]{64})`),
-		says: "the release[ {version}] cannot be verified: the cluster finds no signature for it", do: "provide the release's signature (mirror it with the release), or withdraw the request",
+		says: "the release[ {version}] cannot be verified: the cluster finds no signature for it", do: "provide the release's signature (mirror it with the release)",
 		commands: list("oc -n openshift-config-managed get configmaps -l release.openshift.io/verification-signatures"),
 	}, {
 		code: "AdminAckRequired", source: "openshift/cluster-version-operator pkg/cvo/upgradeable.go; public report operate-first#453",

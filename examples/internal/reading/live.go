@@ -37,9 +37,9 @@ var others = []request{
 	{"clusterissuers.cert-manager.io", "ClusterIssuer", true}, {"issuers.cert-manager.io", "Issuer", false}, {"certificates.cert-manager.io", "Certificate", false},
 }
 
-// elsewhere are resources that are not asked for: of ConfigMaps few count, and the others say what
-// another resource says too.
-var elsewhere = []string{"configmaps", "endpoints", "events.events.k8s.io"}
+// elsewhere are resources that are not asked for: of ConfigMaps few count, PackageManifests are large and
+// seldom needed, and the others say what another resource says too.
+var elsewhere = []string{"configmaps", "packagemanifests.packages.operators.coreos.com", "endpoints", "events.events.k8s.io"}
 
 // requests returns the kinds that a cluster is asked for, if it has them.
 func requests() []request {

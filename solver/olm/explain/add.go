@@ -44,6 +44,8 @@ func (c *Cluster) Add(kind string, text []byte) (odd []string, err error) {
 		return decode(text, &c.Extensions)
 	case KindClusterCatalog:
 		return decode(text, &c.Served)
+	case KindPackageManifest:
+		return decode(text, &c.Packages)
 	case KindNamespace:
 		var list []struct {
 			Metadata ObjectMeta `json:"metadata"`

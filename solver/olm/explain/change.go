@@ -205,6 +205,14 @@ func (c *Cluster) outdated(sub *resource.Subscription, x *fairlead.Condition) bo
 	if x.Reason == "ErrorPreventedResolution" {
 		return unread.MatchString(x.Message) && c.catalogsAnswer(sub)
 	}
+	if m := noVersion.FindStringSubmatch(x.Message); m != nil {
+		s := c.sub(sub.Namespace, m[4])
+		return s != nil && s.Spec.StartingCSV == "" && (c.offers(s) == nil || c.serves(s, s.Spec.Channel))
+	}
+	if m := noChannel.FindStringSubmatch(x.Message); m != nil {
+		s := c.sub(sub.Namespace, m[3])
+		return s != nil && s.Spec.Channel != m[1] && c.serves(s, s.Spec.Channel)
+	}
 	if m := orphan.FindStringSubmatch(x.Message); m != nil {
 		return c.csv(sub.Namespace, m[1]) == nil && c.known(KindCSV, sub.Namespace)
 	}

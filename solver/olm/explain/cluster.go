@@ -32,6 +32,7 @@ const (
 	KindJob               Kind = "Job"
 	KindExtension         Kind = "ClusterExtension"
 	KindClusterCatalog    Kind = "ClusterCatalog"
+	KindPackageManifest   Kind = "PackageManifest"
 )
 
 // Cluster is what is known of the operators of a cluster. Lists are in any
@@ -46,6 +47,7 @@ type Cluster struct {
 	Namespaces    []ObjectMeta                     // with their labels
 	Definitions   []crd.Definition                 // of custom resources
 	Jobs          []Job                            // those that unpack bundles; others do no harm
+	Packages      []resource.PackageManifest       // what catalogs offer; those that are missing are not known
 	Hub           *source.Hub                      // which default catalogs the cluster has; nil if it is not known
 	Config        *Config                          // nil if it is not known
 	Extensions    []Extension                      // of OLM v1

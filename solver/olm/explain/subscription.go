@@ -55,6 +55,7 @@ func (c *Cluster) subscription(sub *resource.Subscription) *View {
 	c.operator(v, sub)
 	c.upgradeable(v, sub)
 	c.deprecated(v, sub)
+	c.leave(v, sub)
 	c.nothing(v, "OLM", shell.Command("kubectl describe subscriptions.operators.coreos.com -n %s %s", sub.Namespace, sub.Name))
 	v.Phase = c.phase(sub)
 	return c.late(v)

@@ -42,15 +42,16 @@ func (c *Cluster) unsatisfied(sub *resource.Subscription, message string) cause 
 func (c *Cluster) absent(sub *resource.Subscription, message string) (cause, bool) {
 	var name, text string
 	var commands []string
+	var changes []Change
 	if m := noCatalog.FindStringSubmatch(message); m != nil {
 		name, text = m[3], fmt.Sprintf("catalog source %s/%s has no operators: correct spec.source of the subscription, or see whether the catalog answers", m[2], m[1])
 		commands = []string{shell.Command("kubectl get catalogsources -n %s -o wide", m[2])}
 	} else if m := noVersion.FindStringSubmatch(message); m != nil {
 		name, text = m[4], fmt.Sprintf("channel %s of package %s has no %s: remove spec.startingCSV of the subscription, or correct it", m[2], m[3], m[1])
-		commands = []string{patchSub(sub.Namespace, name, map[string]any{"startingCSV": nil})}
+		changes = []Change{{Kind: KindSubscription, Namespace: sub.Namespace, Name: name, Patch: map[string]any{"spec": map[string]any{"startingCSV": nil}}}}
 	} else if m := noChannel.FindStringSubmatch(message); m != nil {
-		name, text = m[3], fmt.Sprintf("package %s has no channel %s: write one that it has as spec.channel of the subscription", m[2], m[1])
-		commands = []string{c.listChannels(sub.Namespace, name, m[2])}
+		name = m[3]
+		text, commands, changes = c.noSuchChannel(sub.Namespace, name, m[2], m[1])
 	} else if m := noPackage.FindStringSubmatch(message); m != nil {
 		name, text = m[2], fmt.Sprintf("its catalog has no package %s: correct spec.name or spec.source of the subscription", m[1])
 		commands = []string{c.listPackages(sub.Namespace, name)}
@@ -64,10 +65,13 @@ func (c *Cluster) absent(sub *resource.Subscription, message string) (cause, boo
 	if c.sub(sub.Namespace, name) == nil {
 		return cause{}, false // it is gone since, or the message does not mean what it says
 	}
-	what := cause{owner: "whoever owns subscription " + sub.Namespace + "/" + name, unblock: text, commands: commands}
+	what := cause{owner: "whoever owns subscription " + sub.Namespace + "/" + name, unblock: text, commands: commands, changes: changes}
 	what.about = &Object{Kind: KindSubscription, Namespace: sub.Namespace, Name: name}
 	if name != sub.Name {
 		what.unblock = fmt.Sprintf("subscription %s, which stops all others of the namespace: %s; or delete it", name, text)
+		if len(changes) > 0 {
+			return what, true
+		}
 		what.commands = append(what.commands, shell.Command("kubectl delete subscriptions.operators.coreos.com -n %s %s", sub.Namespace, name))
 	}
 	return what, true
