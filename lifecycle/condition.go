@@ -23,6 +23,9 @@ const (
 	ConditionTerminable = "Terminable" // no preTerminate hook is left
 )
 
+// ConditionInstance is the type of the condition by which the Machine API says whether a machine has an instance.
+const ConditionInstance = "InstanceExists"
+
 // Condition is one reported fact about a machine.
 type Condition struct {
 	Type     string          `json:"type"`               // which fact; once per machine

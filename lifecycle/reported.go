@@ -22,7 +22,6 @@ const (
 	ReasonMachineNodeState = "NodeNotReady"      // its node is not ready
 	drainSucceededCAPI     = "DrainingSucceeded" // v1beta1 of the Cluster API
 	conditionDeletingCAPI  = "Deleting"          // v1beta2 of the Cluster API
-	conditionInstance      = "InstanceExists"    // of the Machine API
 )
 
 // Slow is how long a machine may take to get an instance, or a node, before
@@ -177,7 +176,7 @@ func notReady(b fairlead.Block, n *Node, now time.Time) (fairlead.Block, bool) {
 
 // gone reports whether the machine says that its instance is gone.
 func gone(m *Machine) bool {
-	c := FindCondition(m.Status.Conditions, conditionInstance)
+	c := FindCondition(m.Status.Conditions, ConditionInstance)
 	return c != nil && c.Status == fairlead.ConditionFalse && m.Spec.ProviderID != ""
 }
 
@@ -212,6 +211,6 @@ func NodeUnseen(m *Machine, nodes []Node) bool {
 	if f := m.Finalizers; len(f) > 0 && !slices.Contains(f, Finalizer) && !slices.Contains(f, FinalizerClusterAPI) {
 		return false // its controller has let it go
 	}
-	c := FindCondition(m.Status.Conditions, conditionInstance)
+	c := FindCondition(m.Status.Conditions, ConditionInstance)
 	return c == nil || c.Status != fairlead.ConditionFalse
 }

@@ -2,9 +2,7 @@ package diagnosis
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
@@ -73,23 +71,13 @@ func (b *builder) poolSays(p *cvo.Pool) {
 
 // reported returns the nodes that a pool reports as degraded, each with what it says.
 func (b *builder) reported(c *fairlead.Condition) (all []Node) {
-	parts := reporting.FindAllStringSubmatchIndex(c.Message, -1)
-	for i, at := range parts {
-		end := len(c.Message)
-		if i+1 < len(parts) {
-			end = parts[i+1][0]
-		}
-		name, why := c.Message[at[2]:at[3]], strings.Trim(c.Message[at[1]:end], "\", ")
-		x, _ := stuckNode(name, why)
+	for _, r := range rollout.NodeReports(c.Message) {
+		x, _ := stuckNode(r.Node, r.Message)
 		x.Since = c.LastTransitionTime
 		all = append(all, x)
 	}
 	return all
 }
-
-// reporting begins what a node says in the message of a pool (openshift/machine-config-operator
-// pkg/controller/node/status.go).
-var reporting = regexp.MustCompile(`(?i)node ([a-z0-9][-.a-z0-9]*) is reporting: `)
 
 // poolWaits adds a pool, if any of its nodes is outdated.
 func (b *builder) poolWaits(p *cvo.Pool, nodes []*fairlead.Node) {

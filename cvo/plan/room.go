@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -79,9 +78,6 @@ func (m *model) readNodes() (bad []*fact) {
 	return bad
 }
 
-// reporting names the node in what a pool says.
-var reporting = regexp.MustCompile(`(?i)node ([a-z0-9][-.a-z0-9]*) is reporting: `)
-
 // degraded reports a pool that says that it is degraded while no node is known to be.
 func (m *model) degraded(p *cvo.Pool) []*fact {
 	c := rollout.Trouble(p)
@@ -89,8 +85,8 @@ func (m *model) degraded(p *cvo.Pool) []*fact {
 		return nil
 	}
 	repair := "repair what the pool " + p.Name + " reports: " + shell.Command("oc get machineconfigpool %s -o yaml", p.Name)
-	if node := reporting.FindStringSubmatch(c.Message); node != nil {
-		repair = "repair node " + node[1] + ": its annotations, conditions and events, and the log of its machine config daemon, say what is wrong: " + shell.Command("oc describe node %s", node[1])
+	if said := rollout.NodeReports(c.Message); len(said) > 0 {
+		repair = "repair node " + said[0].Node + ": its annotations, conditions and events, and the log of its machine config daemon, say what is wrong: " + shell.Command("oc describe node %s", said[0].Node)
 	}
 	return []*fact{m.once(FactNodesFailed, p.Name, fmt.Sprintf("the pool %s is degraded: %s", p.Name, clip(cmp.Or(c.Message, c.Reason), 160)),
 		fix{"RepairPool", p.Name, repair, func(in *input) { healed(in.Situation, p.Name, true) }, costWork})}

@@ -67,6 +67,11 @@ var agreeVerbs = []struct {
 		s.says(me, "the health", a.text("health"))
 		s.says(me, "whether nothing is wrong and all is known", status == 0)
 		s.says(me, "the assessment", a.text("assessment"))
+		for _, n := range a.of("graph").list("nodes") {
+			if n["state"] == "faulty" {
+				s.says(me, "what is wrong with "+n.text("id"), n.text("reason"))
+			}
+		}
 		refused := slices.ContainsFunc(a.of("graph").list("nodes"), func(n answer) bool { return n["kind"] == "Update" })
 		if a.text("to") != "" && !refused { // of one that is refused it names that
 			s.says(me, "the release that is aimed at", a.text("to"))
@@ -159,6 +164,34 @@ var agreeVerbs = []struct {
 			count += len(names)
 		}
 		s.says("taints matrix", "the number of nodes", count)
+		s.says("taints matrix", "what is not known of nodes and pods", whats(a))
+	}},
+	{"taints lint", func(s said, a answer, status int) {
+		s.says("taints lint", "what is not known of nodes and pods", whats(a))
+		s.says("taints lint, by its exit status", "what is not known of nodes and pods", whats(a))
+		if len(a.list("unknown"))+len(a.list("unread"))+len(a.list("findings")) == 0 != (status == 0) {
+			s.says("taints lint, by its exit status", "what is not known of nodes and pods", status)
+		}
+	}},
+	{"operators", func(s said, a answer, status int) {
+		blocked := false
+		for _, v := range a.list("operators") {
+			s.says("operators", v.subject()+" is blocked", v.blocked())
+			blocked = blocked || v.blocked()
+		}
+		if status == 0 {
+			s.says("operators, by its exit status", "whether an operator is blocked", false)
+			s.says("operators", "whether an operator is blocked", blocked)
+		}
+	}},
+	{"machine explain", func(s said, a answer, _ int) {
+		count := 0
+		for _, m := range a.list("machines") {
+			if m.text("deleting") != "" {
+				count++
+			}
+		}
+		s.says("machine explain", "how many machines are being deleted", count)
 	}},
 	{"update recommend", func(s said, a answer, _ int) {
 		s.says("update recommend", "the release", a.text("current"))
@@ -191,22 +224,8 @@ func sum(list any) (n int) {
 // agreeFacts says what the snapshot of a dump has; of prefixes of files it says nothing.
 func agreeFacts(t *testing.T, in string, s said) {
 	t.Helper()
-	info, err := os.Stat(in)
-	if err != nil {
-		return
-	}
-	r := snapshot.Reader{}
-	if info.IsDir() {
-		err = r.FS(os.DirFS(in), in)
-	} else if f, failed := os.Open(in); failed == nil {
-		err = r.Stream(f, in)
-		f.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	is, err := r.Snapshot()
-	if err != nil {
+	is := agreeRead(t, in)
+	if is == nil {
 		return
 	}
 	const me = "the snapshot"
@@ -249,6 +268,25 @@ func agreeFacts(t *testing.T, in string, s said) {
 	}
 }
 
+// agreeInto reads a dump; false for the prefix of files.
+func agreeInto(t *testing.T, r *snapshot.Reader, in string) bool {
+	t.Helper()
+	info, err := os.Stat(in)
+	if err != nil {
+		return false
+	}
+	if info.IsDir() {
+		err = r.FS(os.DirFS(in), in)
+	} else if f, failed := os.Open(in); failed == nil {
+		err = r.Stream(f, in)
+		f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
 // agreeOn plays the verbs over a dump and returns what they say.
 func agreeOn(t *testing.T, in string) said {
 	t.Helper()
@@ -257,8 +295,10 @@ func agreeOn(t *testing.T, in string) said {
 	for _, v := range agreeVerbs {
 		if a, status := agreeAsk(t, v.verb, in); a != nil { // otherwise the dump lacks what it is about
 			v.tell(s, a, status)
+			s.clock(v.verb, a)
 		}
 	}
+	agreeObjects(t, in, s)
 	return s
 }
 

@@ -185,10 +185,14 @@ func names(argument string, others []Kind) bool {
 func about(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, namespace, name, form string) error {
 	facts := find(d, k.kind, namespace, name)
 	if len(facts) == 0 {
-		return quiet(c, d, s, k, namespace, name)
+		return quiet(c, d, s, k, namespace, name, form)
 	}
 	part := around(d, facts)
+	stuck := slices.ContainsFunc(facts, func(id string) bool { return slices.Contains(diagnosis.Stuck(d.Causes), id) })
 	if form == "json" {
+		if len(d.Unknown) > 0 {
+			c.Beside("unknown", d.Unknown)
+		}
 		if err := c.JSON(part); err != nil {
 			return err
 		}
@@ -197,11 +201,14 @@ func about(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, 
 		for _, id := range facts {
 			describe(b, d, id)
 		}
+		if len(d.Unknown) > 0 && !stuck {
+			words.Fprintf(b, "Not known: %s\n", words.First(whats(d), 3))
+		}
 		if _, err := c.Stdout.Write(b.Bytes()); err != nil {
 			return err
 		}
 	}
-	if slices.ContainsFunc(facts, func(id string) bool { return slices.Contains(diagnosis.Stuck(d.Causes), id) }) {
+	if stuck || len(d.Unknown) > 0 { // that it goes on rests on what is not known
 		return args.ErrFindings
 	}
 	return nil
@@ -220,9 +227,13 @@ func find(d *diagnosis.Diagnosis, kind, namespace, name string) (ids []string) {
 }
 
 // quiet says that the graph has nothing about an object.
-func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, namespace, name string) error {
+func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, namespace, name, form string) error {
 	full := strings.TrimPrefix(namespace+"/"+name, "/")
-	switch k.has(s, namespace, name) {
+	has := k.has(s, namespace, name)
+	if form == "json" && has != snapshot.Absent {
+		return empty(c, d, has)
+	}
+	switch has {
 	case snapshot.Present:
 		if len(d.Unknown) > 0 {
 			words.Fprintf(c.Stdout, "%s %s: nothing that is known is wrong with it.\nNot known: %s\n", k.names[0], full, words.First(whats(d), 3))
@@ -238,6 +249,23 @@ func quiet(c *args.Call, d *diagnosis.Diagnosis, s *snapshot.Snapshot, k *kind, 
 		words.Fprintf(c.Stdout, "Not known: %s\n", words.First(whats(d), 3))
 	}
 	return args.ErrFindings
+}
+
+// empty prints the graph of an object about which it has nothing. That the dump does not have it, either, is
+// not known to be good.
+func empty(c *args.Call, d *diagnosis.Diagnosis, has snapshot.Presence) error {
+	unknown := slices.Clone(d.Unknown)
+	if has != snapshot.Present {
+		unknown = append(unknown, cvo.Gap{What: "whether it exists"})
+	}
+	if len(unknown) > 0 {
+		c.Beside("unknown", unknown)
+	}
+	err := c.JSON(&diagnosis.Graph{Nodes: []diagnosis.Node{}, Edges: []diagnosis.Edge{}})
+	if err == nil && len(unknown) > 0 {
+		return args.ErrFindings
+	}
+	return err
 }
 
 func whats(d *diagnosis.Diagnosis) (all []string) {

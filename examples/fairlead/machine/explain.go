@@ -42,7 +42,7 @@ func explain(c *args.Call) error {
 	case len(all) == 0:
 		return fmt.Errorf("%s; dump it with: %s", absent(o.order), dumpCommand)
 	case o.json:
-		err = c.JSON(all)
+		err = c.JSON(map[string]any{"machines": all})
 	default:
 		explanations(c.Stdout, all, d.causes(all, o), o)
 	}

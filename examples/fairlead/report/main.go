@@ -4,7 +4,6 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -112,7 +111,7 @@ func run(c *args.Call) error {
 func put(c *args.Call, out string, r *report.Report, page func(io.Writer) error) error {
 	switch out {
 	case "json", "yaml":
-		text, err := json.Marshal(r)
+		text, err := c.Compact(r)
 		if err == nil && out == "yaml" {
 			text, err = catalog.YAML(text)
 		}

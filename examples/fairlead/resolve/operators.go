@@ -94,13 +94,13 @@ func runOperators(call *args.Call) error {
 		return c.dryRun(call.Stdout, "-refresh", *refresh, c.held.Refresh)
 	}
 	if *minor != "" {
-		return c.blocking(call.Stdout, *minor, len(notes) > 0)
+		return c.blocking(call, *minor, len(notes) > 0)
 	}
 	views, err := c.views(*of)
 	if err != nil {
 		return err
 	}
-	return findings(c.printViews(call.Stdout, views, len(notes) > 0), c.notKnown(call.Stdout, call.Stderr))
+	return findings(c.printViews(call, views, len(notes) > 0), c.notKnown(call.Stdout, call.Stderr))
 }
 
 // notKnown says what the dump lacks, and reports whether it lacks anything.
@@ -145,7 +145,7 @@ func (c *command) views(of string) ([]*explain.View, error) {
 }
 
 // blocking prints which operators block an update of the cluster to another minor version.
-func (c *command) blocking(w io.Writer, target string, unknown bool) error {
+func (c *command) blocking(call *args.Call, target string, unknown bool) error {
 	current := c.held.version
 	switch {
 	case target == "next" && current == "":
@@ -164,17 +164,17 @@ func (c *command) blocking(w io.Writer, target string, unknown bool) error {
 	}
 	views = inNamespace(views, c.clusterFlags.namespace)
 	if len(views) == 0 && c.format == "text" {
-		fmt.Fprintln(w, "no operator of the dump blocks it")
+		fmt.Fprintln(call.Stdout, "no operator of the dump blocks it")
 		if unknown {
 			return args.ErrFindings
 		}
 		return nil
 	}
-	return c.printViews(w, views, unknown)
+	return c.printViews(call, views, unknown)
 }
 
 // printViews prints views. Notes about what is not known count as findings.
-func (c *command) printViews(w io.Writer, views []*explain.View, unknown bool) error {
+func (c *command) printViews(call *args.Call, views []*explain.View, unknown bool) error {
 	blocked := 0
 	var of []string
 	for _, v := range views {
@@ -187,7 +187,10 @@ func (c *command) printViews(w io.Writer, views []*explain.View, unknown bool) e
 		if views == nil {
 			views = []*explain.View{} // none is a list, too
 		}
-		if err := printJSON(w, views); err != nil {
+		if len(c.held.missing) > 0 {
+			call.Beside("unknown", c.held.missing)
+		}
+		if err := call.JSON(map[string]any{"operators": views}); err != nil {
 			return err
 		}
 	} else {
@@ -201,7 +204,7 @@ func (c *command) printViews(w io.Writer, views []*explain.View, unknown bool) e
 		for _, v := range views {
 			b.WriteString(v.String())
 		}
-		if _, err := io.WriteString(w, b.String()); err != nil {
+		if _, err := io.WriteString(call.Stdout, b.String()); err != nil {
 			return err
 		}
 	}

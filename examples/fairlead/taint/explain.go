@@ -94,7 +94,8 @@ func explain(c *args.Call, now time.Time) error {
 	}
 	switch {
 	case *format == "json":
-		err = c.JSON(together(answers, odd))
+		in.beside(asked.rests()...)
+		err = c.JSON(map[string]any{"answers": together(answers, odd)})
 	case summed:
 		fits := summary(c.Stdout, answers, pending, nodes, explained)
 		refused = refused || !fits

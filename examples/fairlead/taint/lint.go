@@ -26,7 +26,8 @@ func lint(c *args.Call) error {
 		if found == nil {
 			found = []taints.Finding{}
 		}
-		err := c.JSON(found)
+		in.beside("Node", "Pod")
+		err := c.JSON(map[string]any{"findings": found})
 		return findings(err, unknown() || len(found) > 0)
 	}
 	for _, f := range found {

@@ -134,6 +134,13 @@ func (in *input) unknown(format string, kinds ...string) bool {
 	return reading.NotKnown(to, in.known.Missing(kinds...))
 }
 
+// beside puts what is not known of kinds beside the JSON that is printed.
+func (in *input) beside(kinds ...string) {
+	if gaps := in.known.Missing(kinds...); len(gaps) > 0 {
+		in.Beside("unknown", gaps)
+	}
+}
+
 // something was found.
 func findings(err error, found bool) error {
 	if err == nil && found {

@@ -70,6 +70,7 @@ func placements(c *args.Call) error {
 	}
 	x := newMatrix(cluster, in.options())
 	if *format == "json" {
+		in.beside("Node", "Pod")
 		err = c.JSON(x)
 	} else {
 		printMatrix(c.Stdout, x)

@@ -85,17 +85,18 @@ func whatIf(c *args.Call) error {
 	if err != nil {
 		return err
 	}
+	rests := []string{"Node", "Pod"}
+	if policy.RespectBudgets {
+		rests = append(rests, "PodDisruptionBudget")
+	}
 	switch *format {
 	case "json":
+		in.beside(rests...)
 		err = c.JSON(p)
 	case "svg":
 		err = p.WriteSVG(c.Stdout)
 	default:
 		err = p.WriteText(c.Stdout)
-	}
-	rests := []string{"Node", "Pod"}
-	if policy.RespectBudgets {
-		rests = append(rests, "PodDisruptionBudget")
 	}
 	return findings(err, in.unknown(*format, rests...))
 }

@@ -20,15 +20,7 @@ func (c *Call) Beside(name string, value any) {
 
 // JSON prints a value as indented JSON: an object with what is [Call.Beside] it.
 func (c *Call) JSON(v any) error {
-	beside := maps.Clone(c.beside)
-	maps.DeleteFunc(beside, func(_ string, value any) bool { return value == nil })
-	text, err := compact(v)
-	if object, is := bytes.CutSuffix(text, []byte("}")); err == nil && is && len(object) > 1 && len(beside) > 0 {
-		var more []byte
-		if more, err = compact(beside); err == nil {
-			text = slices.Concat(object, []byte(","), more[1:])
-		}
-	}
+	text, err := c.Compact(v)
 	var out bytes.Buffer
 	if err == nil {
 		err = json.Indent(&out, text, "", "  ")
@@ -38,6 +30,20 @@ func (c *Call) JSON(v any) error {
 		_, err = c.Stdout.Write(out.Bytes())
 	}
 	return err
+}
+
+// Compact is what JSON prints, in a line.
+func (c *Call) Compact(v any) ([]byte, error) {
+	beside := maps.Clone(c.beside)
+	maps.DeleteFunc(beside, func(_ string, value any) bool { return value == nil })
+	text, err := compact(v)
+	if object, is := bytes.CutSuffix(text, []byte("}")); err == nil && is && len(object) > 1 && len(beside) > 0 {
+		var more []byte
+		if more, err = compact(beside); err == nil {
+			text = slices.Concat(object, []byte(","), more[1:])
+		}
+	}
+	return text, err
 }
 
 // compact is the JSON of a value, in a line, without escapes for HTML.

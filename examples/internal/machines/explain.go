@@ -172,7 +172,7 @@ func (x *Explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (c
 
 // instance returns what the machine's conditions report about its instance.
 func instance(m *lifecycle.Machine) lifecycle.Instance {
-	if c := lifecycle.FindCondition(m.Status.Conditions, "InstanceExists"); c != nil && c.Status == "False" {
+	if c := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionInstance); c != nil && c.Status == "False" {
 		return lifecycle.InstanceGone
 	}
 	return lifecycle.InstanceExists

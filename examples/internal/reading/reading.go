@@ -266,6 +266,9 @@ func NotKnown(to io.Writer, gaps []cvo.Gap) bool {
 	return len(gaps) > 0
 }
 
+// mostUnread is how much that could not be read is in the JSON of a verb.
+const mostUnread = 100
+
 // say sums up what was odd: in three lines, or with -v in full.
 func (s *Source) say(out *snapshot.Snapshot) {
 	all := s.call.Flags.Lookup("v").Value.String() == "true"
@@ -275,14 +278,19 @@ func (s *Source) say(out *snapshot.Snapshot) {
 	}
 	var unread []*snapshot.Warning
 	for i := range out.Warnings {
-		switch w := &out.Warnings[i]; {
+		w := &out.Warnings[i]
+		if w.Unread {
+			unread = append(unread, w)
+		}
+		switch {
 		case all && w.Unread:
 			s.found(w.String())
 		case all:
 			words.Fprintf(to, "note: %s\n", w)
-		case w.Unread:
-			unread = append(unread, w)
 		}
+	}
+	if len(unread) > 0 {
+		s.call.Beside("unread", unread[:min(len(unread), mostUnread)])
 	}
 	if all {
 		if out.Files > 1 {
