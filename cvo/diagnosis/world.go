@@ -119,6 +119,25 @@ func (w *world) editPool(name string, edit func(*cvo.Pool)) bool {
 	return true
 }
 
+// editPods replaces all pods that are chosen; it returns how many.
+func (w *world) editPods(chosen func(*fairlead.Pod) bool, edit func(*fairlead.Pod)) (n int) {
+	var pods []fairlead.Pod
+	for i := range w.pods {
+		if !chosen(&w.pods[i]) {
+			continue
+		}
+		if pods == nil {
+			pods = slices.Clone(w.pods)
+		}
+		edit(&pods[i])
+		n++
+	}
+	if pods != nil {
+		w.pods = pods
+	}
+	return n
+}
+
 // scale returns how many pods a controller should have.
 func (w *world) scale() fairlead.Scale {
 	type key struct{ namespace, kind, name string }
