@@ -3,8 +3,10 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	engine "github.com/fairlead/fairlead/cvo/plan/fleet"
@@ -52,12 +54,34 @@ func (f *call) read(dir string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s: it contains no dumps: put one of each cluster into it, made with: %s > NAME.yaml", dir, situation.DumpCommand)
 	}
+	f.twice()
 	for _, name := range f.first {
 		if _, there := names[name]; !there {
 			return &args.UsageError{Text: "-first " + name + ": " + dir + " has no dump of that name"}
 		}
 	}
 	return nil
+}
+
+// twice takes out clusters of which there are several dumps: they count once, and nobody knows which
+// dump is the newer one. A copy of a cluster has its ID too.
+func (f *call) twice() {
+	names := map[string][]string{} // by ID
+	for _, m := range f.members {
+		id := m.Situation.Cluster.Spec.ClusterID
+		names[id] = append(names[id], m.Name)
+	}
+	delete(names, "")
+	same := func(m engine.Member) bool { return len(names[m.Situation.Cluster.Spec.ClusterID]) > 1 }
+	for _, id := range slices.Sorted(maps.Keys(names)) {
+		if all := names[id]; len(all) > 1 {
+			f.unread = append(f.unread, engine.Standing{
+				Error:    "they have the same clusterID, " + id + ": keep only the newest dump of a cluster; a cluster that was copied needs an ID of its own",
+				Clusters: all,
+			})
+		}
+	}
+	f.members, f.then = slices.DeleteFunc(f.members, same), slices.DeleteFunc(f.then, same)
 }
 
 // clusterName returns the name of a cluster by its dump.

@@ -21,7 +21,7 @@ func (f *call) turns(out *survey) error {
 			}
 			// One of the first that cannot be updated holds up all others.
 			early := slices.Contains(f.first, name)
-			if !early && !g.Goes() && c.Status == engine.ToApply {
+			if !early && !begins(&g) && c.Status == engine.ToApply {
 				continue
 			}
 			if c.Status != engine.ToApply { // one that is not listed has not started
@@ -35,7 +35,7 @@ func (f *call) turns(out *survey) error {
 				into = &first
 			}
 			into.Clusters = append(into.Clusters, name)
-			if g.Goes() && c.Status == engine.ToApply {
+			if begins(&g) && c.Status == engine.ToApply {
 				asked = append(asked, name)
 			}
 		}
@@ -51,7 +51,7 @@ func (f *call) turns(out *survey) error {
 		return err
 	}
 	blocked := func(name string) bool {
-		return slices.ContainsFunc(out.Groups, func(g engine.Standing) bool { return !g.Goes() && slices.Contains(g.Clusters, name) })
+		return slices.ContainsFunc(out.Groups, func(g engine.Standing) bool { return !begins(&g) && slices.Contains(g.Clusters, name) })
 	}
 	due.Go = slices.DeleteFunc(due.Go, func(t engine.Turn) bool {
 		is := t.Status == engine.ToApply && blocked(t.Cluster)
@@ -74,6 +74,9 @@ func (f *call) turns(out *survey) error {
 	}
 	return nil
 }
+
+// begins reports whether there is a first step for clusters: not where nothing is left, as far as is known.
+func begins(g *engine.Standing) bool { return g.Goes() && g.Steps > 0 }
 
 // progress says how far a cluster is: by its ClusterVersion and the plan that is left.
 func progress(name string, s *plan.Situation, g *engine.Standing) engine.Cluster {

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -101,7 +102,7 @@ func TestBrokenCloud(t *testing.T) {
 	}
 	operator.Start(t, w.Cluster, "-controllers=machines", "-machines-cloud="+cloud.path, "-leader-elect=false").Ready()
 	w.deleteMachine("m1")
-	w.eventually("an event reports it", func() string { return w.event("Machine", "m1", "PassFailed", "quota exceeded") })
+	w.eventually("an event reports it", func() string { return w.event("Machine", "m1", machines.ReasonCloud, "quota exceeded") })
 	if n := w.requests(cluster.Filter{User: operator.User, Verb: "delete"}); len(n) > 0 {
 		t.Errorf("deleted without knowing of the instance: %+v", n)
 	}

@@ -55,6 +55,17 @@ func reporting1(o *unstructured.Unstructured) bool {
 	return true
 }
 
+// TestAtRest: once a release is applied, heartbeats and changes of objects of others cause no request.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	setup := server(s, clusterversion.Options{})
+	s.Kind(schema.GroupVersionKind{Version: "v1", Kind: "Node"}, false, budget.Nodes(budget.Size(), nil, nil)...)
+	for _, kind := range []schema.GroupVersionKind{{Group: "apps", Version: "v1", Kind: "Deployment"}, {Group: "apps", Version: "v1", Kind: "DaemonSet"}, {Group: "batch", Version: "v1", Kind: "Job"}, {Version: "v1", Kind: "ConfigMap"}} {
+		s.Kind(kind, true, map[string]any{"metadata": map[string]any{"namespace": budget.Elsewhere, "name": "x", "uid": "x"}})
+	}
+	s.AtRest(t, 1000, setup)
+}
+
 // TestFaults: whatever goes wrong with the server, a release is applied, each manifest once, and the
 // ClusterVersion says so.
 func TestFaults(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
@@ -126,11 +129,26 @@ func (b *Backend) watch(mgr ctrl.Manager, reports cache.Cache, changed <-chan ev
 	build := builder.ControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(1)).
 		WatchesRawSource(source.Channel(changed, to))
 	for _, kind := range watched() {
-		build = build.WatchesRawSource(source.Kind[client.Object](reports, kube.Stub(kind, "", ""), to))
+		build = build.WatchesRawSource(source.Kind[client.Object](reports, kube.Stub(kind, "", ""), to, predicate.Funcs{UpdateFunc: differs}))
 	}
 	return build.Complete(&kube.Reconciler{
 		Pass: b.Pass(runner), Report: events.Report, Clock: b.opts.Clock, MinRetry: soon,
 	})
+}
+
+// differs reports whether an object differs in more than its resourceVersion: of annotations, and of
+// who manages which fields, the cache has nothing, and nothing depends on them.
+func differs(e event.UpdateEvent) bool {
+	o, is := e.ObjectOld.(*unstructured.Unstructured)
+	n, too := e.ObjectNew.(*unstructured.Unstructured)
+	if !is || !too {
+		return true
+	}
+	o = &unstructured.Unstructured{Object: maps.Clone(o.Object)}
+	meta, _ := o.Object["metadata"].(map[string]any)
+	o.Object["metadata"] = maps.Clone(meta)
+	o.SetResourceVersion(n.GetResourceVersion())
+	return !reflect.DeepEqual(o.Object, n.Object)
 }
 
 // watched returns the kinds whose events trigger a pass.

@@ -42,6 +42,21 @@ func server(s *budget.Server, opts extension.Options, versions ...shelf.Version)
 
 var namespaced = map[string]bool{"ServiceAccount": true, "Service": true, "ConfigMap": true, "Secret": true, "Deployment": true, "Role": true, "RoleBinding": true}
 
+// TestAtRest: once an extension is installed, changes of objects of others, of the same kinds, cause no
+// request.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	setup := server(s, extension.Options{}, pipes()...)
+	for _, k := range extension.WatchedKinds(nil) {
+		if namespaced[k.Kind] {
+			other := object(k, "x")
+			other.SetNamespace(budget.Elsewhere)
+			s.Kind(k, true, other.Object)
+		}
+	}
+	s.AtRest(t, 1000, setup)
+}
+
 // TestFaults: whatever goes wrong with the server, an extension is installed, by one revision.
 func TestFaults(t *testing.T) {
 	budget.Faults(t, "extensions: an extension is installed", func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {

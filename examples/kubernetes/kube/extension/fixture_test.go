@@ -65,6 +65,7 @@ type world struct {
 	backend *extension.Backend
 	runner  *engine.Runner
 	images  images
+	as      func(namespace, account string) (client.Client, error) // takes effect with the next restart
 	clock   *fairlead.ManualClock
 	store   *fairlead.MemStore
 	uids    int
@@ -117,7 +118,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) restart() {
 	w.Helper()
 	w.backend = extension.New(interceptor.NewClient(w.client, w.intercept()), &extension.BackendOptions{
-		Images: w.images, Clock: w.clock, Cache: &cacheOf{w}, Cached: extension.WatchedKinds(nil),
+		As: w.as, Images: w.images, Clock: w.clock, Cache: &cacheOf{w}, Cached: extension.WatchedKinds(nil),
 	})
 	var err error
 	w.runner, err = engine.NewRunner(w.backend, w.backend.Resolve, nil, &fairlead.RunnerOptions{Clock: w.clock, Store: w.store})

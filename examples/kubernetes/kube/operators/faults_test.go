@@ -47,6 +47,19 @@ var (
 	}
 )
 
+// TestAtRest: once an operator is installed, changes of objects of others, of the same kinds, cause no
+// request.
+func TestAtRest(t *testing.T) {
+	s := budget.New(t)
+	setup := server(s, operators.Options{}, []shelf.Version{onlyPipes()}, subscription("Automatic").Object)
+	for _, k := range operators.WatchedKinds(nil) {
+		if !rooted[k.Kind] && k.Group != "operators.coreos.com" {
+			s.Kind(k, true, object(k, budget.Elsewhere, "x").Object)
+		}
+	}
+	s.AtRest(t, 1000, setup)
+}
+
 // TestFaults: whatever goes wrong with the server, an operator is installed, each of its objects once.
 func TestFaults(t *testing.T) {
 	budget.Faults(t, "operators: an operator is installed", func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {

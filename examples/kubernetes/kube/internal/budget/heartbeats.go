@@ -2,6 +2,7 @@ package budget
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,20 +18,31 @@ func (s *Server) beat(n int) {
 	for i := range n {
 		s.mu.Lock()
 		s.touch(i)
-		k := s.kinds["/api/v1/nodes"]
-		at := i % len(k.objects)
-		next := k.objects[at].DeepCopy()
-		conditions, _, _ := unstructured.NestedSlice(next.Object, "status", "conditions")
-		for _, c := range conditions {
-			c.(map[string]any)["lastHeartbeatTime"] = time.Date(2026, 3, 1, 12, 0, i, 0, time.UTC).Format(time.RFC3339)
-		}
-		_ = unstructured.SetNestedSlice(next.Object, conditions, "status", "conditions")
-		_ = unstructured.SetNestedSlice(next.Object, []any{map[string]any{"names": []any{fmt.Sprint("image-", i)}, "sizeBytes": int64(i)}}, "status", "images")
-		s.change(k, at, next)
+		s.heartbeat(i)
 		s.mu.Unlock()
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// heartbeat lets a node say again how it is, and report its images. The lock must be held.
+func (s *Server) heartbeat(i int) {
+	k := s.kinds["/api/v1/nodes"]
+	if k == nil || len(k.objects) == 0 {
+		return
+	}
+	at := i % len(k.objects)
+	next := k.objects[at].DeepCopy()
+	conditions, _, _ := unstructured.NestedSlice(next.Object, "status", "conditions")
+	for _, c := range conditions {
+		c.(map[string]any)["lastHeartbeatTime"] = time.Date(2026, 3, 1, 12, 0, i, 0, time.UTC).Format(time.RFC3339)
+	}
+	_ = unstructured.SetNestedSlice(next.Object, conditions, "status", "conditions")
+	_ = unstructured.SetNestedSlice(next.Object, []any{map[string]any{"names": []any{fmt.Sprint("image-", i)}, "sizeBytes": int64(i)}}, "status", "images")
+	s.change(k, at, next)
+}
+
+// Elsewhere is a namespace whose objects are those of others: they change, whatever their kind.
+const Elsewhere = "elsewhere"
 
 // touch changes an object of each kind of which it is known what decides nothing: not of
 // machines, health checks and pools, whose annotations are part of what controllers read.
@@ -50,7 +62,11 @@ func (s *Server) touch(i int) {
 		case "PodDisruptionBudget", "DrainRequest", "ClusterPlan", "ClusterVersion", "ClusterOperator":
 			_ = unstructured.SetNestedField(next.Object, fmt.Sprint(i), "metadata", "annotations", "example.com/seen")
 		default:
-			continue
+			if at = slices.IndexFunc(k.objects, func(o *unstructured.Unstructured) bool { return o.GetNamespace() == Elsewhere }); at < 0 {
+				continue
+			}
+			next = k.objects[at].DeepCopy()
+			_ = unstructured.SetNestedField(next.Object, fmt.Sprint(i), "metadata", "annotations", "example.com/seen")
 		}
 		s.change(k, at, next)
 	}
@@ -84,7 +100,7 @@ func (s *Server) AtRest(t *testing.T, n int, setup func(ctrl.Manager) error) {
 	}
 	go func() { _ = mgr.Start(t.Context()) }()
 	quiet, began := 0, false
-	for range 150 { // until it has settled
+	for range 600 { // until it has settled
 		time.Sleep(100 * time.Millisecond)
 		if len(s.count()) > 0 {
 			quiet, began = 0, true
