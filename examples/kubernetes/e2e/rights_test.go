@@ -13,7 +13,6 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // rightsUsed checks that no permission was missing (a server that has just
@@ -70,37 +69,12 @@ func (w *world) rights() (used map[string]bool, refused map[string]string) {
 	return used, refused
 }
 
-// granting returns the names of the roles in a file of package config, and the permissions that they
-// grant, as "verb group/resource".
+// granting is config.Rights of a file.
 func granting(t testing.TB, file string) (roles []string, rights map[string]bool) {
 	t.Helper()
-	data, err := fs.ReadFile(config.Files, file)
+	roles, rights, err := config.Rights(file)
 	if err != nil {
 		t.Fatal(err)
-	}
-	objects, err := operator.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rights = map[string]bool{}
-	for _, o := range objects {
-		var role rbacv1.ClusterRole // a Role has the same rules
-		if !strings.HasSuffix(o.GetKind(), "Role") {
-			continue
-		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role); err != nil {
-			t.Fatal(err)
-		}
-		roles = append(roles, o.GetName())
-		for _, rule := range role.Rules {
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					for _, verb := range rule.Verbs {
-						rights[verb+" "+group+"/"+resource] = true
-					}
-				}
-			}
-		}
 	}
 	return roles, rights
 }

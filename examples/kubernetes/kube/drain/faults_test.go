@@ -13,7 +13,8 @@ import (
 // TestFaults: whatever goes wrong with the server, a node is cordoned, its two pods are evicted
 // once, and the request is told.
 func TestFaults(t *testing.T) {
-	budget.Faults(t, "drain: a node is cordoned, and its two pods are evicted", func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
+	budget.Faults(t, "drain: a node is cordoned, and its two pods are evicted", func(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
+		s.Rights(t, "rbac-drain.yaml")
 		nodes := budget.Nodes(3, nil, nil)
 		s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, nodes...)
 		one, two := pod("web-1", "ReplicaSet", "web"), pod("web-2", "ReplicaSet", "web")

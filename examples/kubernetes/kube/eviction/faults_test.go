@@ -17,6 +17,7 @@ import (
 // once, and no others.
 func TestFaults(t *testing.T) {
 	budget.Faults(t, "eviction: two pods leave a node with a taint that they do not tolerate", func(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
+		s.Rights(t, "rbac-eviction.yaml")
 		nodes := budget.Nodes(3, nil, nil)
 		nodes[0].(*corev1.Node).Spec.Taints = []corev1.Taint{{Key: "out", Effect: corev1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: time.Now()}}}
 		var pods []any

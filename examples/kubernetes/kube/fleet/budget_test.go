@@ -29,6 +29,7 @@ func TestAtRest(t *testing.T) {
 // changes.
 func TestControlPlaneAtRest(t *testing.T) {
 	s := budget.New(t)
+	s.Rights(t, "rbac-controlplane.yaml")
 	nodes, all := budget.Nodes(budget.Size(), nil, nil), []any{}
 	for _, o := range masters("large") {
 		if _, is := o.(*corev1.Node); is {

@@ -15,7 +15,8 @@ import (
 // TestFaults: whatever goes wrong with the server, the machine of a node that is not ready is deleted,
 // once, and no other.
 func TestFaults(t *testing.T) {
-	budget.Faults(t, "fleet: the machine of a broken node is deleted", func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
+	budget.Faults(t, "fleet: the machine of a broken node is deleted", func(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
+		s.Rights(t, "rbac-fleet.yaml")
 		nodes := budget.Nodes(4, nil, nil)
 		sick := nodes[1].(*corev1.Node)
 		sick.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))}}

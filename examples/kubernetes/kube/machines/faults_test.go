@@ -42,6 +42,7 @@ func (c *instances) Delete(_ context.Context, m *lifecycle.Machine) error {
 // instance and its node, each once; the others stay as they are.
 func TestFaults(t *testing.T) {
 	budget.Faults(t, "machines: a machine with five pods is deleted", func(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
+		s.Rights(t, "rbac-machines.yaml")
 		yes := true
 		all := budget.Machines(3)
 		all[0].(map[string]any)["metadata"].(map[string]any)["deletionTimestamp"] = "2026-03-01T12:00:00Z"

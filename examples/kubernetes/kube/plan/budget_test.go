@@ -17,6 +17,7 @@ import (
 
 // met fills a server with a cluster that meets the goal of its plan.
 func met(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
+	s.Rights(t, "rbac-plan.yaml")
 	text, err := os.ReadFile("../../../internal/situation/testdata/beside/cluster.yaml")
 	if err != nil {
 		t.Fatal(err)

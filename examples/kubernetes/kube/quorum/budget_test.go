@@ -16,6 +16,7 @@ import (
 
 // three fills a server with a control plane of three members.
 func three(t *testing.T, s *budget.Server, store fairlead.Store) func(ctrl.Manager) error {
+	s.Rights(t, "rbac-quorum.yaml")
 	var nodes, pods, all []any
 	for i := range 3 {
 		nodes, pods, all = append(nodes, host(i+1)), append(pods, etcdPod(i+1, true)), append(all, controlPlane(i+1))

@@ -14,7 +14,8 @@ import (
 // TestFaults: whatever goes wrong with the server, one node of a pool gets the new configuration, and
 // no more than one, and the pool says so.
 func TestFaults(t *testing.T) {
-	budget.Faults(t, "rollout: one node of a pool gets a new configuration", func(_ *testing.T, s *budget.Server) func(ctrl.Manager) error {
+	budget.Faults(t, "rollout: one node of a pool gets a new configuration", func(t *testing.T, s *budget.Server) func(ctrl.Manager) error {
+		s.Rights(t, "rbac-rollout.yaml")
 		s.Kind(corev1.SchemeGroupVersion.WithKind("Node"), false, budget.Nodes(3, map[string]string{"role": "worker"}, map[string]string{
 			engine.AnnotationCurrent: "a", engine.AnnotationDesired: "a", engine.AnnotationState: engine.StateDone,
 		})...)

@@ -39,10 +39,11 @@ type Server struct {
 	mu       sync.Mutex
 	kinds    map[string]*kind // by path of the list
 	revision int
-	requests []string // beside lists and watches of informers, and events
-	made     []string // the same, with events, as the table of requests counts them
-	removed  []string // what was removed, as often as it was
-	applied  bool     // there was a server-side apply
+	requests []string        // beside lists and watches of informers, and events
+	made     []string        // the same, with events, as the table of requests counts them
+	used     map[string]bool // the permissions that requests needed
+	removed  []string        // what was removed, as often as it was
+	applied  bool            // there was a server-side apply
 }
 
 type kind struct {
@@ -55,7 +56,7 @@ type kind struct {
 
 // New starts a server for a test.
 func New(t *testing.T) *Server {
-	s := &Server{kinds: map[string]*kind{}, revision: 1000}
+	s := &Server{kinds: map[string]*kind{}, revision: 1000, used: map[string]bool{}}
 	s.Kind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, true)
 	s.http = httptest.NewServer(s)
 	t.Cleanup(func() {
@@ -160,6 +161,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	s.mu.Lock()
 	k, namespace, name, sub := s.find(r.URL.Path)
+	s.used[right(r)] = true
 	informer := query.Get("watch") != "" || name == "" && query.Get("resourceVersion") != "" && r.Method == http.MethodGet
 	if !informer {
 		s.made = append(s.made, counted(r, k, namespace, sub))
