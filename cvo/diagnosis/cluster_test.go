@@ -318,7 +318,7 @@ func (w *world) testPod(full string, x words_) {
 		p.OwnerReferences = []fairlead.OwnerReference{{Kind: kind, Name: owner, UID: of, Controller: &yes}}
 	}
 	if x.has("hash") {
-		p.Labels[templateHash] = x["hash"]
+		p.Labels["pod-template-hash"] = x["hash"]
 	}
 	if x.has("cpu") {
 		p.Spec.Containers = []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": x["cpu"]}}}}

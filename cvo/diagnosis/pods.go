@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/diagnosis/failure"
+	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/lifecycle"
 )
@@ -240,23 +241,14 @@ func limit(p *fairlead.Pod, container string) string {
 	return ""
 }
 
-// templateHash is the label by which a Deployment tells the pods of its ReplicaSets apart; it
-// ends the names of those.
-const templateHash = "pod-template-hash"
-
 // workload names what a pod belongs to: its controller without the hash of a Deployment, or
 // itself.
 func workload(p *fairlead.Pod) string {
-	c := p.ControllerOf()
-	switch {
-	case c == nil:
+	if p.ControllerOf() == nil {
 		return p.ObjectMeta.String()
-	case c.Kind == "ReplicaSet":
-		if hash := p.Labels[templateHash]; hash != "" && len(c.Name) > len(hash)+1 && c.Name[len(c.Name)-len(hash)-1:] == "-"+hash {
-			return p.Namespace + "/" + c.Name[:len(c.Name)-len(hash)-1]
-		}
 	}
-	return p.Namespace + "/" + c.Name
+	_, name := object.WorkloadOf(p)
+	return p.Namespace + "/" + name
 }
 
 // readySince returns since when a pod is not ready; zero if that is not known.

@@ -162,7 +162,7 @@ var lattice = map[string][]string{
 	},
 	"examples/internal/report": {
 		"cvo/diagnosis",
-		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "cvo/snapshot", "internal/diagram", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "solver/olm/source", "taints",
+		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "cvo/snapshot", "internal/diagram", "internal/object", "internal/semverx", "internal/shell", "internal/words", "lifecycle", "lifecycle/drain", "solver/olm", "solver/olm/source", "taints",
 	},
 	"examples/internal/sample": {".", "cvo", "cvo/plan", "lifecycle"}, // for their tests
 	"examples/internal/script": {"internal/golden"},                   // likewise

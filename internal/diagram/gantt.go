@@ -117,9 +117,8 @@ func (g *Gantt) write(out *svg) error {
 	// twice.
 	keys := g.keys()
 	top := writer(io.Discard, false).legend(keys, svgMargin, l.top) + 24
-	if len(g.Marks) > 0 {
-		top += 14
-	}
+	labels, lines := g.labels(&l)
+	top += 14 * lines
 	bottom := top + l.row*len(g.Rows)
 	out.open(svgWidth, bottom+42, g.Title)
 	out.heading(shorten(g.Title, 130))
@@ -131,17 +130,48 @@ func (g *Gantt) write(out *svg) error {
 		fmt.Fprintf(out, `<rect class="band" x="%d" y="%d" width="%d" height="%d"/>`+"\n", svgMargin, top+l.row*i, svgWidth-2*svgMargin, l.row)
 	}
 	g.axis(out, &l, top, bottom)
+	for i, m := range g.Marks { // below the bars, whose texts they would cross
+		at := &labels[i]
+		y := top - 25 - 14*at.line
+		fmt.Fprintf(out, `<path class="n" d="M%.1f %dv3M%.1f %dV%d">%s</path>`, at.x, y+3, at.x, top-5, bottom, title(m.Label+"\n"+span(m.At)))
+		fmt.Fprintf(out, `<text%s x="%.1f" y="%d">%s</text>`+"\n", at.anchor, at.x, y, XMLText(m.Label))
+	}
 	for i, row := range g.Rows {
 		g.row(out, &l, row, top+l.row*i)
 	}
-	for _, m := range g.Marks {
-		x, anchor := l.x(m.At), "m"
-		if x > svgWidth-90 {
-			anchor = "e"
-		}
-		fmt.Fprintf(out, `<path class="n" d="M%.1f %dV%d">%s</path><text class="%s" x="%.1f" y="%d">%s</text>`+"\n", x, top-22, bottom, title(m.Label+"\n"+span(m.At)), anchor, x, top-25, XMLText(m.Label))
-	}
 	return out.close()
+}
+
+// label is where the label of a mark is: above its line, in one of several lines of text.
+type label struct {
+	x      float64
+	anchor string // an attribute; empty at the left end
+	line   int    // 0 is the lowest
+}
+
+// labels places the labels of the marks so that none covers another one, and counts their lines.
+func (g *Gantt) labels(l *layout) (all []label, lines int) {
+	var ends [][][2]float64 // of the labels of each line
+	for _, m := range g.Marks {
+		at := label{x: l.x(m.At), anchor: ` class="m"`}
+		wide := svgChar * float64(utf8.RuneCountInString(m.Label))
+		from := at.x - wide/2
+		switch {
+		case at.x+wide/2 > svgWidth-svgMargin:
+			at.anchor, from = ` class="e"`, at.x-wide
+		case from < svgMargin:
+			at.anchor, from = "", at.x
+		}
+		for at.line < len(ends) && slices.ContainsFunc(ends[at.line], func(e [2]float64) bool { return from < e[1]+6 && e[0] < from+wide+6 }) {
+			at.line++
+		}
+		if at.line == len(ends) {
+			ends = append(ends, nil)
+		}
+		ends[at.line] = append(ends[at.line], [2]float64{from, from + wide})
+		all = append(all, at)
+	}
+	return all, len(ends)
 }
 
 // keys is the legend: what the chart says, and how trouble, what is open and what is expected look.

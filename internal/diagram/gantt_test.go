@@ -37,12 +37,12 @@ func ExampleGantt() {
 	// <path class="g" d="M590.5 88V143"/><text class="d m" x="590.5" y="84">2m</text><text class="d m" x="590.5" y="155">2m</text><text class="d m" x="590.5" y="170">08:02:00</text>
 	// <path class="g" d="M861.2 88V143"/><text class="d m" x="861.2" y="84">3m</text><text class="d m" x="861.2" y="155">3m</text><text class="d m" x="861.2" y="170">08:03:00</text>
 	// <path class="g" d="M1132.0 88V143"/><text class="d m" x="1132.0" y="84">4m</text><text class="d m" x="1132.0" y="155">4m</text><text class="d m" x="1132.0" y="170">08:04:00</text>
+	// <path class="n" d="M861.2 70v3M861.2 87V140"><title>runlevel 20&#xA;3m</title></path><text class="m" x="861.2" y="67">runlevel 20</text>
 	// <text class="e" x="41" y="108"><title>etcd</title>etcd</text>
 	// <rect class="b t0" x="49.0" y="94" width="270.8" height="20" rx="2"><title>applied&#xA;0s to 1m</title></rect>
 	// <rect class="b hot" x="319.8" y="94" width="541.5" height="20" rx="2"><title>levels&#xA;1m to 3m</title></rect><path class="z" d="M320 114l10 -20M327 114l10 -20M334 114l10 -20M341 114l10 -20M348 114l10 -20M355 114l10 -20M362 114l10 -20M369 114l10 -20M376 114l10 -20M383 114l10 -20M390 114l10 -20M397 114l10 -20M404 114l10 -20M411 114l10 -20M418 114l10 -20M425 114l10 -20M432 114l10 -20M439 114l10 -20M446 114l10 -20M453 114l10 -20M460 114l10 -20M467 114l10 -20M474 114l10 -20M481 114l10 -20M488 114l10 -20M495 114l10 -20M502 114l10 -20M509 114l10 -20M516 114l10 -20M523 114l10 -20M530 114l10 -20M537 114l10 -20M544 114l10 -20M551 114l10 -20M558 114l10 -20M565 114l10 -20M572 114l10 -20M579 114l10 -20M586 114l10 -20M593 114l10 -20M600 114l10 -20M607 114l10 -20M614 114l10 -20M621 114l10 -20M628 114l10 -20M635 114l10 -20M642 114l10 -20M649 114l10 -20M656 114l10 -20M663 114l10 -20M670 114l10 -20M677 114l10 -20M684 114l10 -20M691 114l10 -20M698 114l10 -20M705 114l10 -20M712 114l10 -20M719 114l10 -20M726 114l10 -20M733 114l10 -20M740 114l10 -20M747 114l10 -20M754 114l10 -20M761 114l10 -20M768 114l10 -20M775 114l10 -20M782 114l10 -20M789 114l10 -20M796 114l10 -20M803 114l10 -20M810 114l10 -20M817 114l10 -20M824 114l10 -20M831 114l10 -20M838 114l10 -20M845 114l10 -20"/>
 	// <text class="e" x="41" y="132"><title>dns</title>dns</text>
 	// <rect class="b t1" x="861.2" y="118" width="270.8" height="20" rx="2"><title>applied&#xA;3m to 4m</title></rect>
-	// <path class="n" d="M861.2 70V140"><title>runlevel 20&#xA;3m</title></path><text class="m" x="861.2" y="67">runlevel 20</text>
 	// </svg>
 }
 

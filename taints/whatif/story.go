@@ -26,6 +26,7 @@ type story struct {
 	replaced time.Duration
 	budgets  storyBudgets
 	places   places
+	levels   levels
 	out      Prediction
 }
 
@@ -111,6 +112,7 @@ func newStory(c *taints.Cluster, q *Question, policy *eviction.Policy) *story {
 		s.nodes[n].pods = append(s.nodes[n].pods, p)
 	}
 	s.budgets.init(c, s.now)
+	s.levels.init(s.nodes, &s.budgets)
 	s.places.nodes = s.nodes
 	s.places.numbers = s.policy.Options != nil && s.policy.Options.ComparisonOperators
 	s.wakeZones(s.now)
@@ -288,6 +290,7 @@ func (s *story) setReady(p *fairlead.Pod, ready bool) {
 	}
 	p.Status.Conditions = fairlead.SetCondition(p.Status.Conditions, fairlead.Condition{Type: "Ready", Status: status, LastTransitionTime: s.now})
 	s.budgets.add(p, change)
+	s.change(p, change, 0, 0)
 }
 
 // pass makes passes over a node until it decides on nothing more.
@@ -415,8 +418,10 @@ func (s *story) evict(n *storyNode, p *fairlead.Pod, a *eviction.Evict) {
 	e := Entry{Kind: EntryEvict, Node: n.node.Name, Pod: &ref, Toleration: a.Toleration, Taint: &fairlead.Taint{Key: a.Taint.Key, Value: a.Taint.Value, Effect: a.Taint.Effect}}
 	ready := p.Ready()
 	e.Violates = s.budgets.refuse(p)
+	gone := 0
 	if ready {
 		s.budgets.add(p, -1)
+		gone = 1
 	}
 	switch c := p.ControllerOf(); {
 	case c == nil:
@@ -435,6 +440,7 @@ func (s *story) evict(n *storyNode, p *fairlead.Pod, a *eviction.Evict) {
 		if ready && s.replaced > 0 {
 			s.happen(s.replaced, func() {
 				s.budgets.add(p, 1)
+				s.change(p, 1, -1, 0)
 				for i := range s.nodes {
 					if s.nodes[i].overBudget {
 						s.wakeNode(i, s.now)
@@ -442,6 +448,14 @@ func (s *story) evict(n *storyNode, p *fairlead.Pod, a *eviction.Evict) {
 				}
 			})
 		}
+	}
+	switch e.Fate {
+	case FateElsewhere:
+		s.change(p, -gone, gone, 0)
+	case FateBound:
+		s.change(p, -gone, 0, 0)
+	default:
+		s.change(p, -gone, 0, 1)
 	}
 	s.out.Evicted++
 	s.out.Last = s.now

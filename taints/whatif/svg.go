@@ -1,9 +1,11 @@
 package whatif
 
 import (
-	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -11,141 +13,178 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Measures of the picture, in pixels.
+// What the picture shows at most; it says how many more there are.
 const (
-	svgLeft  = 170 // names of nodes
-	svgWidth = 760 // the time
-	svgLane  = 22  // height of a node
-	svgTop   = 40  // the events
-	svgLanes = 60  // nodes at most; what happens to others is not drawn
+	mostWorkloads = 60
+	mostNodes     = 20 // sets of nodes with the same taints
 )
 
-// WriteSVG draws the prediction: a lane for each of the first 60 nodes that
-// something happens to, in that order; bars for taints of effect NoExecute; dots
-// for evictions, filled if the pod has nowhere to go or no controller; lines for
-// events and for zones that change. Pointing at a mark shows what it is. The error
-// is that of w.
-func (p *Prediction) WriteSVG(w io.Writer) error {
-	d := &drawing{Prediction: p, out: bufio.NewWriter(w), lanes: map[string]int{}, bars: map[string]time.Time{}}
-	d.assign()
-	height := svgTop + svgLane*len(d.names) + 40
-	fmt.Fprintf(d.out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", svgLeft+svgWidth+40, height)
-	fmt.Fprintf(d.out, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
-	for i, name := range d.names {
-		y := d.y(i)
-		fmt.Fprintf(d.out, `<text x="8" y="%d">%s</text><line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ddd"/>`+"\n", y+4, diagram.XMLText(words.Shorten(name, 24)), svgLeft, y, svgLeft+svgWidth, y)
+// Tones of bars.
+const (
+	toneNode  = 6
+	toneReady = 1
+	toneFewer = 0
+)
+
+// WriteSVG draws the prediction as a timeline: a row for each workload that loses pods, those in trouble
+// first, with how many of its pods are ready and how many its budget requires; then a row for each node that
+// evicts pods, alike ones together; lines for the events. The error is that of w.
+func (p *Prediction) WriteSVG(w io.Writer) error { return p.chart().WriteSVG(w) }
+
+// chart is the timeline, a little longer than the story.
+func (p *Prediction) chart() *diagram.Gantt {
+	g := &diagram.Gantt{Title: p.title(), Alarm: p.alarm(), Start: p.Start, Keys: []diagram.Key{
+		{Tone: toneReady, Label: "all pods ready"}, {Tone: toneFewer, Label: "fewer, as many as the budget requires"}, {Marked: true, Label: "fewer than that, or pods that nothing replaces"}, {Tone: toneNode, Label: "node evicts pods"},
+	}}
+	all := p.End.Sub(p.Start)
+	end := all + max(all/10, time.Minute)
+	workloads := slices.Clone(p.Workloads)
+	slices.SortStableFunc(workloads, func(a, b Workload) int { return cmp.Compare(a.rank(), b.rank()) })
+	for i := range workloads[:min(len(workloads), mostWorkloads)] {
+		g.Rows = append(g.Rows, workloads[i].row(p.Start, end))
 	}
-	d.axis(height - 25)
+	if more := len(workloads) - mostWorkloads; more > 0 {
+		g.Rows = append(g.Rows, diagram.Row{Label: "and " + words.Count(more, "more workload", "more workloads")})
+	}
+	g.Rows = append(g.Rows, p.nodes(end)...)
 	for i := range p.Entries {
-		d.mark(&p.Entries[i], height)
-	}
-	for _, name := range d.names {
-		for _, key := range d.open[name] {
-			d.bar(name, key, p.End)
+		if e := &p.Entries[i]; e.Kind == EntryEvent {
+			g.Marks = append(g.Marks, diagram.Mark{At: e.At.Sub(p.Start), Label: e.Text})
 		}
 	}
-	for _, dot := range d.dots {
-		d.out.WriteString(dot)
-	}
-	if d.left > 0 {
-		fmt.Fprintf(d.out, `<text x="8" y="%d" fill="#666">%s not drawn</text>`+"\n", height-8, words.Count(d.left, "node is", "nodes are"))
-	}
-	d.out.WriteString("</svg>\n")
-	return d.out.Flush()
+	return g
 }
 
-// drawing is one call of WriteSVG.
-type drawing struct {
-	*Prediction
-	out   *bufio.Writer
-	names []string             // of nodes, from the top
-	lanes map[string]int       // by name
-	bars  map[string]time.Time // when a taint came, by node and key
-	open  map[string][]string  // keys of taints, by node
-	dots  []string             // evictions, drawn last
-	left  int                  // nodes without a lane
+// title says what is evicted.
+func (p *Prediction) title() string {
+	text := words.Count(p.Evicted, "pod is", "pods are") + " evicted"
+	if p.Evicted > 0 {
+		text += ", the last after " + p.Last.Sub(p.Start).String()
+	}
+	if p.Open {
+		text += "; more would happen after " + p.End.Sub(p.Start).String()
+	}
+	return text
 }
 
-func (d *drawing) assign() {
-	d.open = map[string][]string{}
-	missing := map[string]bool{}
-	for i := range d.Entries {
-		name := d.Entries[i].Node
-		if _, known := d.lanes[name]; known || name == "" {
-			continue
+// alarm says what goes wrong; empty if nothing does.
+func (p *Prediction) alarm() string {
+	var parts []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, words.Count(n, one, many))
 		}
-		if len(d.names) == svgLanes {
-			missing[name] = true
-			continue
-		}
-		d.lanes[name] = len(d.names)
-		d.names = append(d.names, name)
 	}
-	d.left = len(missing)
+	add(len(p.Stranded), "pod has nowhere to go", "pods have nowhere to go")
+	add(len(p.Held), "pod is held by its node", "pods are held by their nodes")
+	add(len(p.Lost), "pod is not made again", "pods are not made again")
+	add(p.Violations, "eviction violates a budget", "evictions violate a budget")
+	return strings.Join(parts, ", ")
 }
 
-func (d *drawing) y(lane int) int { return svgTop + lane*svgLane + svgLane/2 }
+// trouble reports whether a level is worse than its budget allows, or pods are not replaced.
+func (l *Level) trouble() bool { return l.Short || l.Gone > 0 }
 
-func (d *drawing) x(t time.Time) float64 {
-	all := max(d.End.Sub(d.Start), time.Second)
-	return svgLeft + svgWidth*float64(t.Sub(d.Start))/float64(all)
-}
-
-// axis draws five points in time.
-func (d *drawing) axis(y int) {
-	all := max(d.End.Sub(d.Start), time.Second)
-	before := time.Duration(-1)
-	for i := range 5 {
-		after := (all * time.Duration(i) / 4).Round(time.Second)
-		if after == before {
-			continue
-		}
-		before = after
-		x := d.x(d.Start.Add(after))
-		fmt.Fprintf(d.out, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#eee"/><text x="%.1f" y="%d" text-anchor="middle" fill="#666">+%s</text>`+"\n",
-			x, svgTop, x, y-12, x, y, after)
-	}
-}
-
-func (d *drawing) mark(e *Entry, height int) {
-	lane, drawn := d.lanes[e.Node]
-	title := "+" + e.At.Sub(d.Start).String() + " " + line([]Entry{*e})
+// rank puts what ends in trouble first, then what is in trouble for some time.
+func (w *Workload) rank() int {
 	switch {
-	case e.Kind == EntryEvent || e.Kind == EntryZone:
-		colour := "#333"
-		if e.Kind == EntryZone {
-			colour = "#888"
-		}
-		fmt.Fprintf(d.out, `<g><title>%s</title><line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s" stroke-dasharray="4 3"/></g>`+"\n",
-			diagram.XMLText(title), d.x(e.At), svgTop-12, d.x(e.At), height-37, colour)
-		if e.Kind == EntryEvent {
-			fmt.Fprintf(d.out, `<text x="%.1f" y="%d">%s</text>`+"\n", d.x(e.At), svgTop-18, diagram.XMLText(words.Shorten(e.Text, 60)))
-		}
-	case !drawn:
-	case e.Kind == EntryTaint && e.Taint.Effect == fairlead.NoExecute:
-		if _, there := d.bars[e.Node+" "+e.Taint.Key]; !there {
-			d.bars[e.Node+" "+e.Taint.Key] = e.At
-			d.open[e.Node] = append(d.open[e.Node], e.Taint.Key)
-		}
-	case e.Kind == EntryUntaint && e.Taint.Effect == fairlead.NoExecute:
-		d.bar(e.Node, e.Taint.Key, e.At)
-	case e.Kind == EntryEvict:
-		fill := "white"
-		if e.Fate == FateStranded || e.Fate == FateLost {
-			fill = "#c00"
-		}
-		d.dots = append(d.dots, fmt.Sprintf(`<circle cx="%.1f" cy="%d" r="4" fill="%s" stroke="#c00"><title>%s</title></circle>`+"\n",
-			d.x(e.At), d.y(lane), fill, diagram.XMLText(title)))
+	case w.Levels[len(w.Levels)-1].trouble():
+		return 0
+	case slices.ContainsFunc(w.Levels, func(l Level) bool { return l.trouble() }):
+		return 1
 	}
+	return 2
 }
 
-// bar draws a taint until the given time.
-func (d *drawing) bar(node, key string, until time.Time) {
-	from, there := d.bars[node+" "+key]
-	if !there {
-		return
+// row draws a workload until the end.
+func (w *Workload) row(start time.Time, end time.Duration) diagram.Row {
+	r := diagram.Row{Label: w.Namespace + "/" + w.Name}
+	for i := range w.Levels {
+		l := &w.Levels[i]
+		b := diagram.Bar{Start: l.At.Sub(start), End: end, Tone: toneFewer, Marked: l.trouble(), Text: fmt.Sprintf("%d of %d", l.Ready, w.Pods)}
+		if l.Ready >= w.Pods {
+			b.Tone = toneReady
+		}
+		if w.Budget != "" {
+			b.Text += fmt.Sprintf(", %d needed", w.Required)
+		}
+		b.Label = fmt.Sprintf("%s %s/%s: %d of %s ready", w.Kind, w.Namespace, w.Name, l.Ready, words.Count(w.Pods, "pod", "pods"))
+		if w.Budget != "" {
+			b.Label += fmt.Sprintf(", budget %s requires %d", w.Budget, w.Required)
+		}
+		if l.Coming > 0 {
+			b.Label += fmt.Sprintf(", %d start elsewhere", l.Coming)
+		}
+		if l.Gone > 0 {
+			b.Label += fmt.Sprintf(", %d that nothing replaces", l.Gone)
+		}
+		if i+1 < len(w.Levels) {
+			b.End = w.Levels[i+1].At.Sub(start)
+		} else {
+			b.Open = l.Ready < w.Pods
+		}
+		if k := len(r.Bars) - 1; k >= 0 && r.Bars[k].Text == b.Text && r.Bars[k].Marked == b.Marked {
+			b.Start = r.Bars[k].Start // what is seen is the same
+			r.Bars = r.Bars[:k]
+		}
+		if b.End > b.Start {
+			r.Bars = append(r.Bars, b)
+		}
 	}
-	delete(d.bars, node+" "+key)
-	fmt.Fprintf(d.out, `<rect x="%.1f" y="%d" width="%.1f" height="10" fill="orange" fill-opacity="0.6"><title>%s</title></rect>`+"\n",
-		d.x(from), d.y(d.lanes[node])-5, max(d.x(until)-d.x(from), 1), diagram.XMLText(key+" from +"+from.Sub(d.Start).String()+" to +"+until.Sub(d.Start).String()))
+	return r
+}
+
+// nodes draws when nodes evict pods: those with the same taints in one row, from the first to the last.
+func (p *Prediction) nodes(end time.Duration) (rows []diagram.Row) {
+	type taint struct{ node, key string }
+	bars, open := map[string][]diagram.Bar{}, map[taint]int{}
+	var names []string
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Taint == nil || e.Taint.Effect != fairlead.NoExecute {
+			continue
+		}
+		t := taint{e.Node, e.Taint.Key}
+		at, is := open[t]
+		switch {
+		case e.Kind == EntryTaint && !is:
+			if bars[e.Node] == nil {
+				names = append(names, e.Node)
+			}
+			open[t] = len(bars[e.Node])
+			bars[e.Node] = append(bars[e.Node], diagram.Bar{Start: e.At.Sub(p.Start), End: end, Tone: toneNode, Open: true, Label: e.Taint.Key, Text: e.Taint.Key})
+		case e.Kind == EntryUntaint && is:
+			delete(open, t)
+			b := &bars[e.Node][at]
+			b.End, b.Open = e.At.Sub(p.Start), false
+		}
+	}
+	at := map[string]int{} // by the taints in their order
+	count := map[int]int{}
+	for _, name := range names {
+		key := ""
+		for _, b := range bars[name] {
+			key += b.Text + "\n"
+		}
+		k, is := at[key]
+		if !is {
+			k = len(rows)
+			at[key] = k
+			rows = append(rows, diagram.Row{Label: "node " + name, Bars: bars[name]})
+		}
+		for i, b := range bars[name] {
+			all := &rows[k].Bars[i]
+			all.Start, all.End, all.Open = min(all.Start, b.Start), max(all.End, b.End), all.Open || b.Open
+		}
+		count[k]++
+	}
+	for k := range rows {
+		if n := count[k] - 1; n > 0 {
+			rows[k].Label += fmt.Sprintf(" and %d more", n)
+		}
+	}
+	if more := len(rows) - mostNodes; more > 0 {
+		rows = append(rows[:mostNodes], diagram.Row{Label: fmt.Sprintf("and nodes with %d other sets of taints", more)})
+	}
+	return rows
 }

@@ -84,6 +84,8 @@ type Prediction struct {
 	Lost []eviction.PodRef `json:"lost,omitempty"`
 	// Violations is how many evictions a disruption budget would have refused.
 	Violations int `json:"violations"`
+	// Workloads are those whose pods are evicted, or no longer ready, in the order in which that begins.
+	Workloads []Workload `json:"workloads,omitempty"`
 }
 
 // EntryKind is what an Entry reports.
@@ -161,6 +163,7 @@ func Predict(cluster *taints.Cluster, q *Question, policy *eviction.Policy) (*Pr
 		return nil, err
 	}
 	s.run()
+	s.out.Workloads = s.levels.workloads()
 	return &s.out, nil
 }
 

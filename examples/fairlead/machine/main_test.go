@@ -72,3 +72,26 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 }
+
+// A simulation that does not end looks like one: an alarm below the title, and an open bar in trouble; one
+// that ends has neither.
+func TestNeverEnds(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("scenarios", "stuck.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		text   string
+		status int
+	}{"ends": {string(text), args.StatusFine}, "never": {strings.Replace(string(text), "  - {at: 2h, skip: {machine: worker-1, hook: preTerminate/Forgotten}}\n", "", 1), args.StatusFindings}} {
+		out, errs, status := run(t, []string{"simulate", "-", "-o", "svg"}, c.text)
+		if status != c.status {
+			t.Errorf("%s: exit status %d: %s", name, status, errs)
+		}
+		for _, part := range []string{"✕ does not end: the deletion of worker-1 has not finished", "it has not ended</title>"} {
+			if strings.Contains(out, part) != (c.status != args.StatusFine) {
+				t.Errorf("%s: the picture says %q: %v", name, part, strings.Contains(out, part))
+			}
+		}
+	}
+}

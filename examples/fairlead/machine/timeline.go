@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -165,17 +166,30 @@ func (t *timeline) svg(w io.Writer) error { return t.chart().WriteSVG(w) }
 // chart has a row for each machine, and a bar for each of its stages.
 func (t *timeline) chart() *diagram.Gantt {
 	g := &diagram.Gantt{Title: t.Title, Start: t.Start, Keys: []diagram.Key{
-		{Label: "waits for a hook", Marked: true}, {Label: "drains", Tone: 0}, {Label: "waits for volumes", Tone: 1}, {Label: "terminates", Tone: 7}, {Label: "other", Tone: 6},
+		{Label: "waits for a hook, or does not end", Marked: true}, {Label: "drains", Tone: 0}, {Label: "waits for volumes", Tone: 1}, {Label: "terminates", Tone: 7}, {Label: "other", Tone: 6},
 	}}
+	end := t.Start
+	for _, m := range t.Moments {
+		end = m.At
+	}
+	if len(t.Stuck) > 0 {
+		g.Alarm = "does not end: the deletion of " + words.List(t.Stuck, "and", 3) + " has not finished"
+		end = end.Add(max(end.Sub(t.Start)/10, time.Minute)) // what has not ended goes on
+	}
 	for _, name := range t.names() {
 		row := diagram.Row{Label: name}
-		for _, s := range t.Spans {
+		for i, s := range t.Spans {
+			last := !slices.ContainsFunc(t.Spans[i+1:], func(s span) bool { return s.Machine == name })
+			stuck := last && slices.Contains(t.Stuck, name)
+			if stuck {
+				s.To = end
+			}
 			if s.Machine != name || s.Stage == lifecycle.StageDone || !s.To.After(s.From) {
 				continue
 			}
 			tone, hook := tone(s.Stage)
 			row.Bars = append(row.Bars, diagram.Bar{
-				Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: tone, Marked: hook, Label: name + " " + string(s.Stage), Text: string(s.Stage),
+				Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: tone, Marked: hook || stuck, Open: stuck, Label: name + " " + string(s.Stage), Text: string(s.Stage),
 			})
 		}
 		g.Rows = append(g.Rows, row)

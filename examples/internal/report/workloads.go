@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/internal/object"
 )
 
 // workload is the owner of a pod.
@@ -16,14 +16,8 @@ type workload struct{ namespace, kind, name string }
 // workloadOf returns the owner of a pod: its controller, the Deployment behind a
 // ReplicaSet, or itself.
 func workloadOf(p *fairlead.Pod) workload {
-	c := p.ControllerOf()
-	if c == nil {
-		return workload{p.Namespace, "Pod", p.Name}
-	}
-	if hash := p.Labels["pod-template-hash"]; c.Kind == "ReplicaSet" && hash != "" && strings.HasSuffix(c.Name, "-"+hash) {
-		return workload{p.Namespace, "Deployment", strings.TrimSuffix(c.Name, "-"+hash)}
-	}
-	return workload{p.Namespace, c.Kind, c.Name}
+	kind, name := object.WorkloadOf(p)
+	return workload{p.Namespace, kind, name}
 }
 
 // workloads counts pods by workload, and by workload and node; it returns Nodes.Pods by
