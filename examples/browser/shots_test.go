@@ -41,7 +41,17 @@ func TestShots(t *testing.T) {
 		shot("-390.png", 390, 844, false)
 		t.Logf("%s: first screen ends at %s of 800, at 390 at %s; %d pages", filepath.Base(name),
 			p.textAt(1280, 800, `Math.round(document.getElementById("top").getBoundingClientRect().bottom)`), p.textAt(390, 844, `Math.round(document.getElementById("top").getBoundingClientRect().bottom)`), p.pages(name+".pdf"))
+		t.Logf("  on paper: %s", p.heights())
 	}
+}
+
+// heights says how high each section is on paper, in pixels of 96 to the inch, of which a sheet of A4 has about 1030.
+func (p *tab) heights() string {
+	p.Helper()
+	p.run(chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil), emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(703, 1032, 1, false), chromedp.Sleep(200*time.Millisecond))
+	text := p.text(`[...document.querySelectorAll("main section")].map(s => s.id + " " + Math.round(s.getBoundingClientRect().height) + " (" + [...s.children].filter(c => c.offsetHeight > 150 || c.tagName === "figure").map(c => c.tagName + "." + c.className + " " + Math.round(c.getBoundingClientRect().height)) + ")").join("\n")`)
+	p.run(chromedp.Evaluate(`dispatchEvent(new Event("afterprint"))`, nil), emulation.SetEmulatedMedia().WithMedia(""))
+	return text
 }
 
 // textAt evaluates an expression in a window of a size.

@@ -21,7 +21,7 @@ type Workload struct {
 
 // Level is how many pods of a workload are ready from a time on.
 type Level struct {
-	At     time.Time `json:"at"`
+	At     time.Time `json:"at"`               // since when
 	Ready  int       `json:"ready"`            // they are ready
 	Coming int       `json:"coming,omitempty"` // evicted ones that have somewhere to go, and are not ready there yet
 	Gone   int       `json:"gone,omitempty"`   // evicted ones that nothing replaces

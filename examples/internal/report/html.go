@@ -154,6 +154,7 @@ func (r *Report) write(w io.Writer, live *live) error {
 		"span":   words.Span,
 		"bar":    bar,
 		"number": number,
+		"names":  names,
 		"count":  words.Count,
 		"list":   func(l []string) string { return words.List(l, "and", 6) },
 		"more": func(count int, items []Item) string {
@@ -211,12 +212,28 @@ func (c *compared) html() (string, error) {
 	return b.String(), err
 }
 
+// names writes a text in which names, such as those of nodes, are not broken where a line has room for them.
+func names(text string) template.HTML {
+	var b strings.Builder
+	for i, word := range strings.Split(text, " ") {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if safe := template.HTMLEscapeString(word); strings.ContainsAny(word, "-./") && len(word) > 6 {
+			b.WriteString(`<span class="w">` + safe + `</span>`)
+		} else {
+			b.WriteString(safe)
+		}
+	}
+	return template.HTML(b.String())
+}
+
 // bar draws how far a part is: a border where that is not known.
 func bar(b Bar) template.HTML {
 	if b.Done < 0 {
-		return `<svg class="bar" viewBox="0 0 100 8" role="img" aria-label="unknown"><rect class="none" x=".5" y=".5" width="99" height="7" rx="2"/></svg>`
+		return `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="unknown"><rect class="none" x=".5" y=".5" width="99" height="7" rx="2"/></svg>`
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 8" role="img" aria-label="%d %%"><rect class="rest" x=".5" y=".5" width="99" height="7" rx="2"/><rect class="done" x=".5" y=".5" width="%.1f" height="7" rx="2"/></svg>`, b.Done, float64(b.Done)*.99))
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="%d %%"><rect class="rest" x=".5" y=".5" width="99" height="7" rx="2"/><rect class="done" x=".5" y=".5" width="%.1f" height="7" rx="2"/></svg>`, b.Done, float64(b.Done)*.99))
 }
 
 // policy is what the policy of a live page allows in addition: the second script,

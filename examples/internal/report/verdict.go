@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,6 +60,24 @@ type Do struct {
 	Or      *Do    `json:"or,omitempty"`      // instead
 }
 
+// Brief is what the step frees, for the first screen: of a long list the first.
+func (d *Do) Brief() string {
+	const most = 60
+	first, rest, more := strings.Cut(d.Frees, ", ")
+	if !more || len(d.Frees) <= most {
+		return d.Frees
+	}
+	n := 1 + strings.Count(rest, ", ") + strings.Count(rest, " and ")
+	if at := strings.LastIndex(rest, " and "); at >= 0 {
+		if left, is := strings.CutSuffix(rest[at+len(" and "):], " more"); is {
+			if k, err := strconv.Atoi(left); err == nil {
+				n += k - 1
+			}
+		}
+	}
+	return fmt.Sprintf("%s and %d more", first, n)
+}
+
 // What the first screen has at most: causes, steps, stages and unknown things.
 const (
 	mostCauses = 3
@@ -112,7 +131,11 @@ func (r *Report) verdict(d *diagnosis.Diagnosis) {
 	}
 	v := &Verdict{Word: strings.ToUpper(d.Word), Line: line(d), Causes: d.Says, Stages: []Bar{}, Rest: d.Rest, Unknown: d.Unknown, Waits: &d.Graph}
 	v.More = max(0, len(v.Causes)-mostCauses)
-	v.Later = max(0, len(d.Steps)-mostSteps)
+	most := mostSteps
+	if len(d.Steps) > mostSteps && len(v.First()) == mostCauses {
+		most-- // the screen is full
+	}
+	v.Later = max(0, len(d.Steps)-most)
 	for _, s := range d.Stages {
 		b := Bar{Name: s.Name, Count: "unknown", Done: -1, Says: strings.Join(s.Says, ", ")}
 		if s.Total >= 0 {
