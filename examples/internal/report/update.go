@@ -23,6 +23,7 @@ type Update struct {
 	Target     string               `json:"target,omitempty"`   // likewise
 	Channel    string               `json:"channel,omitempty"`  // of updates
 	Completion cvo.Completion       `json:"completion"`         // of the operators of the release
+	Failing    string               `json:"failing,omitempty"`  // what its ClusterVersion says of a failure: the reason and the message
 	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`   // operators of the release that are not updated or not healthy
 	Releases   []string             `json:"releases"`           // that can be reached, the newest minor version first, each in order
 	State      []string             `json:"state"`              // of each release: here, plan, goal, offered, risky, later
@@ -48,6 +49,9 @@ func (r *Report) update(s *plan.Situation, status *cvo.Report) {
 		return
 	}
 	u := &Update{Current: s.Cluster.Status.Desired.Version, Updating: status.Updating, From: status.From, Target: status.Target, Channel: s.Cluster.Spec.Channel, Completion: status.Completion, Risks: s.Risks}
+	if c := fairlead.FindCondition(s.Cluster.Status.Conditions, "Failing"); c != nil && c.Status == fairlead.ConditionTrue {
+		u.Failing = strings.Trim(c.Reason+": "+c.Message, ": ")
+	}
 	for _, o := range status.Operators {
 		if o.State != "updated" || o.Health != "healthy" {
 			u.Unwell = append(u.Unwell, o)
