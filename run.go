@@ -107,25 +107,29 @@ const maxConflicts = 10
 // watch, and stuck is called if it is not nil; reconcile itself returns when the
 // call does.
 func (r *Runner[S, W, A]) reconcile(ctx, acts context.Context, name string, stuck func(error)) (d Decision[S, A], err error) {
-	unlock, err := r.locks.lock(ctx, name)
+	h, err := r.locks.lock(ctx, name)
 	if err != nil {
 		return d, err
 	}
-	defer unlock()
+	defer r.locks.unlock(name, h)
 	if f := r.options.Trace.Begin; f != nil {
 		f(name)
 	}
 	acts, end := context.WithCancel(acts)
 	defer end()
-	w := &watch{limit: r.options.CallTimeout, stuck: func(late *StuckError) {
-		end()
-		err := r.about(name, late.Call, late)
-		r.ended(name, Decision[S, A]{}, err)
-		r.locks.stick(name, err)
-		if stuck != nil {
-			stuck(err)
-		}
-	}}
+	w := &h.watch
+	w.limit = r.options.CallTimeout
+	w.fire = func() {
+		w.expire(func(late *StuckError) {
+			end()
+			err := r.about(name, late.Call, late)
+			r.ended(name, Decision[S, A]{}, err)
+			r.locks.stick(name, err)
+			if stuck != nil {
+				stuck(err)
+			}
+		})
+	}
 	d, err = r.passes(ctx, acts, name, w)
 	if late := w.end(); !late {
 		r.ended(name, d, err)

@@ -28,13 +28,14 @@ type locks struct {
 
 // hold is a lock that somebody holds.
 type hold struct {
-	over  chan struct{} // closed when it is released, or its holder is stuck
+	over  chan struct{} // closed when it is released, or its holder is stuck; nil while nobody waits
 	stuck error         // why it is not released soon, nil as long as it may be
+	watch watch         // of the holder's pass
 }
 
 // lock waits until nobody holds name, or ctx ends. If the holder is stuck, it
 // returns why.
-func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error) {
+func (l *locks) lock(ctx context.Context, name string) (*hold, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -45,12 +46,16 @@ func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error
 			break
 		}
 		stuck := h.stuck
+		if h.over == nil {
+			h.over = make(chan struct{})
+		}
+		over := h.over
 		l.mu.Unlock()
 		if stuck != nil {
 			return nil, stuck
 		}
 		select {
-		case <-h.over:
+		case <-over:
 		case <-ctx.Done():
 		}
 	}
@@ -58,16 +63,19 @@ func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error
 	if l.held == nil {
 		l.held = make(map[string]*hold)
 	}
-	h := &hold{over: make(chan struct{})}
+	h := new(hold)
 	l.held[name] = h
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.held, name)
-		if h.stuck == nil {
-			close(h.over)
-		}
-	}, nil
+	return h, nil
+}
+
+// unlock ends a hold on name.
+func (l *locks) unlock(name string, h *hold) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.held, name)
+	if h.stuck == nil && h.over != nil {
+		close(h.over)
+	}
 }
 
 // stick says why the holder of name does not release it soon.
@@ -76,5 +84,7 @@ func (l *locks) stick(name string, why error) {
 	defer l.mu.Unlock()
 	h := l.held[name]
 	h.stuck = why
-	close(h.over)
+	if h.over != nil {
+		close(h.over)
+	}
 }

@@ -23,7 +23,7 @@ func (e *StuckError) Error() string {
 // watch limits the time of each call of a pass. A nil watch limits nothing.
 type watch struct {
 	limit time.Duration
-	stuck func(*StuckError) // called once if a call takes too long, on another goroutine; w is locked
+	fire  func() // called if a call takes too long, on another goroutine: it calls expire
 
 	mu    sync.Mutex
 	timer *time.Timer // nil without a limit, and when the pass has ended
@@ -39,7 +39,7 @@ func (w *watch) begin(call string) {
 	switch {
 	case w.limit <= 0 || w.late:
 	case w.timer == nil:
-		w.timer = alarm(w.limit, w.expire)
+		w.timer = alarm(w.limit, w.fire)
 	default:
 		w.timer.Reset(w.limit)
 	}
@@ -63,12 +63,13 @@ func (w *watch) end() (late bool) {
 	return w.late
 }
 
-func (w *watch) expire() {
+// expire calls stuck, with w locked, unless the pass is over or that was done.
+func (w *watch) expire(stuck func(*StuckError)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timer == nil || w.late {
 		return
 	}
 	w.late = true
-	w.stuck(&StuckError{Call: w.call, Timeout: w.limit}) // what the pass does next comes after it
+	stuck(&StuckError{Call: w.call, Timeout: w.limit}) // what the pass does next comes after it
 }
