@@ -358,9 +358,9 @@ func TestEngine(t *testing.T) {
 // TestEngineFull is the same at the size of a large cluster.
 func TestEngineFull(t *testing.T) {
 	if !long.Enabled() {
-		t.Skipf("5,000 nodes with 150,000 pods, three times: set %s=1", long.Variable)
+		t.Skipf("1,000 nodes with 30,000 pods, three times: set %s=1", long.Variable)
 	}
-	checkFleets(t, 5_000, 30, fairlead.TrialOptions{Runs: 3, Moves: 5_000})
+	checkFleets(t, 1000, 30, fairlead.TrialOptions{Runs: 3, Moves: 5_000})
 }
 
 // Where nothing fails, pods leave no earlier than their taints allow.
