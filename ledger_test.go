@@ -160,3 +160,12 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+// What has no attempts was never decided on, and is not kept.
+func TestLedgerKeepsAttempts(t *testing.T) {
+	l := fairlead.NewLedger(fairlead.Pending{Retries: []fairlead.Retry{{Key: evict}}}, nil, noon, fairlead.Backoff{})
+	l.KeepAll()
+	if p := l.Pending(); !p.IsZero() {
+		t.Errorf("kept %+v", p)
+	}
+}
