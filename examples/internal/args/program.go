@@ -142,6 +142,7 @@ func (c *Command) run(call *Call) int {
 	call.Flags = flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	call.Flags.SetOutput(io.Discard)
 	end := call.watched()
+	call.Painted(unpainted)
 	err := c.Run(call)
 	if call.json != nil && (err == nil || errors.Is(err, ErrFindings)) {
 		if failed := call.yaml(); failed != nil {

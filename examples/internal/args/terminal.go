@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 
@@ -176,10 +177,37 @@ const (
 // not a terminal, or if the environment has NO_COLOR.
 func (c *Call) Painted(paint func(line []byte) (from, to int, colour Colour)) io.Writer {
 	if b, ok := c.Stdout.(*boundary); ok && isTerminal(b) && c.settings != nil && c.settings.Getenv != nil && c.settings.Getenv("NO_COLOR") == "" && c.settings.Getenv("TERM") != "dumb" {
-		b.paint = paint
+		b.paint = func(line []byte) (int, int, Colour) {
+			if from, to, colour := paint(line); colour != "" {
+				return from, to, colour
+			}
+			return Verdicts(line)
+		}
 	}
 	return c.Stdout
 }
+
+// unpainted leaves a line to Verdicts.
+func unpainted([]byte) (from, to int, colour Colour) { return 0, 0, "" }
+
+// counted matches what a line counts that does not go on.
+var counted = regexp.MustCompile(`\b[1-9][0-9,]* (?:pods?|nodes?|machines?|drains?) (?:is |are )?(?:stuck|blocked)\b`)
+
+// Verdicts paints what a line of any verb says of what is wrong, or not known.
+func Verdicts(line []byte) (from, to int, colour Colour) {
+	if from, to, colour = leading(line); colour != "" {
+		return from, to, colour
+	}
+	if at := counted.FindIndex(line); at != nil {
+		return at[0], at[1], Bad
+	}
+	return 0, 0, ""
+}
+
+// leading are the words with which all verbs begin what is wrong, or not known.
+var leading = Leading(map[string]Colour{
+	"Cause:": Bad, "and:": Bad, "no solution": Bad, "blocked:": Bad, "error:": Bad, "NOT KNOWN": Warning, "not known:": Warning, "warning:": Warning,
+})
 
 // Leading paints the text that a line begins with, after spaces, if it is one of these
 // texts; the longest one if several match.

@@ -129,6 +129,25 @@ func TestColour(t *testing.T) {
 	}
 }
 
+// What is wrong is coloured in the output of every verb.
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		line, part string
+		colour     args.Colour
+	}{
+		{"Cause: node a does not report", "Cause:", args.Bad},
+		{"  and: another", "and:", args.Bad},
+		{"drain of 1 node: 1 pod evicted in 1 round; 3 pods stuck", "3 pods stuck", args.Bad},
+		{"drain of 1 node: 1 pod evicted in 1 round; 0 pods stuck", "", ""},
+		{"not known: the pods", "not known:", args.Warning},
+		{"nodes: 5, pods: 10; no findings", "", ""},
+	} {
+		if from, to, colour := args.Verdicts([]byte(c.line)); c.line[from:to] != c.part || colour != c.colour {
+			t.Errorf("%s: %q is %q, want %q to be %q", c.line, c.line[from:to], colour, c.part, c.colour)
+		}
+	}
+}
+
 func TestLeading(t *testing.T) {
 	paint := args.Leading(map[string]args.Colour{"State: ": args.Warning, "State: Broken": args.Bad, "ok": args.Good})
 	for _, c := range []struct {
