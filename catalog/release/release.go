@@ -98,6 +98,8 @@ type Fix struct {
 	Instead   string   `json:"instead,omitempty"`   // what it replaces now, if anything
 	SkipRange string   `json:"skipRange,omitempty"` // the skipRange that it has again, as in the old catalog
 	Skips     []string `json:"skips,omitempty"`     // additional names that it skips
+	// Back are those of Skips whose version is higher, so that their users are taken back.
+	Back []string `json:"back,omitempty"`
 
 	fresh bool // it replaced nothing in the old catalog either
 }
@@ -119,6 +121,9 @@ func (f Fix) String() string {
 	if len(f.Skips) > 0 {
 		does = append(does, "skips "+strings.Join(f.Skips, ", "))
 	}
+	if len(f.Back) > 0 {
+		does = append(does, "takes users of "+words.List(f.Back, "and", 3)+" back to an older version")
+	}
 	return fmt.Sprintf("package %s, channel %s: %s %s", f.Package, f.Channel, f.Entry, strings.Join(does, ", and "))
 }
 
@@ -126,6 +131,7 @@ func (f Fix) String() string {
 func (f *Fix) add(g Fix) {
 	f.Replaces, f.Instead, f.SkipRange = cmp.Or(f.Replaces, g.Replaces), cmp.Or(f.Instead, g.Instead), cmp.Or(f.SkipRange, g.SkipRange)
 	f.Skips = append(f.Skips, g.Skips...)
+	f.Back = append(f.Back, g.Back...)
 }
 
 // apply returns the entry with the fix applied.

@@ -146,7 +146,11 @@ func (s *search) skipped() (list []Fix) {
 			continue
 		}
 		done[name] = true
-		list = append(list, Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: head, Skips: []string{name}})
+		fix := Fix{Package: s.ch.Package().Name(), Channel: s.ch.Name(), Entry: head, Skips: []string{name}}
+		if s.version(name).Compare(s.version(head)) > 0 {
+			fix.Back = fix.Skips
+		}
+		list = append(list, fix)
 	}
 	return list
 }
@@ -157,9 +161,17 @@ func (s *search) head() (head string, others []string, ok bool) {
 	if len(heads) == 0 {
 		return "", nil, false
 	}
-	version := func(name string) semverx.Version { return semverx.Tolerant(s.ch.Package().Version(name)) }
-	head = slices.MaxFunc(heads, func(a, b string) int { return version(a).Compare(version(b)) })
+	head = slices.MaxFunc(heads, func(a, b string) int { return s.version(a).Compare(s.version(b)) })
 	return head, slices.DeleteFunc(slices.Clone(heads), func(name string) bool { return name == head }), true
+}
+
+// version is that of a bundle in the new catalog or, where it is gone, in the old one.
+func (s *search) version(name string) semverx.Version {
+	v := semverx.Tolerant(s.ch.Package().Version(name))
+	if v.IsZero() && s.was != nil {
+		v = semverx.Tolerant(s.was.Package().Version(name))
+	}
+	return v
 }
 
 // ranged returns a skipRange of the head instead of many skips, if that helps as many users

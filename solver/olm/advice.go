@@ -69,9 +69,9 @@ type advised struct {
 	then    string // the result
 }
 
-// advise returns sets of changes that help, as text, or a report of what was
-// tried without success.
-func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (advice []string, none string, err error) {
+// advise returns sets of changes that help, as text, and the steps of the first, or a report of
+// what was tried without success.
+func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (advice []string, steps []Step, none string, err error) {
 	a := &advisor{ctx: ctx, q: e.problem.q, base: e.request, budget: solver.NewBudget(adviceConflicts)}
 	if a.base == nil {
 		a.base = e.problem.q.req
@@ -81,18 +81,21 @@ func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (a
 			continue // conflicts that have nothing in common mostly need one change each
 		}
 		if err := a.search(nil, slices.Concat(cores[:1]...), depth); err != nil {
-			return nil, "", err
+			return nil, nil, "", err
 		}
 	}
 	if len(a.found) == 0 {
 		if err := a.dropped(e); err != nil {
-			return nil, "", err
+			return nil, nil, "", err
 		}
 	}
 	a.fewest()
 	slices.SortStableFunc(a.found, func(x, y advised) int { return cmp.Compare(x.effort, y.effort) })
 	for _, f := range a.found[:min(len(a.found), maxAdvice)] {
 		advice = append(advice, f.String())
+	}
+	if len(a.found) > 0 {
+		steps = a.steps(a.found[0].changes)
 	}
 	switch {
 	case advice != nil:
@@ -101,7 +104,7 @@ func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (a
 	default:
 		none = fmt.Sprintf("no fix was found: no change of subscriptions, installed operators and catalogs helps, nor do %d together", maxTogether)
 	}
-	return advice, none, ctx.Err()
+	return advice, steps, none, ctx.Err()
 }
 
 // fewest keeps the sets with the fewest changes: a search for several also finds
@@ -176,12 +179,7 @@ func (a *advisor) known(all []change) bool {
 // remaining conflict, or neither if no subscription is left or the trial fails
 // otherwise, as with unusable catalogs.
 func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
-	t := &trial{req: *a.base, waived: make(map[*need]bool)}
-	t.req.Subscriptions = slices.Clone(a.base.Subscriptions)
-	t.req.Installed = slices.Clone(a.base.Installed)
-	for _, c := range all {
-		c.apply(t)
-	}
+	t := a.trial(all)
 	if len(t.req.Subscriptions) == 0 && len(a.base.Subscriptions) > 0 {
 		return "", nil, nil // removing all subscriptions is not a fix
 	}
@@ -202,6 +200,17 @@ func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
 		return "", nil, a.ctx.Err()
 	}
 	return q.leadsTo(selected), nil, nil
+}
+
+// trial returns the request with changes applied.
+func (a *advisor) trial(all []change) *trial {
+	t := &trial{req: *a.base, waived: make(map[*need]bool)}
+	t.req.Subscriptions = slices.Clone(a.base.Subscriptions)
+	t.req.Installed = slices.Clone(a.base.Installed)
+	for _, c := range all {
+		c.apply(t)
+	}
+	return t
 }
 
 // bounds returns the options for the search of a trial.

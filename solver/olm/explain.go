@@ -24,6 +24,9 @@ type Explanation struct {
 	// Advice is what users could do, the least intrusive first. Everything in it
 	// was tried.
 	Advice []string `json:"advice,omitempty"`
+	// Steps are the changes of the first Advice, if each is one of an object of the namespace:
+	// subscriptions as they are listed, then CSVs.
+	Steps []Step `json:"-"`
 	// None says what was tried without success, if there is no Advice.
 	None string `json:"none,omitempty"`
 	// NotMinimal reports that not all of the findings may matter: a smaller set of
@@ -195,7 +198,7 @@ func (e *UnsatError) explain(ctx context.Context) (*Explanation, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Advice, out.None, err = e.advise(ctx, cores)
+	out.Advice, out.Steps, out.None, err = e.advise(ctx, cores)
 	return out, cmp.Or(err, ctx.Err())
 }
 

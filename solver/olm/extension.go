@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Extension requests one package by the rules of OLM v1, whose policy is
@@ -76,6 +77,9 @@ type ExtensionError struct {
 	Why string
 	// Catalogs are the names of the catalogs that tie, in order.
 	Catalogs []string
+	// Similar are packages of the catalogs with a similar name, the nearest first, if none has
+	// the one that is requested.
+	Similar []string
 }
 
 // Error describes the request and the step at which no bundle was left.
@@ -101,6 +105,9 @@ func (e *ExtensionError) Error() string {
 		fmt.Fprintf(&b, " in multiple catalogs with the same priority %v; give one a higher priority or select one", e.Catalogs)
 	case e.Bundles == 0:
 		b.WriteString("; no catalog has the package")
+		if len(e.Similar) > 0 {
+			b.WriteString("; did you mean " + words.List(e.Similar, "or", len(e.Similar)) + "?")
+		}
 	case e.InChannels == 0:
 		fmt.Fprintf(&b, "; bundles in these channels: 0 of %d", e.Bundles)
 	case e.InRange == 0:
@@ -151,6 +158,9 @@ func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
 	winner, err := q.decide(best)
 	if err != nil {
 		r.whyNoSuccessor(q)
+		if q.failure.Bundles == 0 {
+			q.failure.Similar = similarTo(x.Package, packageNames(r.sources))
+		}
 		return nil, err
 	}
 	if n := requirements(winner.Bundle); n > 0 && !x.AllowRequirements {

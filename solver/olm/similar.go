@@ -24,13 +24,15 @@ func (q *query) similarPackages(name string) string {
 }
 
 // similarNames returns the names of those packages.
-func (q *query) similarNames(name string) []string {
+func (q *query) similarNames(name string) []string { return similarTo(name, q.packageNames()) }
+
+// similarTo returns the up to three of all names that are closest to one.
+func similarTo(name string, all []string) []string {
 	type like struct {
 		name           string
 		rank, distance int
 	}
 	var likes []like
-	all := q.packageNames()
 	for _, p := range all {
 		if rank := resemblance(name, p); rank >= 0 {
 			likes = append(likes, like{p, rank, words.Distance(name, p, maxDistance)})
@@ -90,9 +92,11 @@ func typo(a, b string) bool {
 }
 
 // packageNames lists the packages of all visible catalogs, sorted, each once.
-func (q *query) packageNames() []string {
+func (q *query) packageNames() []string { return packageNames(q.sources) }
+
+func packageNames(sources []*source) []string {
 	var names []string
-	for _, s := range q.sources {
+	for _, s := range sources {
 		for p := range s.Catalog.Packages() {
 			names = append(names, p.Name())
 		}

@@ -17,6 +17,7 @@ type extensionAnswer struct {
 	Bundle    *olm.Candidate // what it gets, or nil
 	Problem   string         // why nothing
 	noWay     bool           // nothing leads on from what it has
+	similar   []string       // packages that may be meant
 }
 
 // runExtensions answers about the ClusterExtensions of a cluster, from the given
@@ -65,7 +66,9 @@ func answerExtension(r *olm.Resolver, x *extension.ClusterExtension) extensionAn
 	choice, err := r.ResolveExtension(q)
 	if err != nil {
 		var none *olm.ExtensionError
-		a.Problem, a.noWay = err.Error(), errors.As(err, &none) && none.Why != ""
+		if a.Problem = err.Error(); errors.As(err, &none) {
+			a.noWay, a.similar = none.Why != "", none.Similar
+		}
 		return a
 	}
 	a.Bundle = &choice.Candidate

@@ -102,7 +102,7 @@ func refusal(x *olm.Explanation) *explain.Answer {
 		a.Refused = append(a.Refused, text)
 	}
 	if len(x.Advice) > 0 {
-		a.Advice = x.Advice[0]
+		a.Advice, a.Steps = x.Advice[0], x.Steps
 	}
 	return a
 }
@@ -123,7 +123,7 @@ func (c *command) learnExtensions() error {
 			x.Next = a.Bundle.Name
 			continue
 		}
-		x.Refused, x.NoWay = a.Problem, a.noWay
+		x.Refused, x.NoWay, x.Similar = a.Problem, a.noWay, a.similar
 		q, err := extension.QuestionOf(&x.ClusterExtension)
 		if err != nil {
 			continue // the problem says so

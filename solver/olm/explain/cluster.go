@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm/crd"
 	"github.com/fairlead/fairlead/solver/olm/gate"
+	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/resource"
 	"github.com/fairlead/fairlead/solver/olm/source"
@@ -81,6 +82,8 @@ type Answer struct {
 	Refused []string
 	// Advice is what would help then, a sentence; "" if nothing is known to.
 	Advice string
+	// Steps are the changes of which Advice consists, if they are known.
+	Steps []olm.Step
 }
 
 // Next is an operator that resolution chooses.

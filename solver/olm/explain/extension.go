@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,6 +47,7 @@ func (c *Cluster) extension(x *Extension) *View {
 		c.teardown(v, x)
 		return v
 	}
+	c.namespaceGoes(v, x.Spec.Namespace, "service account")
 	c.served(v, x)
 	c.refused(v, x)
 	c.progressing(v, x)
@@ -139,7 +141,12 @@ func (c *Cluster) refused(v *View, x *Extension) {
 		return
 	}
 	w := Wait{Block: fairlead.Block{Reason: ReasonRefused, Message: clause(x.Refused), Owner: "whoever owns the extension or the catalogs", Unblock: "request another version or channel"}}
-	if len(x.Path) > 0 {
+	if what, ok := badRange(x, x.Refused); ok {
+		w.Owner, w.Unblock, w.Commands = what.owner, what.unblock, what.commands
+	} else if len(x.Similar) > 0 && x.Status.Install == nil {
+		w.Owner, w.Unblock = "whoever owns the extension", fmt.Sprintf("create the extension again for the package that is meant, as the command does for %s: its packageName cannot be changed", x.Similar[0])
+		w.Commands = again(x, x.Similar[0])
+	} else if len(x.Path) > 0 {
 		w.Message += "; the path is " + strings.Join(x.Path, ", ")
 		w.Unblock = fmt.Sprintf("request the next version of the path, %s, first", x.Path[0])
 		request := map[string]any{"version": x.Path[0]}
@@ -155,6 +162,20 @@ func (c *Cluster) refused(v *View, x *Extension) {
 			"spec": map[string]any{"source": map[string]any{"catalog": map[string]any{"upgradeConstraintPolicy": "SelfCertified"}}}}))}
 	}
 	v.add(w)
+}
+
+// plainName is a name that means nothing else in an expression of sed.
+var plainName = regexp.MustCompile(`^[-a-z0-9]+$`)
+
+// again is the command that creates an extension again for another package; none if a name is
+// not as it should be.
+func again(x *Extension, pkg string) []string {
+	was := x.Spec.Source.Catalog.Package
+	if !plainName.MatchString(was) || !plainName.MatchString(pkg) {
+		return nil
+	}
+	return []string{shell.Command("kubectl get clusterextension %s -o json", x.Name) + " | " +
+		shell.Command("sed %s", fmt.Sprintf(`s/"packageName": "%s"/"packageName": "%s"/`, was, pkg)) + " | " + shell.Command("kubectl replace --force -f -")}
 }
 
 // progressing adds what its own condition says, if nothing above has said it.

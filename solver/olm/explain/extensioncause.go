@@ -25,11 +25,29 @@ var (
 	extNoBundle = regexp.MustCompile(`unsupported bundle: (.*)`)
 	extWatch    = regexp.MustCompile(`"?watchNamespace"?.*(?:missing|required)|required field "?watchNamespace`)
 	extRequires = regexp.MustCompile(`olm\.(?:gvk|package)\.required|olm\.constraint`)
+	extRange    = regexp.MustCompile(`desired version range "([^"]*)" is invalid`)
+	extGoing    = regexp.MustCompile(`unable to create new content in namespace (\S+) because it is being terminated`)
 	extCollides = regexp.MustCompile(`object collision.*?([A-Z]\w+) ([a-z]\S*?):? [Oo]bject already exists|object collision`)
 )
 
+// badRange reads that the version of an extension is no range of versions.
+func badRange(x *Extension, message string) (cause, bool) {
+	if !extRange.MatchString(message) {
+		return cause{}, false
+	}
+	return cause{owner: "whoever owns the extension", unblock: "correct spec.source.catalog.version, to a version such as 1.2.3 or a range such as >=1.2.0 <2.0.0; or do without, as the command does: then the newest one is installed",
+		commands: []string{shell.Command("kubectl patch clusterextension %s --type json -p %s", x.Name, shell.JSON([]any{map[string]any{"op": "remove", "path": "/spec/source/catalog/version"}}))}}, true
+}
+
 // extensionCause reads why an extension does not proceed.
 func (c *Cluster) extensionCause(x *Extension, message string) (cause, bool) {
+	if m := extGoing.FindStringSubmatch(message); m != nil {
+		return cause{owner: "whoever deleted the namespace", unblock: fmt.Sprintf("namespace %s is being deleted: see what keeps it; once it is gone, create it and the service account again", m[1]),
+			commands: []string{shell.Command("kubectl get namespace %s -o %s", m[1], "jsonpath={.status.conditions}")}}, true
+	}
+	if what, ok := badRange(x, message); ok {
+		return what, true
+	}
 	if d, ok := readDenial(message); ok {
 		return cause{unblock: fmt.Sprintf("allow %s to %s; it is tried again", d.who, d.what()), commands: []string{d.command()}}, true
 	}

@@ -46,4 +46,7 @@ type Extension struct {
 	// names has it.
 	PathChannel string `json:"-"`
 	NoWay       bool   `json:"-"` // nothing leads on from what is installed, though what is requested exists
+	// Similar are packages whose names are similar to the one that is requested, which no catalog
+	// has, the nearest first.
+	Similar []string `json:"-"`
 }

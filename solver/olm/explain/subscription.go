@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/shell"
+	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/resource"
 )
 
@@ -42,7 +43,7 @@ func (c *Cluster) subscription(sub *resource.Subscription) *View {
 	} else if now := sub.Status.CurrentCSV; now != v.Installed {
 		v.Next = now
 	}
-	c.namespaceGoes(v)
+	c.namespaceGoes(v, v.Namespace, "subscription")
 	c.goes(v, sub)
 	if sub.Spec.Package == "" {
 		v.add(Wait{Block: fairlead.Block{Reason: ReasonNoPackage, Message: "the subscription names no package", Owner: "whoever owns the subscription",
@@ -80,16 +81,16 @@ func (c *Cluster) nothing(v *View, owner, command string) {
 }
 
 // namespaceGoes says that the namespace of an operator is being deleted: nothing can be
-// created in it any more.
-func (c *Cluster) namespaceGoes(v *View) {
+// created in it any more. What else is in it has to be created again, too.
+func (c *Cluster) namespaceGoes(v *View, namespace, what string) {
 	for i := range c.Namespaces {
 		n := &c.Namespaces[i]
-		if n.Name != v.Namespace || n.DeletionTimestamp == nil {
+		if n.Name != namespace || n.DeletionTimestamp == nil {
 			continue
 		}
 		v.add(Wait{Block: fairlead.Block{Subject: "namespace " + n.Name, Reason: ReasonTerminating, Since: *n.DeletionTimestamp,
 			Message: fmt.Sprintf("namespace %s is being deleted, and nothing can be created in it any more", n.Name), Owner: "whoever deleted the namespace",
-			Unblock: "see what keeps the namespace; to install the operator again, create the namespace and the subscription again once it is gone"},
+			Unblock: "see what keeps the namespace; to install the operator again, create the namespace and the " + what + " again once it is gone"},
 			Commands: []string{shell.Command("kubectl get namespace %s -o %s", n.Name, "jsonpath={.status.conditions}")}})
 	}
 }
@@ -125,13 +126,28 @@ func (c *Cluster) phase(sub *resource.Subscription) string {
 	return installed + " is installed"
 }
 
+// commands are those of the steps of an advice.
+func commands(namespace string, steps []olm.Step) (list []string) {
+	for _, s := range steps {
+		x := Change{Kind: KindSubscription, Namespace: namespace, Name: s.Subscription}
+		switch {
+		case s.CSV != "":
+			x.Kind, x.Name = KindCSV, s.CSV
+		case s.Spec != nil:
+			x.Patch = map[string]any{"spec": s.Spec}
+		}
+		list = append(list, x.Command())
+	}
+	return list
+}
+
 // resolution adds why OLM cannot choose an operator.
 func (c *Cluster) resolution(v *View, sub *resource.Subscription) {
 	a := c.Answers[sub.Namespace]
 	failed := holds(sub.Status.Conditions, "ResolutionFailed")
 	if a != nil && a.Refused != nil {
 		w := Wait{Block: fairlead.Block{Reason: ReasonNotSatisfiable, Message: strings.Join(a.Refused, "; "), Since: since(failed),
-			Owner: "whoever owns the subscriptions of namespace " + sub.Namespace, Unblock: cmp.Or(a.Advice, "no change of one thing helps: see what resolve says")}}
+			Owner: "whoever owns the subscriptions of namespace " + sub.Namespace, Unblock: cmp.Or(a.Advice, "no change of one thing helps: see what resolve says")}, Commands: commands(sub.Namespace, a.Steps)}
 		if failed != nil {
 			if what := c.unsatisfied(sub, failed.Message); what.owner != "" { // OLM says it, with a command
 				w.Owner, w.Unblock, w.Commands = what.owner, what.unblock, what.commands
