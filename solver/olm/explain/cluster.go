@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/crd"
 	"github.com/fairlead/fairlead/solver/olm/gate"
-	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/resource"
 	"github.com/fairlead/fairlead/solver/olm/source"
