@@ -159,7 +159,9 @@ func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
 	if err != nil {
 		r.whyNoSuccessor(q)
 		if q.failure.Bundles == 0 {
-			q.failure.Similar = similarTo(x.Package, packageNames(r.sources))
+			q.failure.Similar = similarTo(x.Package, packageNames(slices.DeleteFunc(slices.Clone(r.sources), func(s *source) bool {
+				return s.Disabled || s.Err != nil || x.Catalogs != nil && !x.Catalogs(&s.Source)
+			})))
 		}
 		return nil, err
 	}
