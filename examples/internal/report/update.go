@@ -49,9 +49,7 @@ func (r *Report) update(s *plan.Situation, status *cvo.Report) {
 		return
 	}
 	u := &Update{Current: s.Cluster.Status.Desired.Version, Updating: status.Updating, From: status.From, Target: status.Target, Channel: s.Cluster.Spec.Channel, Completion: status.Completion, Risks: s.Risks}
-	if c := fairlead.FindCondition(s.Cluster.Status.Conditions, "Failing"); c != nil && c.Status == fairlead.ConditionTrue {
-		u.Failing = strings.Trim(c.Reason+": "+c.Message, ": ")
-	}
+	u.Failing = failing(s.Cluster)
 	for _, o := range status.Operators {
 		if o.State != "updated" || o.Health != "healthy" {
 			u.Unwell = append(u.Unwell, o)
@@ -357,4 +355,13 @@ func (r *Report) drawOperators(b *bytes.Buffer) error {
 		g.Lanes = append(g.Lanes, lane)
 	}
 	return g.WriteInline(b)
+}
+
+// failing is what a ClusterVersion says of a failure; empty if of none.
+func failing(cv *cvo.ClusterVersion) string {
+	c := fairlead.FindCondition(cv.Status.Conditions, "Failing")
+	if c == nil || c.Status != fairlead.ConditionTrue {
+		return ""
+	}
+	return strings.Trim(c.Reason+": "+c.Message, ": ")
 }
