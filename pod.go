@@ -13,6 +13,7 @@ type Pod struct {
 // PodSpec is the desired state of a pod.
 type PodSpec struct {
 	NodeName                      string            `json:"nodeName,omitempty"`                      // where it is bound; empty while it waits for a node
+	SchedulerName                 string            `json:"schedulerName,omitempty"`                 // which scheduler looks for its node; empty means default-scheduler
 	NodeSelector                  map[string]string `json:"nodeSelector,omitempty"`                  // labels that its node must have
 	Tolerations                   []Toleration      `json:"tolerations,omitempty"`                   // in the order of the API
 	HostNetwork                   bool              `json:"hostNetwork,omitempty"`                   // uses the node's network

@@ -30,7 +30,7 @@ var testNow = time.Date(2026, 3, 14, 4, 4, 0, 0, time.UTC)
 //	node NAME [pool=POOL] [old] [draining] [working] [cordoned[=AGO]] [silent=AGO] [notready=TEXT]
 //	    [degraded=TEXT] [drained] [cpu=N] [master] [taint=KEY] [tainted=AGO]
 //	pod NAMESPACE/NAME [node=NODE] [of=KIND/NAME] [app=APP] [notready] [finished] [since=AGO] [cpu=N]
-//	    [waiting=REASON] [says=TEXT] [deleted=AGO] [finalizer=NAME]
+//	    [waiting=REASON] [says=TEXT] [deleted=AGO] [finalizer=NAME] [created=AGO] [scheduler=NAME] [device=NAME]
 //	budget NAMESPACE/NAME app=APP [min=N] [max=N] [always]
 //	replicas KIND/NAMESPACE/NAME N
 //	machine NAMESPACE/NAME [node=NODE] [deleted=AGO] [failed] [created=AGO] [hook=NAME] [of=SET] [finalizer=NAME]
@@ -322,6 +322,12 @@ func (w *world) testPod(full string, x words_) {
 	}
 	if x.has("cpu") {
 		p.Spec.Containers = []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": x["cpu"]}}}}
+	}
+	if p.Spec.SchedulerName = x["scheduler"]; x.has("created") {
+		p.CreationTimestamp = x.ago("created")
+	}
+	if x.has("device") {
+		p.Spec.Containers = []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{x["device"]: "1"}}}}
 	}
 	p.Status.Phase = fairlead.PodRunning
 	status := fairlead.ConditionTrue

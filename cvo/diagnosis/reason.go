@@ -38,7 +38,8 @@ const (
 	PodPortTaken     = "PodPortTaken"     // the ports of nodes that it uses are taken
 	PodGated         = "PodGated"         // a scheduling gate keeps it from getting a node
 	PodRejected      = "PodRejected"      // the kubelet did not admit it
-	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long
+	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long, or no scheduler has looked at it
+	PodNoDevice      = "PodNoDevice"      // it requests devices that no node offers
 	NamespaceHeld    = "NamespaceHeld"    // the namespace is being deleted, and finalizers of its own keep it
 	ClaimInUse       = "ClaimInUse"       // the claim is being deleted, and pods use it
 	ClaimLost        = "ClaimLost"        // the volume of the claim does not exist any more

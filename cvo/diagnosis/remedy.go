@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
@@ -228,7 +229,7 @@ func (w *world) removePod(namespace, name string) bool {
 	w.pods = slices.Delete(slices.Clone(w.pods), k, k+1)
 	w.replaced()
 	if c := p.ControllerOf(); c != nil && c.Kind != "Job" && c.Kind != "DaemonSet" {
-		p.DeletionTimestamp, p.Finalizers, p.Spec.NodeName = nil, nil, ""
+		p.CreationTimestamp, p.DeletionTimestamp, p.Finalizers, p.Spec.NodeName = time.Time{}, nil, nil, ""
 		if c.Kind != "StatefulSet" {
 			p.Name += "-new"
 		}

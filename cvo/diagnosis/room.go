@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ import (
 
 // troubles are taints that the cluster itself sets on nodes that are down or cordoned.
 var troubles = []string{outOfService, "node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable", "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure", "node.kubernetes.io/network-unavailable"}
+
+// defaultScheduler is the scheduler of a pod that names none.
+const defaultScheduler = "default-scheduler"
 
 // passing reports whether a taint is set by the cluster itself, or only while a node starts.
 func passing(t fairlead.Taint) bool {
@@ -36,7 +40,18 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 		b.add(x)
 		return
 	}
-	if c := fairlead.FindCondition(p.Status.Conditions, "PodScheduled"); c != nil && c.Status != fairlead.ConditionTrue {
+	c := fairlead.FindCondition(p.Status.Conditions, "PodScheduled")
+	if c == nil && !p.CreationTimestamp.IsZero() {
+		x.Since = p.CreationTimestamp
+	}
+	if own := cmp.Or(p.Spec.SchedulerName, defaultScheduler); c == nil && own != defaultScheduler && b.age(p.CreationTimestamp) > startTime {
+		x.State, x.Reason, x.Alike = Faulty, PodUnscheduled, own
+		x.Says = "pod " + name + " has no node: its scheduler, " + own + ", has not looked at it"
+		x.do, x.command = "see whether that scheduler runs", "kubectl get pods -A -o wide | grep -e "+shell.Quote(own)
+		b.add(x)
+		return
+	}
+	if c != nil && c.Status != fairlead.ConditionTrue {
 		x.Since, x.Quote = c.LastTransitionTime, c.Message
 		f := failure.Recognise(&failure.Sign{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Type: c.Type, Reason: c.Reason, Message: c.Message})
 		if f != nil && !(f.Code == "VolumeElsewhere" && b.nodes != nil && b.shut(p) != "") { // else a node that is shut would take it
@@ -112,7 +127,28 @@ func (b *builder) nowhere(p *fairlead.Pod, x Node, says string) {
 		x.Reason = noPlace(filters)
 	}
 	x.Says = says + ": " + cmp.Or(strings.Join(why, "; "), "there are no nodes")
+	if device := b.unoffered(p); x.Reason == PodNoRoom && device != "" {
+		x.Reason, x.Alike, x.Says = PodNoDevice, device, says+": it requests "+device+", which no node offers"
+		x.do, x.command = "see whether the device plugin of "+device+" runs on the nodes that have such devices", "kubectl get pods -A -o wide | grep -i -e device-plugin -e gpu"
+	}
 	b.add(x)
+}
+
+// unoffered returns an extended resource that a pod requests and no node has, or "".
+func (b *builder) unoffered(p *fairlead.Pod) string {
+	asks, err := placement.Requests(p)
+	if err != nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(asks)) {
+		if !strings.Contains(name, "/") {
+			continue
+		}
+		if !slices.ContainsFunc(b.nodes, func(n fairlead.Node) bool { return cmp.Or(n.Status.Allocatable[name], "0") != "0" }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // shut returns the node that is down or cordoned and would take a pod, or "": the first by name of

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/snapshot"
@@ -96,7 +97,7 @@ func (w *world) addReplicas(namespace, set string, count, more int) bool {
 	for i := range more {
 		p := w.pods[k]
 		p.Name, p.UID = fmt.Sprintf("%s-more-%d", set, i), fmt.Sprintf("%s/more/%d", p.UID, i)
-		p.Spec.NodeName, p.DeletionTimestamp, p.Status = "", nil, fairlead.PodStatus{Phase: fairlead.PodPending}
+		p.CreationTimestamp, p.Spec.NodeName, p.DeletionTimestamp, p.Status = time.Time{}, "", nil, fairlead.PodStatus{Phase: fairlead.PodPending}
 		added = append(added, p)
 	}
 	if !w.fit(added) {

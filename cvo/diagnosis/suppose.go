@@ -219,7 +219,7 @@ func silent(n *fairlead.Node, since time.Time) {
 // pending is a pod like another one, which waits for a node.
 func pending(p *fairlead.Pod, suffix string) fairlead.Pod {
 	c := *p
-	c.Name, c.UID = p.Name+suffix, p.UID+suffix
+	c.Name, c.UID, c.CreationTimestamp = p.Name+suffix, p.UID+suffix, time.Time{}
 	c.DeletionTimestamp, c.DeletionGracePeriodSeconds, c.Finalizers = nil, nil, nil
 	c.Spec.NodeName, c.Status = "", fairlead.PodStatus{Phase: fairlead.PodPending}
 	return c

@@ -225,8 +225,8 @@ func (c *Cluster) room(k *class, n *node) string {
 		}
 		name := c.resources[a.resource]
 		has := n.Status.Allocatable[name]
-		if has == "" {
-			has = "none"
+		if has == "" || has == "0" {
+			return fmt.Sprintf("it requests %s of %s, and the node has none", shown(name, a.amount), name)
 		}
 		return fmt.Sprintf("it requests %s of %s; %s of %s are free", shown(name, a.amount), name, shown(name, free), has)
 	}

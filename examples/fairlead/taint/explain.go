@@ -173,7 +173,7 @@ func together(answers []answer, odd []unsuited) []any {
 
 // likeness is equal for pods that require the same of nodes.
 func likeness(p *fairlead.Pod) string {
-	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec.Tolerations, p.Spec.NodeSelector, p.Spec.Affinity, p.Spec.TopologySpreadConstraints, p.Spec.Containers, p.Spec.InitContainers, p.Spec.Overhead, p.Spec.Volumes, p.Spec.ResourceClaims, p.Spec.SchedulingGates})
+	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.Spec.Tolerations, p.Spec.NodeSelector, p.Spec.Affinity, p.Spec.TopologySpreadConstraints, p.Spec.Containers, p.Spec.InitContainers, p.Spec.Overhead, p.Spec.Volumes, p.Spec.ResourceClaims, p.Spec.SchedulingGates, p.Spec.SchedulerName})
 	if err != nil { // strings, numbers and maps of them: it cannot fail
 		return p.ObjectMeta.String()
 	}

@@ -164,6 +164,9 @@ func schedulerSays(w io.Writer, p *fairlead.Pod) {
 			return
 		}
 	}
+	if name := p.Spec.SchedulerName; name != "" && name != "default-scheduler" {
+		words.Fprintf(w, "  its scheduler is %s, which has said nothing about it\n", name)
+	}
 	command := shell.Command("kubectl describe pod %s", p.Name)
 	if p.Namespace != "" {
 		command = shell.Command("kubectl -n %s describe pod %s", p.Namespace, p.Name)

@@ -106,7 +106,7 @@ func sized[T any](like []T, n int) []T {
 func Pod(p *corev1.Pod) fairlead.Pod {
 	out := fairlead.Pod{TypeMeta: typeMeta(&p.TypeMeta), ObjectMeta: Meta(&p.ObjectMeta)}
 	s := &out.Spec
-	s.NodeName = p.Spec.NodeName
+	s.NodeName, s.SchedulerName = p.Spec.NodeName, p.Spec.SchedulerName
 	s.NodeSelector = p.Spec.NodeSelector
 	s.Tolerations = Tolerations(p.Spec.Tolerations)
 	s.HostNetwork = p.Spec.HostNetwork
