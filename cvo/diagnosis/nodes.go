@@ -121,9 +121,16 @@ func stuckNode(name, why string) (Node, *failure.Failure) {
 	return x, f
 }
 
-// pressure adds what a node that is ready is short of.
+// problems are the conditions that are true of a node that is short of something, or of which the node problem
+// detector reports trouble that lasts (kubernetes/node-problem-detector config).
+var problems = []string{
+	"DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable", "KernelDeadlock", "ReadonlyFilesystem", "XfsShutdown", "CorruptDockerOverlay2", "CperHardwareErrorFatal",
+	"KubeletUnhealthy", "ContainerRuntimeUnhealthy", "FrequentKubeletRestart", "FrequentDockerRestart", "FrequentContainerdRestart", "FrequentUnregisterNetDevice",
+}
+
+// pressure adds what a node that is ready is short of, or what is wrong with it all the same.
 func (b *builder) pressure(n *fairlead.Node) {
-	for _, kind := range [...]string{"DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable"} {
+	for _, kind := range problems {
 		c := n.Condition(kind)
 		if c == nil || c.Status != fairlead.ConditionTrue {
 			continue
@@ -133,6 +140,9 @@ func (b *builder) pressure(n *fairlead.Node) {
 			x.is(f, "node "+n.Name+": ")
 		} else {
 			x.Reason, x.Says = kind, "node "+n.Name+" reports "+kind
+			if said := failure.Telling(c.Message, 140); said != "" {
+				x.Says += ": " + said
+			}
 		}
 		b.add(x)
 	}

@@ -3,7 +3,9 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -17,7 +19,7 @@ import (
 func (b *builder) podsInTrouble() {
 	for i := range b.pods {
 		p := &b.pods[i]
-		if p.Finished() && p.DeletionTimestamp == nil && slices.Contains(rejections, p.Status.Reason) {
+		if p.Finished() && p.DeletionTimestamp == nil && (slices.Contains(rejections, p.Status.Reason) || strings.HasPrefix(p.Status.Reason, "OutOf")) {
 			b.podRejected(p)
 		}
 		if (p.Finished() || p.Ready()) && p.DeletionTimestamp == nil {
@@ -28,7 +30,8 @@ func (b *builder) podsInTrouble() {
 }
 
 // rejections are the reasons for which a kubelet does not admit a pod whose workload may make others for
-// ever (kubernetes/kubernetes pkg/kubelet/lifecycle, pkg/kubelet/sysctl and pkg/kubelet/cm).
+// ever, besides those that begin with OutOf (kubernetes/kubernetes pkg/kubelet/lifecycle, pkg/kubelet/sysctl and
+// pkg/kubelet/cm).
 var rejections = []string{"SysctlForbidden", "UnexpectedAdmissionError", "TopologyAffinityError", "AppArmor", "NodeAffinity", "PodOSNotSupported", "InvalidNodeInfo"}
 
 // podRejected adds a pod that its kubelet did not admit, of a workload of which no pod runs.
@@ -99,8 +102,22 @@ func (b *builder) podEnds(p *fairlead.Pod, x Node) {
 	default:
 		x.Reason, x.Says, x.Owner = PodOverdue, fmt.Sprintf("pod %s should have ended on node %s", name, p.Spec.NodeName), "kubelet of "+p.Spec.NodeName
 		x.Alike = p.Spec.NodeName
+		b.notKilled(p, &x)
 	}
 	b.add(x)
+}
+
+// killing is what events say when a kubelet cannot end a pod.
+var killing = regexp.MustCompile(`(?i)\bkill|unmount|teardown|stopp(?:ing|ed)? .*sandbox`)
+
+// notKilled says why the kubelet does not end a pod, as far as its events say it.
+func (b *builder) notKilled(p *fairlead.Pod, x *Node) {
+	for _, message := range b.events[p.ObjectMeta.String()] {
+		if said := failure.Telling(message, 140); killing.MatchString(message) && said != "" {
+			x.Says, x.Quote, x.Alike = x.Says+": "+said, message, ""
+			return
+		}
+	}
 }
 
 // podFails adds a pod that is placed and not ready.

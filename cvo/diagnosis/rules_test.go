@@ -17,11 +17,12 @@ var apis = map[string]string{
 	"IngressClass": "networking.k8s.io/v1", "EndpointSlice": "discovery.k8s.io/v1", "Lease": "coordination.k8s.io/v1", "Route": "route.openshift.io/v1",
 	"ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1", "StorageClass": "storage.k8s.io/v1", "MachineConfigPool": "machineconfiguration.openshift.io/v1",
 	"HorizontalPodAutoscaler": "autoscaling/v2", "ClusterVersion": "config.openshift.io/v1", "Machine": "cluster.x-k8s.io/v1beta1",
+	"CertificateSigningRequest": "certificates.k8s.io/v1",
 }
 
 // TestRules states rules about what makes pods and what leads to them, a small cluster for each. A line is
 // an object: KIND [NAMESPACE/]NAME | the rest of its metadata | the rest. The words listed=KIND/NAMESPACE
-// say what is known as a whole; says also shows the sentences.
+// say what is known as a whole; says also shows the sentences, and steps the commands.
 func TestRules(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	golden.Run(t, "testdata/rules/*.txt", func(t *testing.T) golden.Handler {
@@ -71,6 +72,11 @@ func TestRules(t *testing.T) {
 				}
 				for _, id := range x.Affects {
 					out.WriteString("  holds up " + id + "\n")
+				}
+			}
+			for i := range d.Steps {
+				if c.Has("steps") {
+					out.WriteString("$ " + d.Steps[i].Command + "\n")
 				}
 			}
 			if len(d.Causes) == 0 {

@@ -256,6 +256,9 @@ func orElse(text, other string) string {
 	return text
 }
 
+// apiCharacters are those that the names of API groups and versions have.
+const apiCharacters = "abcdefghijklmnopqrstuvwxyz0123456789.-/"
+
 // object reads an object and returns the list that it belongs to; nil if it is not kept.
 func (f *file) object(d *doc.Document, text []byte, base int, h head, listAPI string) table {
 	if h.kind == "" && f.hint.kind != nil {
@@ -278,7 +281,7 @@ func (f *file) object(d *doc.Document, text []byte, base int, h head, listAPI st
 	var l table
 	if k != nil {
 		l = k.list(&f.s)
-	} else if h.apiVersion == "" {
+	} else if h.apiVersion == "" || strings.Trim(h.apiVersion, apiCharacters) != "" {
 		f.skip(d, base)
 		return nil
 	} else {
