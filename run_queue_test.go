@@ -66,7 +66,7 @@ func TestQueueClockSetBack(t *testing.T) {
 }
 
 // What fails again is tried later than before, and no earlier than its wake asks for;
-// what has gone well since begins anew.
+// what has gone well since begins again.
 func TestQueueFailures(t *testing.T) {
 	var clock ManualClock
 	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -47,7 +47,7 @@ func (b *builder) podPends(p *fairlead.Pod, x Node) {
 	if own := cmp.Or(p.Spec.SchedulerName, defaultScheduler); c == nil && own != defaultScheduler && b.age(p.CreationTimestamp) > startTime {
 		x.State, x.Reason, x.Alike = Faulty, PodUnscheduled, own
 		x.Says = "pod " + name + " has no node: its scheduler, " + own + ", has not looked at it"
-		x.do, x.command = "see whether that scheduler runs", "kubectl get pods -A -o wide | grep -e "+shell.Quote(own)
+		x.do, x.command = "see whether that scheduler runs: what it does shows as events", shell.Command("kubectl get events -A --field-selector %s", "reportingComponent="+own)
 		b.add(x)
 		return
 	}

@@ -77,8 +77,8 @@ func workloadRows() []row {
 			of: Object{"Pod", "{ns}", "{pod}"}, link: true, says: what + " {ns}/{workload} does not get ready: pod {pod} is in {state}", do: "see why that pod does not start", commands: list("oc -n {ns} describe pod {pod}"),
 		}, row{
 			code: "WorkloadNotReady", source: "openshift/library-go pkg/operator/deploymentcontroller; openshift/machine-config-operator pkg/operator/sync.go; cluster-version-operator lib/resourcebuilder/apps.go",
-			kinds: list(co, "ClusterVersion"), vague: true, text: re(what + ` "?/?(?:(?P<ns>[-.a-z0-9]+)/)?(?P<workload>[a-z0-9][-.a-z0-9]*)"? (?:rollout is not making progress|is not (?:ready|available))`), also: res(`desired: (?P<want>\d+)[^)]*?[^n]ready: (?P<ready>\d+)`),
-			of: Object{kind, "{ns}", "{workload}"}, link: true, says: what + " [{ns}/]{workload} is not ready[: {ready} of {want} pods are]", do: "see why its pods are not ready", commands: list("oc -n {ns} describe "+what+" {workload}", "oc get pods -A -o wide | grep {workload}"),
+			kinds: list(co, "ClusterVersion"), vague: true, text: re(`(?P<what>` + what + `) "?/?(?:(?P<ns>[-.a-z0-9]+)/)?(?P<workload>[a-z0-9][-.a-z0-9]*)"? (?:rollout is not making progress|is not (?:ready|available))`), also: res(`desired: (?P<want>\d+)[^)]*?[^n]ready: (?P<ready>\d+)`),
+			of: Object{kind, "{ns}", "{workload}"}, link: true, says: what + " [{ns}/]{workload} is not ready[: {ready} of {want} pods are]", do: "see why its pods are not ready", commands: list("oc -n {ns} describe {what} {workload}", "oc get pods -A -o wide | grep {workload}"),
 		})
 	}
 	return rows

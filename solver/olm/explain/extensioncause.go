@@ -30,7 +30,7 @@ var (
 	extCollides = regexp.MustCompile(`object collision.*?([A-Z]\w+) ([a-z]\S*?):? [Oo]bject already exists|object collision`)
 )
 
-// badRange reads that the version of an extension is no range of versions.
+// badRange reads that the version of an extension is not a range of versions.
 func badRange(x *Extension, message string) (cause, bool) {
 	if !extRange.MatchString(message) {
 		return cause{}, false
