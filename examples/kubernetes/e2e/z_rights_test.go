@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 )
 
 // unusedRights are permissions that no test uses, and why they are granted nevertheless.
@@ -23,6 +25,7 @@ func TestRightsOfAll(t *testing.T) {
 	if run := flag.Lookup("test.run").Value.String(); run != "" && run != "." {
 		t.Skip("it needs what all tests use, and not all run")
 	}
+	cluster.ProgramForTest(t, "kube-apiserver") // all others are skipped without it
 	uses.Lock()
 	defer uses.Unlock()
 	for _, file := range configFiles(t) {
