@@ -2,6 +2,7 @@ package extension_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,14 +25,17 @@ func allowed(but ...string) extension.Cluster {
 	return c
 }
 
-// TestAccount: objects are written as the extension's service account, except CRDs; what it
-// may not write any more is refused, also when the revision has begun; and where the
+// TestAccount: objects are written and deleted as the extension's service account, except CRDs; what
+// it may not write or delete any more is refused, and the status of an extension that goes says so, also when the revision has begun; and where the
 // policy requires an account, nothing is installed without one.
 func TestAccount(t *testing.T) {
 	h := newHarbour(newShop(t))
 	h.SetCluster(allowed())
 	writes := map[string]int{}
 	h.Changed = func(_ string, a extension.Action) {
+		if o, is := a.(extension.DeleteObject); is && (o.As == "") != (o.Ref.Kind == "CustomResourceDefinition") {
+			t.Errorf("%s is deleted as %q", o.Ref, o.As)
+		}
 		if o, is := a.(extension.ApplyObject); is {
 			writes[o.As]++
 			if (o.As == "") != (o.Ref.Kind == "CustomResourceDefinition") {
@@ -80,5 +84,20 @@ func TestAccount(t *testing.T) {
 	before := writes["installer"]
 	if why := run(); !why[extension.ReasonPreflight] || writes["installer"] != before {
 		t.Errorf("what was lost is restored although the account may not: %v, %d writes", why, writes["installer"]-before)
+	}
+	h.SetCluster(allowed("deployments"))
+	run()
+	h.SetCluster(allowed("configmaps"))
+	h.DeleteExtension("a", clock.Now())
+	why, left := run(), h.World("a")
+	if !why[extension.ReasonTeardown] || left.Extension == nil {
+		t.Fatalf("it went although its account may not delete its objects: %v", why)
+	}
+	if c := fairlead.FindCondition(left.Extension.Status.Conditions, extension.TypeProgressing); c == nil || !strings.Contains(c.Message, "may not delete it") {
+		t.Errorf("its status: %+v", c)
+	}
+	h.SetCluster(allowed())
+	if run(); h.World("a").Extension != nil {
+		t.Error("it stays although its account may delete its objects")
 	}
 }

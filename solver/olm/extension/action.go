@@ -80,11 +80,13 @@ type ApplyObject struct {
 	ResourceVersion string          `json:"resourceVersion,omitempty"` // the object's, empty to create it
 }
 
-// DeleteObject removes an object of the extension.
+// DeleteObject removes an object of the extension. As is like that of [ApplyObject]: whoever may
+// label an object may make it the extension's, so that the account must be allowed to delete it.
 type DeleteObject struct {
 	Ref             Ref    `json:"ref"`             // the object
 	UID             string `json:"uid"`             // the object's
 	ResourceVersion string `json:"resourceVersion"` // the object's
+	As              string `json:"as,omitempty"`    // see above
 }
 
 // UpdateStatus writes the status of the extension.

@@ -25,13 +25,28 @@ func (s *stepper) usedCRD(o *Observed, n int, why string) {
 	s.wait(s.subject(), ReasonUsedCRD, fmt.Sprintf("%s %s, but %s", o.Ref, why, words.Count(n, "object of it exists", "objects of it exist")), "whoever owns the objects", "delete these objects first: they would be lost with the CRD")
 }
 
+// account returns in whose name an object is written and deleted; "" means with the backend's own
+// rights.
+func (s *stepper) account(r Ref) string {
+	if r.Kind == kindCRD {
+		return ""
+	}
+	return s.x.Spec.ServiceAccount.Name
+}
+
 // drop removes an object, and reports it.
 func (s *stepper) drop(o *Observed) {
 	if o.Deleting {
 		s.wait(s.subject(), ReasonTeardown, o.Ref.String()+" is being deleted", "whoever holds its finalizers", "it is gone")
 		return
 	}
-	s.wait(s.subject(), ReasonTeardown, s.doing(DeleteObject{o.Ref, o.UID, o.ResourceVersion}, o.Ref.String()+" is obsolete"), theBackend, "wait until it is gone")
+	a := DeleteObject{Ref: o.Ref, UID: o.UID, ResourceVersion: o.ResourceVersion, As: s.account(o.Ref)}
+	message := s.doing(a, o.Ref.String()+" is obsolete")
+	if last := s.Outcome(a.Key()); a.As != "" && last != nil && last.Code == 403 {
+		s.hold(ReasonTeardown, message, whoeverOwnsTheSpec, fmt.Sprintf("let service account %s/%s delete it, or name one that may", s.x.Spec.Namespace, a.As), trouble{})
+		return
+	}
+	s.wait(s.subject(), ReasonTeardown, message, theBackend, "wait until it is gone")
 }
 
 // cleanup removes what earlier revisions have left, once the newest has replaced
@@ -111,6 +126,9 @@ func (s *stepper) remove() {
 	}
 	for _, o := range last {
 		s.drop(o)
+	}
+	if s.trouble != nil {
+		s.report()
 	}
 	if last != nil {
 		return

@@ -119,10 +119,7 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 			s.hold(ReasonPreflight, err.Error(), whoeverOwnsTheSpec, "fix this first; it is not applied until then", trouble{})
 			return
 		}
-		a := ApplyObject{Ref: o.Ref, Revision: r.Name, Manifest: o.Manifest, Digest: sum}
-		if o.Kind != kindCRD {
-			a.As = s.x.Spec.ServiceAccount.Name
-		}
+		a := ApplyObject{Ref: o.Ref, Revision: r.Name, Manifest: o.Manifest, Digest: sum, As: s.account(o.Ref)}
 		if is != nil {
 			a.ResourceVersion = is.ResourceVersion
 		}

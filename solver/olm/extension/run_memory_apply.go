@@ -35,15 +35,27 @@ func (b *MemBackend) apply(name string, action Action) error {
 	case ApplyObject:
 		return b.applyObject(name, a)
 	case DeleteObject:
-		o, ok := b.objects[a.Ref]
-		switch {
-		case !ok:
-			return nil
-		case o.UID != a.UID || o.ResourceVersion != a.ResourceVersion:
-			return errChanged
-		}
-		b.drop(a.Ref)
+		return b.deleteObject(name, a)
 	}
+	return nil
+}
+
+func (b *MemBackend) deleteObject(name string, a DeleteObject) error {
+	o, ok := b.objects[a.Ref]
+	switch {
+	case !ok:
+		return nil
+	case o.UID != a.UID || o.ResourceVersion != a.ResourceVersion:
+		return errChanged
+	}
+	if a.As != "" {
+		account := scope.Account{Namespace: b.extensions[name].Spec.Namespace, Name: a.As}
+		rule := scope.PolicyRule{Verbs: []string{"delete"}, APIGroups: []string{a.Ref.Group}, Resources: []string{scope.Plural(a.Ref.Kind)}, ResourceNames: []string{a.Ref.Name}}
+		if missing, _ := scope.Missing(b.cluster.Access.Rules(account, a.Ref.Namespace), []scope.PolicyRule{rule}); missing != nil {
+			return &fairlead.RefusedError{Code: 403, Reason: "Forbidden", Message: fmt.Sprintf("%s: user %q may not delete it", a.Ref, account)}
+		}
+	}
+	b.drop(a.Ref)
 	return nil
 }
 

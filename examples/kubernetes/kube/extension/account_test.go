@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	engine "github.com/fairlead/fairlead/solver/olm/extension"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
@@ -31,6 +34,12 @@ func named(t *testing.T, everywhere bool) (w *world, as *[]string) {
 			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 				t.Error("it reads in the name of the account")
 				return errors.New("not allowed")
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				if *as = append(*as, "delete "+o.GetObjectKind().GroupVersionKind().Kind+" "+o.GetName()); o.GetNamespace() != "" && o.GetNamespace() != ns {
+					return forbidden(o)
+				}
+				return c.Delete(ctx, o, opts...)
 			},
 			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 				u := o.(interface {
@@ -62,6 +71,11 @@ func named(t *testing.T, everywhere bool) (w *world, as *[]string) {
 	return w, as
 }
 
+// forbidden is a delete that the server refuses.
+func forbidden(o client.Object) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind)}, o.GetName(), errors.New("installer may not delete it"))
+}
+
 // TestAccount installs an extension in the name of an account: all objects but the CRD.
 func TestAccount(t *testing.T) {
 	w, as := named(t, true)
@@ -76,6 +90,43 @@ func TestAccount(t *testing.T) {
 	for _, write := range w.writes {
 		_, what, _ := strings.Cut(strings.ReplaceAll(write, " status", ""), " ")
 		if !slices.ContainsFunc(own, func(kind string) bool { return strings.HasPrefix(what, kind) }) {
+			t.Errorf("with the rights of the controller: %s", write)
+		}
+	}
+}
+
+// TestAccountDeletes: what is labelled as an extension's, by whoever may label it, is deleted only if
+// the extension's account may delete it, and the extension tells whose right is missing. All objects
+// but the CRDs are deleted in the name of the account, also when the extension is.
+func TestAccountDeletes(t *testing.T) {
+	w, as := named(t, true)
+	w.run(nil)
+	labels := map[string]string{engine.OwnerKindLabel: extensionKind.Kind, engine.OwnerNameLabel: "pipes"}
+	theirs := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "payroll", Name: "ledger", UID: "uid-ledger", Labels: labels}}
+	w.must(w.client.Create(t.Context(), theirs))
+	*as, w.writes = nil, nil
+	w.fail = func(string) (error, bool) { return nil, false }
+	for range 10 {
+		_, _ = w.runner.Reconcile(t.Context(), "pipes") // the refusal
+		w.clock.Advance(time.Minute)
+	}
+	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs); err != nil {
+		t.Errorf("deleted with the rights of the controller: %v; %v", err, w.writes)
+	}
+	d, _ := w.runner.Reconcile(t.Context(), "pipes")
+	if text := fmt.Sprintf("%+v", d.Blocked) + w.status(); !strings.Contains(text, "ledger") || !strings.Contains(text, "plumbing/installer") {
+		t.Errorf("not told: %v", text)
+	}
+	w.must(w.client.Delete(t.Context(), theirs))
+	w.fail, *as, w.writes = nil, nil, nil
+	w.must(w.client.Delete(t.Context(), w.get(extensionKind, "", "pipes")))
+	w.run(nil)
+	if all := w.all(extensionKind); len(all) > 0 || !slices.Contains(*as, "delete Deployment pipes") {
+		t.Errorf("%d extensions are left; in the name of the account: %v", len(all), *as)
+	}
+	for _, write := range w.writes {
+		what, is := strings.CutPrefix(write, "delete ")
+		if is && !strings.HasPrefix(what, "CustomResourceDefinition ") && !strings.HasPrefix(what, "ClusterObjectSet ") {
 			t.Errorf("with the rights of the controller: %s", write)
 		}
 	}

@@ -43,7 +43,7 @@ func (b *Backend) Apply(ctx context.Context, name string, action extension.Actio
 	case extension.ApplyObject:
 		return b.applyObject(ctx, name, a)
 	case extension.DeleteObject:
-		return b.deleteObject(ctx, a)
+		return b.deleteObject(ctx, name, a)
 	}
 	return fmt.Errorf("kube/extension: actions of type %T are not supported: the engine is newer than its backend", action)
 }
@@ -188,7 +188,7 @@ func (b *Backend) applyObject(ctx context.Context, name string, a extension.Appl
 	if err == nil {
 		b.remember(applied.GetUID(), shape(applied, a.Digest))
 	}
-	return err
+	return answer(a.As, toRef(a.Ref), err)
 }
 
 // restore applies an existing object. If the object already belongs to the
@@ -253,7 +253,8 @@ func (b *Backend) prepare(name string, ref extension.Ref, revision string, owner
 	return u, nil
 }
 
-func (b *Backend) deleteObject(ctx context.Context, a extension.DeleteObject) error {
+// deleteObject deletes an object, in the name of the extension's account.
+func (b *Backend) deleteObject(ctx context.Context, name string, a extension.DeleteObject) error {
 	gvk, namespaced, err := b.api.KindOf(toRef(a.Ref))
 	if err != nil {
 		return kube.Outcome(toRef(a.Ref), err)
@@ -262,8 +263,12 @@ func (b *Backend) deleteObject(ctx context.Context, a extension.DeleteObject) er
 	if !namespaced {
 		in = ""
 	}
-	if err := b.api.RemoveAt(ctx, gvk, in, a.Ref.Name, a.ResourceVersion); err != nil {
+	as, err := b.acting(ctx, name, a.As)
+	if err != nil {
 		return err
+	}
+	if err := as.RemoveAt(ctx, gvk, in, a.Ref.Name, a.ResourceVersion); err != nil {
+		return answer(a.As, toRef(a.Ref), err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -3,7 +3,9 @@ package extension
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +19,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/extension"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,8 +39,8 @@ type BackendOptions struct {
 	// Resolve configures resolution. Nil means the zero options.
 	Resolve *olm.Options
 	// As returns a client that acts as a service account of a namespace, without a
-	// cache, such as that of [kube.Accounts]: objects are written in the name of the
-	// extension's account. Nil means that none is written for extensions that name one.
+	// cache, such as that of [kube.Accounts]: objects are written and deleted in the
+	// name of the extension's account. Nil means that none is written for extensions that name one.
 	// [SetupWithManager] sets it.
 	As func(namespace, account string) (client.Client, error)
 	// Together resolves all extensions jointly, with the requirements of their
@@ -129,6 +133,17 @@ func (b *Backend) acting(ctx context.Context, name, account string) (*kube.Objec
 		return nil, err
 	}
 	return &kube.Objects{Client: b.client.As(c), Manager: FieldManager}, nil
+}
+
+// answer is the outcome of a write as a service account, if account is not empty: what is
+// refused then is the account's to be given, not the controller's.
+func answer(account string, ref kube.Ref, err error) error {
+	if account == "" || !apierrors.IsForbidden(err) {
+		return err
+	}
+	var status apierrors.APIStatus
+	errors.As(err, &status)
+	return &fairlead.RefusedError{Code: http.StatusForbidden, Reason: string(metav1.StatusReasonForbidden), Message: ref.String() + ": " + status.Status().Message}
 }
 
 // Resolve implements [extension.Resolve] with the current catalogs.
