@@ -39,6 +39,10 @@ func (f *call) read(dir string) error {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
+		if about(e) {
+			f.skipped = append(f.skipped, e.Name())
+			continue
+		}
 		if err := f.Context.Err(); err != nil {
 			return err
 		}
@@ -82,6 +86,19 @@ func (f *call) twice() {
 		}
 	}
 	f.members, f.then = slices.DeleteFunc(f.members, same), slices.DeleteFunc(f.then, same)
+}
+
+// about reports whether a file is about a directory, by its name, and no dump: it is skipped unread.
+func about(e os.DirEntry) bool {
+	if e.IsDir() {
+		return false
+	}
+	name := strings.ToLower(e.Name())
+	ending := filepath.Ext(name)
+	if slices.Contains([]string{".md", ".markdown", ".rst", ".adoc", ".html", ".sh"}, ending) {
+		return true
+	}
+	return slices.Contains([]string{"readme", "license", "owners", "codeowners", "makefile"}, strings.TrimSuffix(name, ".txt"))
 }
 
 // clusterName returns the name of a cluster by its dump.

@@ -23,7 +23,7 @@ func Command() *args.Command {
 		Usage: "DIR " + situation.Usage + " [-new-catalog [MINOR=]PATH]... [-first CLUSTER]... [-at-once N|P%] [-failures N|P%] [-soak TIME] [-deadline TIME] [-v] [-o text|json|yaml]",
 		About: "say which clusters of a fleet can be updated, what prevents the others, and whose turn it is",
 		Help: `DIR contains a dump of each cluster: a file, an archive or a directory, as for plan, whose name is
-that of the cluster. Clusters with the same result are listed together.
+that of the cluster. Files like README.md are skipped. Clusters with the same result are listed together.
 ` + situation.Help + `
   -new-catalog [MINOR=]PATH  also say what would change if operators were updated from this catalog
   -first CLUSTER             the others begin when these are done, all of them
@@ -48,6 +48,7 @@ type survey struct {
 	Under   []engine.Cluster `json:"under,omitempty"`   // those under way, or failing
 	Due     *engine.Choice   `json:"due,omitempty"`     // whose turn it is
 	Waiting []waiting        `json:"waiting,omitempty"` // whose turn it is not
+	Skipped []string         `json:"skipped,omitempty"` // files that are no dumps, by their names
 }
 
 // waiting is a cluster that could be updated, and whose turn it is not.
@@ -65,6 +66,7 @@ type call struct {
 	members    []engine.Member
 	then       []engine.Member // with the new catalogs
 	unread     []engine.Standing
+	skipped    []string
 	at         time.Time // the latest time at which a cluster was looked at
 	strategy   engine.Strategy
 	first      []string
@@ -129,7 +131,7 @@ func (f *call) survey(goal *plan.Goal, policy *plan.Policy) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &survey{Report: report}
+	out := &survey{Report: report, Skipped: f.skipped}
 	if f.after != nil {
 		then, err := engine.Survey(f.Context, f.then, goal, policy)
 		if err != nil {

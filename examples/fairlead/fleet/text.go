@@ -53,6 +53,13 @@ func text(c *args.Call, out *survey, f *call) error {
 	} else if n := len(out.Waiting); n > 0 {
 		page.Fold(w, "", fmt.Sprintf("%s; -v says why: %s", words.Count(n, "cluster waits for its turn", "clusters wait for their turn"), out.Waiting[0].Why))
 	}
+	if n := len(out.Skipped); n > 0 {
+		most := 3
+		if all {
+			most = n
+		}
+		page.Fold(w, "", fmt.Sprintf("skipped: %s, no %s by %s", words.List(out.Skipped, "and", most), words.Plural(n, "dump", "dumps"), words.Plural(n, "its name", "their names")))
+	}
 	return nil
 }
 
