@@ -44,26 +44,7 @@ func TestAccount(t *testing.T) {
 		}
 	}
 	var clock fairlead.ManualClock
-	clock.Set(noon)
-	r, err := extension.NewRunner(h, h.resolve, &extension.Policy{RequireAccount: true}, &fairlead.RunnerOptions{Clock: &clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func() (reasons map[string]bool) {
-		for range 60 {
-			reasons = map[string]bool{}
-			d, err := r.Reconcile(t.Context(), "a")
-			var refused *fairlead.RefusedError
-			if err != nil && !errors.As(err, &refused) {
-				t.Fatal(err)
-			}
-			for _, b := range d.Blocks() {
-				reasons[b.Reason] = true
-			}
-			clock.Advance(5 * time.Second)
-		}
-		return reasons
-	}
+	run := passes(t, h, &clock, new(int))
 	x := asks("")
 	x.Spec.Namespace, x.Spec.ServiceAccount.Name = "ns", ""
 	h.PutExtension(x)
@@ -99,5 +80,79 @@ func TestAccount(t *testing.T) {
 	h.SetCluster(allowed())
 	if run(); h.World("a").Extension != nil {
 		t.Error("it stays although its account may delete its objects")
+	}
+}
+
+// passes returns what makes passes of extension a until nothing moves, under a policy that requires
+// accounts, and says for what reasons it is blocked then, and how often because of a preflight.
+func passes(t *testing.T, h *harbour, clock *fairlead.ManualClock, said *int) func() map[string]bool {
+	t.Helper()
+	clock.Set(noon)
+	r, err := extension.NewRunner(h, h.resolve, &extension.Policy{RequireAccount: true}, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() (reasons map[string]bool) {
+		for range 60 {
+			reasons, *said = map[string]bool{}, 0
+			d, err := r.Reconcile(t.Context(), "a")
+			var refused *fairlead.RefusedError
+			if err != nil && !errors.As(err, &refused) {
+				t.Fatal(err)
+			}
+			for _, b := range d.Blocks() {
+				reasons[b.Reason] = true
+				if b.Reason == extension.ReasonPreflight {
+					*said++
+				}
+			}
+			clock.Advance(5 * time.Second)
+		}
+		return reasons
+	}
+}
+
+// TestAccountIsTaken: where the policy requires an account, an extension that names none any more has
+// nothing written and nothing deleted: it would be with the rights of the backend.
+func TestAccountIsTaken(t *testing.T) {
+	h := newHarbour(newShop(t))
+	h.SetCluster(allowed())
+	var clock fairlead.ManualClock
+	said := 0
+	run := passes(t, h, &clock, &said)
+	x := asks("")
+	x.Spec.Namespace, x.Spec.ServiceAccount.Name = "ns", "installer"
+	h.PutExtension(x)
+	if why := run(); len(why) > 0 || len(h.World("a").Objects) == 0 {
+		t.Fatalf("it is not installed: %v", why)
+	}
+	named := func(name string) {
+		x := *h.World("a").Extension
+		x.Spec.ServiceAccount.Name = name
+		h.PutExtension(x)
+	}
+	named("")
+	for _, o := range h.World("a").Objects {
+		if o.Kind == "Deployment" {
+			h.MemBackend.DeleteObject(o.Ref)
+		}
+	}
+	h.Changed = func(_ string, a extension.Action) {
+		switch a.(type) {
+		case extension.ApplyObject, extension.DeleteObject:
+			t.Errorf("with the rights of the backend: %s", a)
+		}
+	}
+	if why := run(); !why[extension.ReasonPreflight] || said != 1 {
+		t.Errorf("told %d times: %v", said, why)
+	}
+	h.DeleteExtension("a", clock.Now())
+	if why := run(); !why[extension.ReasonPreflight] || said != 1 || h.World("a").Extension == nil {
+		t.Errorf("it goes, or it is told %d times: %v", said, why)
+	}
+	h.Changed = func(string, extension.Action) {}
+	named("installer")
+	if run(); h.World("a").Extension != nil {
+		t.Error("it stays although it names its account again")
 	}
 }

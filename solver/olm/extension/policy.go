@@ -26,8 +26,8 @@ type Policy struct {
 	// the extension is deleted. Otherwise the deletion waits until the objects are
 	// gone.
 	RemoveUsedCRDs bool `json:"removeUsedCRDs,omitempty"`
-	// RequireAccount means that nothing is installed for an extension that names no
-	// service account. Otherwise whoever may write extensions can gain the rights of the
+	// RequireAccount means that nothing is written or deleted for an extension that
+	// names no service account, or no longer does. Otherwise whoever may write extensions can gain the rights of the
 	// backend.
 	RequireAccount bool `json:"requireAccount,omitempty"`
 	// Certificates is the provider of webhook certificates. By default there is none,

@@ -34,10 +34,22 @@ func (s *stepper) account(r Ref) string {
 	return s.x.Spec.ServiceAccount.Name
 }
 
+// nameless reports whether nothing may be written or deleted, because the extension names no account:
+// not even of what is installed, as it would be with the backend's own rights.
+func (s *stepper) nameless() bool {
+	return s.policy.RequireAccount && s.x.Spec.ServiceAccount.Name == ""
+}
+
+const noAccount = "it names no service account, and the policy requires one; set spec.serviceAccount.name"
+
 // drop removes an object, and reports it.
 func (s *stepper) drop(o *Observed) {
 	if o.Deleting {
 		s.wait(s.subject(), ReasonTeardown, o.Ref.String()+" is being deleted", "whoever holds its finalizers", "it is gone")
+		return
+	}
+	if s.nameless() {
+		s.hold(ReasonPreflight, noAccount, whoeverOwnsTheSpec, "fix this first; nothing of it is deleted until then", trouble{})
 		return
 	}
 	a := DeleteObject{Ref: o.Ref, UID: o.UID, ResourceVersion: o.ResourceVersion, As: s.account(o.Ref)}

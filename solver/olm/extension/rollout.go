@@ -147,7 +147,10 @@ func (s *stepper) unsafe(o Object, is *Observed) string {
 // denied says why the service account may not write an object of a revision, or returns
 // nil: the result of preflights may be out of date. Roles that the revision has count.
 func (s *stepper) denied(r *Revision, o Object) error {
-	if s.x.Spec.ServiceAccount.Name == "" || o.Kind == kindCRD {
+	switch {
+	case s.nameless():
+		return errors.New(noAccount)
+	case s.x.Spec.ServiceAccount.Name == "" || o.Kind == kindCRD:
 		return nil
 	}
 	objects, err := r.objects()

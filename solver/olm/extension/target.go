@@ -20,6 +20,9 @@ type target struct {
 
 // hold says why the requested target is not started.
 func (s *stepper) hold(reason, message, owner, unblock string, t trouble) *target {
+	if s.trouble != nil && s.trouble.message == message {
+		return nil // said of another object
+	}
 	s.wait(s.subject(), reason, message, owner, unblock)
 	if t.message == "" {
 		t.message = message
@@ -182,8 +185,8 @@ func (s *stepper) begin(t *target) {
 		around.Existing = append(around.Existing, Object{Ref: s.Objects[i].Ref})
 	}
 	problems, err := Preflight(s.x, objects, &around)
-	if s.policy.RequireAccount && s.x.Spec.ServiceAccount.Name == "" {
-		problems = append(problems, "it names no service account, and the policy requires one; set spec.serviceAccount.name")
+	if s.nameless() {
+		problems = append(problems, noAccount)
 	}
 	if err != nil {
 		problems = append(problems, err.Error())
