@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
+	"github.com/fairlead/fairlead/examples/kubernetes/outbound"
 	"github.com/fairlead/fairlead/examples/kubernetes/served"
 )
 
@@ -102,7 +103,7 @@ func TestCatalogService(t *testing.T) {
 	}
 	stop := serve()
 	w := newWire(t, address)
-	client := served.New(nil)
+	client := served.New(&served.Options{Rules: outbound.Rules{Local: true}})
 	read, revision, err := client.Catalog(t.Context(), w.address, "")
 	if err != nil {
 		t.Fatal(err)
