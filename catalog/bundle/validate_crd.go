@@ -17,12 +17,12 @@ func (c *checker) crds() {
 	for _, crd := range c.b.CRDs {
 		k := &crdCheck{c, crd}
 		if first, dup := names[crd.Metadata.Name]; dup {
-			k.fault(fmt.Sprintf("the CRD is in the bundle twice, first at %s", first), "delete one of the two", "metadata", "name")
+			k.fault("the CRD is in the bundle twice", "delete one of the two", "metadata", "name").Also = first
 		} else {
 			names[crd.Metadata.Name] = crd.Position()
 			for _, a := range crd.apis() {
 				if first, dup := gvks[a.GVK]; dup && first != crd.Position() {
-					k.fault(fmt.Sprintf("the API %s is defined twice, first at %s", a.GVK, first), "delete one of the two", "spec", "versions")
+					k.fault(fmt.Sprintf("the API %s is defined twice", a.GVK), "delete one of the two", "spec", "versions").Also = first
 				}
 				gvks[a.GVK] = crd.Position()
 			}
@@ -39,9 +39,9 @@ type crdCheck struct {
 	crd *CRD
 }
 
-func (k *crdCheck) fault(message, hint string, path ...any) {
+func (k *crdCheck) fault(message, hint string, path ...any) *finding {
 	m := k.crd.manifest
-	k.c.found.fault(CodeCRD, m.At(path...), m.subject(), message, hint)
+	return k.c.found.fault(CodeCRD, m.At(path...), m.subject(), message, hint)
 }
 
 func (k *crdCheck) names() {

@@ -216,10 +216,11 @@ func (q *followers) packages() {
 // no package, or one that does not exist.
 func (q *followers) misplaced() {
 	for _, byCode := range q.of {
-		for _, stray := range byCode[CodeUnknownPackage] {
-			if stray.hidden {
-				continue
-			}
+		list := byCode[CodeUnknownPackage]
+		if !slices.ContainsFunc(list, func(f *finding) bool { return !f.hidden }) {
+			continue
+		}
+		for _, stray := range list { // one finding stands for all of them
 			q.stray(stray.doc)
 		}
 	}

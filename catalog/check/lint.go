@@ -63,13 +63,18 @@ type linter struct {
 
 // add records advice about a place in a document, if the lint was asked for.
 func (l *linter) add(code catalog.Code, d *catalog.Document, path []any, message, hint string) {
+	l.addBeside(code, d, path, message, catalog.Position{}, hint)
+}
+
+// addBeside adds a finding whose message ends with another place.
+func (l *linter) addBeside(code catalog.Code, d *catalog.Document, path []any, message string, also catalog.Position, hint string) {
 	if !l.on[code] {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.found = append(l.found, finding{
-		d: &catalog.Diagnostic{Pos: d.Start(), Code: code, Subject: d.Subject(), Message: message, Hint: hint}, doc: d, path: path,
+		d: &catalog.Diagnostic{Pos: d.Start(), Code: code, Subject: d.Subject(), Message: message, Also: also, Hint: hint}, doc: d, path: path,
 	})
 }
 

@@ -137,7 +137,7 @@ func (l *linter) imageReuse() {
 			case other == nil:
 				first[b.Image()] = b
 			default:
-				l.add(LintImageReuse, b.Document(), at("image"), fmt.Sprintf("%s has the same image, at %s", other.Document().Subject(), other.Document().Pos()),
+				l.addBeside(LintImageReuse, b.Document(), at("image"), other.Document().Subject()+" has the same image", other.Document().Pos(),
 					"give each bundle its own image")
 			}
 		}
