@@ -98,6 +98,15 @@ func (o *Obstacles) plain(i int) bool {
 	return len(o.g.nodes[i].stated) > 0
 }
 
+// Closed says why the rules of the graph do not install the target, whatever is installed; ""
+// if they do.
+func (o *Obstacles) Closed() string {
+	if o.closed == "" {
+		return ""
+	}
+	return fmt.Sprintf("OLM %s does not install %s, because %s", o.g.rules, o.name, o.closed)
+}
+
 // From explains why updates do not lead from a bundle to the target. It returns nil when
 // they do, or when it is the target.
 func (o *Obstacles) From(from string) *WhyNot {
@@ -116,7 +125,7 @@ func (o *Obstacles) From(from string) *WhyNot {
 		return nil
 	}
 	if o.closed != "" {
-		w.Reasons = append(w.Reasons, fmt.Sprintf("OLM %s does not install %s, because %s", g.rules, o.name, o.closed))
+		w.Reasons = append(w.Reasons, o.Closed())
 	} else {
 		if why := o.refused(source); why != "" {
 			w.Reasons = append(w.Reasons, why)

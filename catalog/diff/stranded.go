@@ -56,7 +56,7 @@ func (base *Base) Lost(ctx context.Context, before, after *catalog.Channel, opts
 			return nil, context.Cause(ctx)
 		}
 		installed := base.Users(before, r)
-		lead := leading(after.GraphWith(r, installed...), after.Heads())
+		lead := leading(after, after.GraphWith(r, installed...), r)
 		for _, x := range installed {
 			if !lead[x.Name] {
 				lost[x.Name] = true
@@ -126,7 +126,7 @@ func (d *PackageDiff) strandedIn(ctx context.Context, base *Base, ch, now *catal
 	var obstacles *catalog.Obstacles
 	if !gone && now != nil {
 		g := now.GraphWith(rules, installed...)
-		after = leading(g, now.Heads())
+		after = leading(now, g, rules)
 		if heads := now.Heads(); len(heads) > 0 {
 			obstacles = g.Obstacles(heads[len(heads)-1])
 		}
@@ -145,7 +145,7 @@ func (d *PackageDiff) strandedIn(ctx context.Context, base *Base, ch, now *catal
 
 // following finds what Base.Users returns. The graph is not kept: there may be very many.
 func following(ch *catalog.Channel, rules catalog.Rules) (installed []catalog.Installed) {
-	before, known := leading(ch.GraphWith(rules), ch.Heads()), map[string]bool{}
+	before, known := leading(ch, ch.GraphWith(rules), rules), map[string]bool{}
 	for _, e := range ch.Entries() {
 		if before[e.Name] && !known[e.Name] {
 			known[e.Name] = true
@@ -155,10 +155,14 @@ func following(ch *catalog.Channel, rules catalog.Rules) (installed []catalog.In
 	return installed
 }
 
-// leading returns the bundles from which updates lead to one of the heads, and
-// the heads.
-func leading(g *catalog.Graph, heads []string) map[string]bool {
-	lead := map[string]bool{}
+// leading returns the bundles from which updates lead to one of the heads of a channel, and
+// the heads. By the rules of OLM v0 there are none if the channel has several: it resolves
+// nothing for whoever follows that channel, users of a head among them.
+func leading(ch *catalog.Channel, g *catalog.Graph, rules catalog.Rules) map[string]bool {
+	lead, heads := map[string]bool{}, ch.Heads()
+	if rules == catalog.OLMv0 && len(heads) > 1 && ch.HeadFault(rules) != nil {
+		return lead
+	}
 	for _, head := range heads {
 		lead[head] = true
 	}
@@ -181,5 +185,5 @@ func strandedWhy(gone bool, now *catalog.Channel, obstacles *catalog.Obstacles, 
 	if w := obstacles.From(name); w != nil {
 		return strings.Join(w.Reasons, "; ")
 	}
-	return "it has no update"
+	return cmp.Or(obstacles.Closed(), "it has no update")
 }

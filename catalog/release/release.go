@@ -21,6 +21,7 @@ const (
 	CodeUnresolved catalog.Code = "unresolved-users" // the new catalog lacks what their updates require
 	CodeOld        catalog.Code = "old-unread"       // a part of the old catalog cannot be read, so some of its users are not known
 	CodeNext       catalog.Code = "next-channel"     // users of a new head can no longer move to the channel that users of the head before it can move to
+	CodeImage      catalog.Code = "image-changed"    // warning: the bundle of a version has another image than before
 	CodeBreaks     catalog.Code = "breaking-crd"     // a new bundle changes a CustomResourceDefinition so that objects may become invalid
 )
 
@@ -50,6 +51,9 @@ type Report struct {
 	// Findings are the faults of the new catalog itself, who is stranded by it, and what
 	// else must not be released, sorted by position.
 	Findings catalog.Diagnostics `json:"findings,omitempty"`
+	// Warnings do not keep the new catalog from passing, but somebody should look at them:
+	// images that changed for the same version, a warning for each package.
+	Warnings catalog.Diagnostics `json:"warnings,omitempty"`
 	// Fixes are the edits in Patch, by package and channel.
 	Fixes []Fix `json:"fixes,omitempty"`
 	// Patch is the edit of the new catalog that helps every stranded user whom an
@@ -207,6 +211,7 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 		return nil, err
 	}
 	r.unknown(now)
+	r.images(now)
 	for _, p := range r.Diff.Packages {
 		for _, g := range diff.Groups(p.Stranded) {
 			r.Findings = append(r.Findings, finding(now, p.Name, &g))

@@ -23,7 +23,7 @@ func (r *Report) WriteJSON(w io.Writer) error { return doc.WriteIndented(w, r) }
 // it: old names files of the old catalog, and now those of the new one.
 func (r *Report) Relocate(old, now func(path string) string) *Report {
 	moved := *r
-	moved.Old, moved.Findings = catalog.Relocate(r.Old, old), catalog.Relocate(r.Findings, now)
+	moved.Old, moved.Findings, moved.Warnings = catalog.Relocate(r.Old, old), catalog.Relocate(r.Findings, now), catalog.Relocate(r.Warnings, now)
 	moved.named = now
 	return &moved
 }
@@ -33,10 +33,10 @@ func (r *Report) all() catalog.Diagnostics { return slices.Concat(r.Old, r.Findi
 
 // WriteSARIF writes the findings as SARIF 2.1.0, which code hosts show beside
 // the affected lines.
-func (r *Report) WriteSARIF(w io.Writer) error { return check.WriteSARIF(w, r.all(), nil) }
+func (r *Report) WriteSARIF(w io.Writer) error { return check.WriteSARIF(w, r.all(), r.Warnings) }
 
 // WriteGitHub writes the findings as commands of GitHub Actions.
-func (r *Report) WriteGitHub(w io.Writer) error { return check.WriteGitHub(w, r.all(), nil) }
+func (r *Report) WriteGitHub(w io.Writer) error { return check.WriteGitHub(w, r.all(), r.Warnings) }
 
 // MaxMarkdown is the largest report that [Report.WriteMarkdown] writes, in characters: the
 // largest comment that code hosts accept.
@@ -108,8 +108,16 @@ func (r *Report) verdict(m *markdown) {
 	if r.Elsewhere > 0 {
 		m.text(fmt.Sprintf("Taken as met by other catalogs, because nothing met them in OLD either: %s of bundles.\n", words.Count(r.Elsewhere, "requirement", "requirements")))
 	}
-	var findings []string
-	for _, d := range r.all() {
+	m.items(told(r.all()), "more findings")
+	if len(r.Warnings) > 0 {
+		m.text("\nWarnings, which do not keep it from passing:\n\n")
+		m.items(told(r.Warnings), "more warnings")
+	}
+}
+
+// told returns findings as Markdown.
+func told(list catalog.Diagnostics) (findings []string) {
+	for _, d := range list {
 		at := ""
 		if d.Pos.File != "" { // a package that is gone has no place
 			at = md.Code(d.Pos.String()) + " "
@@ -123,7 +131,7 @@ func (r *Report) verdict(m *markdown) {
 		}
 		findings = append(findings, text)
 	}
-	m.items(findings, "more findings")
+	return findings
 }
 
 // helped counts the bundles of stranded users whom the patch helps.
