@@ -4,7 +4,7 @@
 //
 //	go run ./internal/mutate ./taints ./lifecycle
 //	go run ./internal/mutate -sample 100 -seed 1 ./taints
-//	go run ./internal/mutate -match "clock was set back" -run TestExplore ./lifecycle
+//	go run ./internal/mutate -match "clock was set back" -run TestVisit ./lifecycle
 //
 // The chosen mutants of each package are listed in its testdata/mutants/rows.txt, one
 // per block:

@@ -247,7 +247,7 @@ func visit(t *testing.T, faults int, options fairlead.VisitOptions, worlds ...*p
 	}
 }
 
-// TestWorlds visits every state of small worlds.
+// TestVisit visits every state of small worlds.
 func TestVisit(t *testing.T) {
 	for _, o := range []struct {
 		name   string

@@ -140,7 +140,7 @@ func explained(c *args.Call, others []Kind) error {
 		if in := diagnosing.Operators(s).Within(what, name); v == nil && *namespace == "" && len(in) > 1 {
 			return &args.UsageError{Text: fmt.Sprintf("%s is in the namespaces %s: name one with -n", object, words.List(in, "and", 5))}
 		}
-		return operator(c, v, object, *form)
+		return operator(c, s, v, object, *form)
 	}
 	i := slices.IndexFunc(all, func(k kind) bool { return slices.Contains(k.names, what) })
 	if i < 0 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
@@ -158,7 +159,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		} else {
 			words.Fprintf(stdout, "namespace %s\n", n.Namespace)
 		}
-		c.prevents(c.ofNamespace(n.Namespace), text)
+		diagnosing.Prevents(c.held.known, c.ofNamespace(n.Namespace)).Tell(text, false)
 		blocked, err := c.printWaits(n, text)
 		if err != nil {
 			return 0, err

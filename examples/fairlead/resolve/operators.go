@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/fairlead/fairlead/cvo/diagnosis"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/examples/internal/reading"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm/explain"
@@ -180,8 +180,14 @@ func (c *command) printViews(call *args.Call, views []*explain.View, unknown boo
 	for _, v := range views {
 		if v.Blocked() {
 			blocked++
-			of = append(of, diagnosis.ID(string(v.Kind), v.Namespace, v.Name))
 		}
+		if len(v.Waits) > 0 {
+			of = append(of, diagnosing.IDs(&c.held.Cluster, v)...)
+		}
+	}
+	var prevents *diagnosing.Advice
+	if len(of) > 0 {
+		prevents = diagnosing.Prevents(c.held.known, of)
 	}
 	if c.format == "json" {
 		if views == nil {
@@ -198,9 +204,7 @@ func (c *command) printViews(call *args.Call, views []*explain.View, unknown boo
 		if len(views) != 1 {
 			fmt.Fprintf(&b, "%d of %d operators blocked\n", blocked, len(views))
 		}
-		if blocked > 0 {
-			c.prevents(of, &b)
-		}
+		prevents.Tell(&b, false)
 		for _, v := range views {
 			b.WriteString(v.String())
 		}
@@ -208,7 +212,7 @@ func (c *command) printViews(call *args.Call, views []*explain.View, unknown boo
 			return err
 		}
 	}
-	if blocked > 0 || unknown {
+	if blocked > 0 || unknown || prevents.Some() {
 		return args.ErrFindings
 	}
 	return nil

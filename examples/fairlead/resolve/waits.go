@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/cvo/diagnosis"
-	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/explain"
 	"github.com/fairlead/fairlead/solver/olm/extension"
@@ -50,13 +49,6 @@ func (c *command) ofNamespace(namespace string) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// prevents prints the causes of what objects of OLM wait for that are not OLM's own objects, such as a
-// node that is down under the pod of a catalog, and what to do.
-func (c *command) prevents(of []string, to io.Writer) {
-	own := []string{"Subscription", "ClusterServiceVersion", "InstallPlan", "CatalogSource", "OperatorGroup", "ClusterExtension"}
-	diagnosing.Beyond(diagnosing.About(c.held.known, c.held.known.Clock.At, diagnosis.Options{Of: of}), own...).Tell(to, false)
 }
 
 // learn adds what resolution says of the namespaces and the extensions of the

@@ -67,7 +67,13 @@ func (c *Cluster) csvReason(w *Wait, csv *resource.ClusterServiceVersion) {
 	case "OwnerConflict":
 		w.Owner, w.Unblock = "whoever owns the other operator", "delete the operator that owns the same API; of two, only one can be installed"
 		w.Commands = []string{shell.Command("kubectl get csv -n %s", ns)}
-	case "NeedsReinstall", "NeedsCertRotation", "APIServiceResourcesNeedReinstall", "DetectedClusterChange", "BeingReplaced", "Replaced":
+	case "NeedsReinstall":
+		w.Passing, w.Owner, w.Unblock = true, "OLM", "wait: OLM installs it again"
+		if slices.ContainsFunc(csv.Status.Requirements, func(r resource.Requirement) bool { return r.Status != "" && r.Status != "Present" }) {
+			w.Passing = false
+			c.requirements(w, csv)
+		}
+	case "NeedsCertRotation", "APIServiceResourcesNeedReinstall", "DetectedClusterChange", "BeingReplaced", "Replaced":
 		w.Passing, w.Owner, w.Unblock = true, "OLM", "wait: OLM installs it again"
 	case "APIServiceResourceIssue", "APIServiceInstallFailed":
 		w.Owner, w.Unblock = "whoever owns the API service", "see why its API service is not available"
