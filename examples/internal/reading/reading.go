@@ -310,7 +310,7 @@ func (s *Source) say(out *snapshot.Snapshot) {
 	if out.Clock.Apart {
 		fmt.Fprintln(to, "warning: the nodes were written at another time than the ClusterVersion; durations count to the last time in the latter")
 	}
-	if len(out.Clock.Ahead) > 0 {
-		words.Fprintf(to, "warning: the clock of node %s is far ahead of all others and is not used\n", strings.Join(out.Clock.Ahead, ", "))
+	if ahead := out.Clock.Ahead; len(ahead) > 0 {
+		words.Fprintf(to, "warning: %s %s far ahead of all others and %s not used\n", words.Plural(len(ahead), "the clock of node", "the clocks of nodes")+" "+words.List(ahead, "and", 3), words.Plural(len(ahead), "is", "are"), words.Plural(len(ahead), "is", "are"))
 	}
 }

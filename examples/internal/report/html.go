@@ -126,7 +126,10 @@ func pack(data []byte) (template.HTML, error) {
 func (r *Report) WriteHTML(w io.Writer) error { return r.write(w, nil) }
 
 func (r *Report) write(w io.Writer, live *live) error {
-	data, err := json.Marshal(r) // escapes what HTML reads
+	data, err := json.Marshal(struct { // escapes what HTML reads
+		*Report
+		Diagnosis *drawn `json:"diagnosis,omitempty"`
+	}{r, r.Diagnosis.drawn()})
 	if err != nil {
 		return err
 	}

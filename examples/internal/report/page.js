@@ -57,7 +57,7 @@ const tone = s => ({updated: 0, ready: 0, updating: 1, draining: 1, pending: 2, 
 const go = (k, text) => { const b = el("button", "go", text); b.type = "button"; b.dataset.k = k; return b; };
 const test = (kind, name, text) => { if (!$("whatif")) return ""; const b = el("button", "go", text); b.type = "button"; b.dataset.what = kind; b.dataset.name = name; return b; }; // see live.js
 const cmd = text => el("code", "cmd", text);
-const list = (items, most = 60) => { const u = el("ul"); items.slice(0, most).forEach(x => u.append(el("li", "", x))); if (items.length > most) u.append(el("li", "dim", "and " + num(items.length - most) + " more")); return u; };
+const list = (items, most = 60, all = items.length) => { const u = el("ul"), some = items.slice(0, most); some.forEach(x => u.append(el("li", "", x))); if (all > some.length) u.append(el("li", "dim", "and " + num(all - some.length) + " more")); return u; };
 const tellers = {
   step(i) { const s = R.plan.steps[i]; return ["Step " + (i + 1) + ": " + $("step-" + i).firstChild.firstChild.textContent.trim(), [["Why", s.why], ["Owner", s.owner], ["Command", cmd(s.command)], ["Start when", s.before], ["Done when", s.after], ["Rollback", s.back], ["Estimate", span(s.takes) + " (" + s.basis + ")"], ["Restarts", s.restarts && many(s.restarts, "node", "nodes")], ...(s.unseen || []).map(u => ["Unknown", el("div", "", u.what, cmd(u.command))])]]; },
   rel(i) {
@@ -94,7 +94,7 @@ const tellers = {
 };
 tellers.wait = id => {
   const G = R.diagnosis.waits, n = G.nodes.find(n => n.id === id), rel = (f, t) => G.edges.filter(e => e[f] === id).map(e => go("wait:" + e[t], G.nodes.find(n => n.id === e[t]).says));
-  return [n.says, [["Kind", n.kind], ["Namespace", n.namespace], ["Name", n.name], ["Since", n.since && when(n.since)], ["Known", {seen: "an object says so", derived: "computed from objects", assumed: "usual; nothing shows it"}[n.sure]], ["Owner", n.owner], ["Waits for", list(rel("from", "to"))], ["Waited for by", list(rel("to", "from"))], ["It says", n.quote]]];
+  return [n.says, [["Kind", n.kind], ["Namespace", n.namespace], ["Name", n.name], ["Since", n.since && when(n.since)], ["Known", {seen: "an object says so", derived: "computed from objects", assumed: "usual; nothing shows it"}[n.sure]], ["Owner", n.owner], ["Waits for", list(rel("from", "to"))], ["Waited for by", list(rel("to", "from"))], ["Like it", R.diagnosis.likes?.[id] && list(R.diagnosis.like[id], 20, R.diagnosis.likes[id])], ["It says", n.quote]]];
 };
 let from = null;
 const why = k => {

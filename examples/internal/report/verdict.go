@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/diagnosis"
+	"github.com/fairlead/fairlead/examples/internal/diagnosing"
 	"github.com/fairlead/fairlead/internal/shell"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -30,6 +31,37 @@ type Verdict struct {
 	Waits   *diagnosis.Graph  `json:"waits,omitempty"`   // what waits for what
 
 	tone Tone
+}
+
+// drawn is a verdict as the page has it: of what waits for what, the part that is drawn, with
+// what is like it.
+type drawn struct {
+	*Verdict
+	Waits *diagnosis.Graph    `json:"waits,omitempty"`
+	Likes map[string]int      `json:"likes,omitempty"` // how many others are like a node of those
+	Like  map[string][]string `json:"like,omitempty"`  // what is wrong with the first of these others
+}
+
+// mostLike is how many of the nodes that are alike the details name.
+const mostLike = 20
+
+// drawn selects what the page shows of the verdict.
+func (v *Verdict) drawn() *drawn {
+	if v == nil {
+		return nil
+	}
+	if v.Waits == nil {
+		return &drawn{Verdict: v}
+	}
+	shown := diagnosing.Show(v.Waits)
+	d := &drawn{Verdict: v, Waits: &shown.Graph, Like: map[string][]string{}, Likes: map[string]int{}}
+	for id, like := range shown.Like {
+		d.Likes[id] = len(like)
+		for _, other := range like[:min(mostLike, len(like))] {
+			d.Like[id] = append(d.Like[id], v.Waits.Node(other).Says)
+		}
+	}
+	return d
 }
 
 // Offer is the update that is recommended.
