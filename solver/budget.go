@@ -1,16 +1,24 @@
 package solver
 
+import "sync/atomic"
+
 // A Budget is a number of conflicts for several calls together. A conflict is
 // what a search meets when it has to take something back, so a budget lets the
-// same work be done on every machine, which a limit on time does not. A Budget
-// is not safe for concurrent use.
-type Budget struct{ left int64 }
+// same work be done on every machine, which a limit on time does not.
+//
+// A Budget may be used by several goroutines at once. Then each call may spend
+// what was left when it began, and who is first decides what is left for the others.
+type Budget struct{ left atomic.Int64 }
 
 // NewBudget returns a budget of that many conflicts.
-func NewBudget(conflicts int64) *Budget { return &Budget{max(0, conflicts)} }
+func NewBudget(conflicts int64) *Budget {
+	b := &Budget{}
+	b.left.Store(max(0, conflicts))
+	return b
+}
 
 // Left returns how many conflicts are left.
-func (b *Budget) Left() int64 { return b.left }
+func (b *Budget) Left() int64 { return b.left.Load() }
 
 // The budgets where none is given.
 const (
@@ -28,10 +36,20 @@ func (b *Budget) or(conflicts int64) *Budget {
 
 // most returns a budget for one stage of a call: what is left of b, but no more
 // than the given number. What the stage spends is to be settled with pay.
-func (b *Budget) most(conflicts int64) *budget { return newBudget(min(conflicts, b.left)) }
+func (b *Budget) most(conflicts int64) *budget { return newBudget(min(conflicts, b.Left())) }
 
 // pay takes what a stage spent out of b.
-func (b *Budget) pay(stage *budget) { b.left = max(0, b.left-stage.spent) }
+func (b *Budget) pay(stage *budget) { b.take(stage.spent) }
+
+// take takes conflicts out of b, or what is left.
+func (b *Budget) take(conflicts int64) {
+	for {
+		left := b.Left()
+		if b.left.CompareAndSwap(left, max(0, left-conflicts)) {
+			return
+		}
+	}
+}
 
 // A budget bounds the total work of all engines of one stage.
 type budget struct {
@@ -55,7 +73,7 @@ func (o *Options) budget() (b *budget, done func()) {
 	if o.Budget == nil {
 		return &budget{limit: o.MaxConflicts}, func() {}
 	}
-	most := o.Budget.left
+	most := o.Budget.Left()
 	if o.MaxConflicts > 0 {
 		most = min(most, o.MaxConflicts)
 	}

@@ -208,3 +208,91 @@ sets:
 	slices.Sort(all)
 	return all
 }
+
+// TestFixesMinimalOrMarked looks for fixes with budgets of all sizes: one that is
+// marked minimal drops nothing that need not be; one that is not says so.
+func TestFixesMinimalOrMarked(t *testing.T) {
+	ctx := context.Background()
+	marked, minimal := 0, 0
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		p := &solver.Problem{}
+		n := 14 + r.IntN(6)
+		p.NewVars(n)
+		for range 5 * n {
+			var lits []solver.Lit
+			for range 3 {
+				lits = append(lits, solver.Lit(1+r.IntN(n))*solver.Lit(1-2*r.IntN(2)))
+			}
+			p.Any(lits, solver.Advised("it is wanted", "drop it", 1+r.IntN(3)))
+		}
+		_, err := solver.Solve(ctx, p, nil)
+		var unsat *solver.UnsatError
+		if !errors.As(err, &unsat) {
+			continue
+		}
+		for conflicts := int64(0); conflicts < 3_000; conflicts = 1 + 3*conflicts {
+			b := solver.NewBudget(conflicts)
+			x, err := unsat.Explain(ctx, &solver.ExplainOptions{Budget: b, MaxConflicts: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range x.Fixes {
+				if !f.Minimal {
+					marked++
+					var asJSON strings.Builder
+					if err := x.WriteJSON(&asJSON); err != nil || !strings.Contains(x.String(), "not all of this may be needed") || !strings.Contains(asJSON.String(), `"minimal": false`) {
+						t.Errorf("seed %d, %d conflicts: not marked: %v\n%s", seed, conflicts, err, x)
+					}
+					continue
+				}
+				minimal++
+				for _, kept := range f.Drop {
+					w := &solver.WhatIf{}
+					for _, c := range f.Drop {
+						if c.ID != kept.ID {
+							w.Drop = append(w.Drop, c.ID)
+						}
+					}
+					if _, err := solver.Solve(ctx, changed(p, w), nil); err == nil {
+						t.Fatalf("seed %d, %d conflicts: constraint %d need not be dropped: %v", seed, conflicts, kept.ID, ids(f.Drop))
+					}
+				}
+			}
+		}
+	}
+	if marked == 0 || minimal == 0 {
+		t.Errorf("%d fixes are marked as not minimal, %d as minimal", marked, minimal)
+	}
+}
+
+// TestBudgetOfSeveral takes conflicts out of one budget in several goroutines.
+func TestBudgetOfSeveral(t *testing.T) {
+	ctx := context.Background()
+	b := solver.NewBudget(2_000)
+	pool, err := solver.NewPool(crowd(7, 6), &solver.Options{Budget: b, MaxConflicts: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := make(chan error)
+	for range 4 {
+		go func() {
+			for range 10 {
+				_, err := pool.Solve(ctx, nil)
+				calls <- err
+			}
+		}()
+	}
+	known := 0
+	for range 40 {
+		if err := <-calls; !errors.As(err, new(*solver.IncompleteError)) {
+			known++ // a session that has learned that there is no answer
+			if !errors.As(err, new(*solver.UnsatError)) {
+				t.Error(err)
+			}
+		}
+	}
+	if spent := 2_000 - b.Left(); spent < 10 || spent > 40*10 {
+		t.Errorf("%d conflicts were spent; %d calls ended with a proof", spent, known)
+	}
+}

@@ -13,8 +13,12 @@ import (
 // earlier picks fixed. The error is [*IncompleteError] if ctx ended first. The
 // Best of an IncompleteError has a certificate only if it happens to be the best
 // selection; otherwise the error names a candidate that was passed over but is
-// possible.
+// possible. The Solution of an [Optimum] has none, because criteria come before
+// the rule of [Solve]: use [Optimum.Certificate].
 func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
+	if s.given != nil {
+		return nil, errors.New("solver: the selection is the best one by criteria: use Optimum.Certificate")
+	}
 	p := s.problem(&poll{ctx: ctx})
 	if p == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}

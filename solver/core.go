@@ -141,7 +141,7 @@ func (e *UnsatError) cores(ctx context.Context, b *Budget, limit int) (cores []c
 	if err != nil {
 		return nil, err
 	}
-	exact := b.most(max(1, b.left/8))
+	exact := b.most(max(1, b.Left()/8))
 	defer b.pay(exact)
 	lits := make([]elit, p.vars+1)
 	for i := 0; i < len(parts) && (limit < 0 || len(cores) < limit); i++ {
@@ -159,7 +159,10 @@ func (e *UnsatError) cores(ctx context.Context, b *Budget, limit int) (cores []c
 			}
 		}
 	}
-	if len(cores) == 0 && ctx.Err() == nil { // hard to refute, but that was done before
+	if len(cores) == 0 { // hard to refute, but that was done before
+		if ctx.Err() != nil {
+			return nil, stopped(ctx, knownRefuted)
+		}
 		for i := range parts {
 			cores = append(cores, core{ids: parts[i].cons})
 		}

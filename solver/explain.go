@@ -107,10 +107,11 @@ type Statement struct {
 func (e *UnsatError) Explain(ctx context.Context, options *ExplainOptions) (*Explanation, error) {
 	opts := options.withDefaults()
 	b := opts.Budget.or(explainConflicts)
-	half := NewBudget(b.left - b.left/2)
+	share := b.Left() - b.Left()/2
+	half := NewBudget(share)
 	x := &Explanation{linesMax: opts.MaxLines}
 	cores, err := e.cores(ctx, half, opts.MaxConflicts)
-	b.left = b.left/2 + half.left
+	b.take(share - half.Left())
 	if len(cores) > 0 {
 		x.problem = e.Problem()
 		x.tell(ctx, cores, opts.Name)

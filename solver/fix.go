@@ -10,8 +10,8 @@ import (
 )
 
 // A Fix is a set of constraints without which the problem has an answer. It is
-// minimal: dropping fewer of them does not help. It contains only constraints
-// that the reader can change, see [Adviser].
+// minimal unless the budget ended, see Minimal. It contains only constraints that
+// the reader can change, see [Adviser].
 type Fix struct {
 	// Drop are the constraints to drop, in the order of addition.
 	Drop []Constraint
@@ -19,6 +19,9 @@ type Fix struct {
 	Advice []string
 	// Effort is the sum of the efforts of Drop, at most math.MaxInt.
 	Effort int
+	// Minimal reports that dropping fewer of them does not help. If it is false, the
+	// budget ended before that was achieved.
+	Minimal bool
 	// Solution is the selection without them: every fix was tried. It is the
 	// best one unless the budget was used up.
 	Solution *Solution
@@ -33,7 +36,7 @@ func (e *UnsatError) fixes(ctx context.Context, name namer, limit int, b *Budget
 	}
 	sets := []choiceOfDrops{{}}
 	lits := make([]elit, name.p.vars+1)
-	stage := b.most(b.left - b.left/2)
+	stage := b.most(b.Left() - b.Left()/2)
 	for i := range parts {
 		f, err := newFixer(ctx, name.p, &parts[i], lits, name, stage)
 		if err != nil {
@@ -41,6 +44,8 @@ func (e *UnsatError) fixes(ctx context.Context, name namer, limit int, b *Budget
 		}
 		own, err := f.find(ctx, limit)
 		if err == nil && len(own) == 0 && stage.over() {
+			b.pay(stage)
+			stage = newBudget(0)
 			own, err = f.rough(ctx, b)
 		}
 		if err != nil {
@@ -67,7 +72,7 @@ func (e *UnsatError) fixes(ctx context.Context, name namer, limit int, b *Budget
 		case err != nil:
 			return nil, err
 		}
-		f := Fix{Drop: name.p.constraints(ctx, set.ids), Effort: set.effort, Solution: s}
+		f := Fix{Drop: name.p.constraints(ctx, set.ids), Effort: set.effort.int(), Minimal: !set.rough, Solution: s}
 		for _, c := range f.Drop {
 			text, _ := name.advice(c)
 			f.Advice = append(f.Advice, text)
@@ -80,7 +85,8 @@ func (e *UnsatError) fixes(ctx context.Context, name namer, limit int, b *Budget
 // A choiceOfDrops is a set of constraints to drop.
 type choiceOfDrops struct {
 	ids    []int32
-	effort int
+	effort efforts
+	rough  bool // it is not known to be minimal
 }
 
 // combine joins the fixes of one part with those of another.
@@ -88,10 +94,10 @@ func combine(a, b []choiceOfDrops, limit int) []choiceOfDrops {
 	var all []choiceOfDrops
 	for _, x := range a {
 		for _, y := range b {
-			all = append(all, choiceOfDrops{slices.Concat(x.ids, y.ids), plus(x.effort, y.effort)})
+			all = append(all, choiceOfDrops{slices.Concat(x.ids, y.ids), x.effort.plus(y.effort), x.rough || y.rough})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y choiceOfDrops) int { return cmp.Compare(x.effort, y.effort) })
+	slices.SortStableFunc(all, func(x, y choiceOfDrops) int { return x.effort.compare(y.effort) })
 	return all[:min(limit, len(all))]
 }
 
@@ -112,8 +118,8 @@ type fixer struct {
 // An attempt is a set of constraints that is dropped.
 type attempt struct {
 	drop  []int // ascending
-	cost  int
-	bound int // no fix with all of drop costs less, as far as is known
+	cost  efforts
+	bound efforts // no fix with all of drop costs less, as far as is known
 }
 
 // attempts is a heap: the attempt with the least bound comes first; among
@@ -127,7 +133,7 @@ func (h *attempts) Push(x any)   { *h = append(*h, x.(*attempt)) }
 
 func (h attempts) Less(i, j int) bool {
 	a, b := h[i], h[j]
-	return cmp.Or(cmp.Compare(a.bound, b.bound), -cmp.Compare(len(a.drop), len(b.drop)), slices.Compare(a.drop, b.drop)) < 0
+	return cmp.Or(a.bound.compare(b.bound), -cmp.Compare(len(a.drop), len(b.drop)), slices.Compare(a.drop, b.drop)) < 0
 }
 
 func (h *attempts) Pop() any {
@@ -163,8 +169,8 @@ func newFixer(ctx context.Context, p *Problem, q *part, lits []elit, name namer,
 }
 
 // find returns up to limit fixes of the part, the cheapest first. If it reaches
-// its bounds, or the budget ends, it returns the fixes found so far or, if there are none, one that
-// need not be the cheapest.
+// its bounds, or the budget ends, it returns the fixes found so far or, if there
+// are none, one that need not be the cheapest.
 func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
 	f.open = attempts{{}}
 	for n := 0; len(f.open) > 0 && len(f.found) < limit && n < attemptsMax && len(f.seen) < openMax; n++ {
@@ -175,7 +181,7 @@ func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
 		if f.covered(a.drop) {
 			continue
 		}
-		if bound := f.bound(a); bound > a.bound { // more is known by now
+		if bound := f.bound(a); bound.compare(a.bound) > 0 { // more is known by now
 			a.bound = bound
 			heap.Push(&f.open, a)
 			continue
@@ -209,7 +215,7 @@ func (f *fixer) choices() []choiceOfDrops {
 		var d choiceOfDrops
 		for _, i := range drop {
 			d.ids = append(d.ids, f.cons[i])
-			d.effort = plus(d.effort, f.effort[i])
+			d.effort = d.effort.plus(effortOf(f.effort[i]))
 		}
 		all = append(all, d)
 	}
@@ -249,13 +255,14 @@ func (f *fixer) settle(ctx context.Context) verdict {
 // constraints alone: for conflicts that are too hard for the engine. It returns
 // no more than one fix, which may drop what need not be if the budget ends.
 func (f *fixer) rough(ctx context.Context, b *Budget) ([]choiceOfDrops, error) {
-	stage := b.most(b.left)
+	stage := b.most(b.Left())
 	defer b.pay(stage)
 	r := &reducer{ctx: ctx, p: f.p, budget: stage}
 	on := f.all()
 	for _, i := range f.changeable {
 		on[i] = false
 	}
+	known := true
 	met := func() verdict {
 		var ids []int32
 		for i, is := range on {
@@ -264,6 +271,7 @@ func (f *fixer) rough(ctx context.Context, b *Budget) ([]choiceOfDrops, error) {
 			}
 		}
 		v, _ := r.refute(ids, testConflicts)
+		known = known && v != unknown
 		return v
 	}
 	if met() != sat {
@@ -283,7 +291,9 @@ func (f *fixer) rough(ctx context.Context, b *Budget) ([]choiceOfDrops, error) {
 	}
 	slices.Sort(drop)
 	f.found = [][]int{drop}
-	return f.choices(), nil
+	all := f.choices()
+	all[0].rough = !known
+	return all, nil
 }
 
 // covered reports whether the set includes a fix that was already found.
@@ -332,7 +342,7 @@ func (f *fixer) branch(a *attempt, conflict []int) {
 		slices.Sort(drop)
 		if key := fmt.Sprint(drop); !f.seen[key] {
 			f.seen[key] = true
-			next := &attempt{drop: drop, cost: plus(a.cost, f.effort[i])}
+			next := &attempt{drop: drop, cost: a.cost.plus(effortOf(f.effort[i]))}
 			next.bound = f.bound(next)
 			heap.Push(&f.open, next)
 		}
@@ -341,7 +351,7 @@ func (f *fixer) branch(a *attempt, conflict []int) {
 
 // bound returns the cost plus the cheapest drop of every unsolved conflict that
 // shares nothing with another one counted.
-func (f *fixer) bound(a *attempt) int {
+func (f *fixer) bound(a *attempt) efforts {
 	cost := a.cost
 	var counted []int
 	for _, conflict := range f.conflicts {
@@ -353,7 +363,7 @@ func (f *fixer) bound(a *attempt) int {
 		for _, i := range conflict {
 			least = min(least, f.effort[i])
 		}
-		cost = plus(cost, least)
+		cost = cost.plus(effortOf(least))
 	}
 	return cost
 }

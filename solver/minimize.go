@@ -84,6 +84,7 @@ func newMinimization(ctx context.Context, criteria []Criterion, b *budget) *mini
 type minimization struct {
 	ctx      context.Context
 	p        *Problem // with the additional variables
+	before   extent   // without them
 	criteria []Criterion
 	absent   map[Var]Var
 	budget   *budget
@@ -180,7 +181,7 @@ func (z *minimization) run(given *Problem) (*Optimum, error) {
 		}
 		return nil, err
 	}
-	z.optimum.given, z.optimum.criteria = given, z.criteria
+	z.optimum.given, z.optimum.criteria, z.before = given, z.criteria, extent{given.vars, len(given.cons)}
 	if z.x = indexOf(z.ctx, z.p); z.x == nil {
 		return nil, &IncompleteError{Err: z.ctx.Err()}
 	}
@@ -245,7 +246,7 @@ func (z *minimization) settle() error {
 	if err != nil {
 		return err
 	}
-	s.given = z.optimum.given
+	s.given, s.before = z.optimum.given, z.before
 	costs := make([]int64, len(z.criteria))
 	for i, k := range z.criteria {
 		for _, t := range k.Terms {

@@ -396,7 +396,10 @@ func (e *ProblemError) Error() string {
 	var out strings.Builder
 	out.WriteString("solver: malformed problem")
 	for _, f := range e.Flaws {
-		words.Fprintf(&out, "\n\tconstraint %d: %s", f.Constraint, f.What)
+		if out.WriteString("\n\t"); f.Constraint >= 0 {
+			fmt.Fprintf(&out, "constraint %d: ", f.Constraint)
+		}
+		words.Fprintf(&out, "%s", f.What)
 	}
 	return out.String()
 }

@@ -57,7 +57,11 @@ func (x *Explanation) help() []string {
 		if len(advice) > listMax+1 {
 			advice = append(slices.Clone(advice[:listMax]), fmt.Sprintf("%d more such things", len(advice)-listMax))
 		}
-		lines = append(lines, mark+strings.Join(advice, ", and "))
+		text := mark + strings.Join(advice, ", and ")
+		if !f.Minimal {
+			text += " (not all of this may be needed)"
+		}
+		lines = append(lines, text)
 	}
 	return lines
 }
@@ -155,6 +159,7 @@ type (
 		Advice  []string `json:"advice"`
 		Drop    []int    `json:"drop"`
 		Effort  int      `json:"effort"`
+		Minimal bool     `json:"minimal"`
 		Selects []string `json:"selects"`
 	}
 )
@@ -171,7 +176,7 @@ func (x *Explanation) WriteJSON(w io.Writer) error {
 		out.Conflicts = append(out.Conflicts, j)
 	}
 	for _, f := range x.Fixes {
-		j := jsonFix{Advice: f.Advice, Drop: ids(f.Drop), Effort: f.Effort, Selects: []string{}}
+		j := jsonFix{Advice: f.Advice, Drop: ids(f.Drop), Effort: f.Effort, Minimal: f.Minimal, Selects: []string{}}
 		for v := range f.Solution.Selected() {
 			j.Selects = append(j.Selects, x.problem.Name(v))
 		}

@@ -74,7 +74,7 @@ func (s *shrinker) rough(ctx context.Context, ids []int32) (core, error) {
 			ids = append(ids, s.part.cons[i])
 		}
 	}
-	stage := s.budget.most(s.budget.left)
+	stage := s.budget.most(s.budget.Left())
 	defer s.budget.pay(stage)
 	found, err := reduce(ctx, s.p, ids, 0, stage)
 	if found.ids == nil && refuted {

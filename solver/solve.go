@@ -160,6 +160,7 @@ type Solution struct {
 	change *change
 	log    []decision
 	given  *Problem // if base has more, from Minimize: the problem without that
+	before extent   // what given had
 
 	sortOnce sync.Once
 	sorted   []Var
@@ -167,6 +168,9 @@ type Solution struct {
 	making sync.Mutex
 	made   *Problem // with the change
 }
+
+// An extent is how much a problem had at some time.
+type extent struct{ vars, cons int }
 
 // Problem returns the problem that s solves. If a [Session] found s, that is
 // the problem with the change made. Do not add to it.
@@ -183,7 +187,7 @@ func (s *Solution) Problem() *Problem {
 func (s *Solution) whole() *Problem { return s.problem(&poll{ctx: context.Background()}) }
 
 // own reports whether v is a variable of the problem, not one that Minimize adds.
-func (s *Solution) own(v Var) bool { return s.given == nil || s.given.has(v) }
+func (s *Solution) own(v Var) bool { return s.given == nil || int(v) <= s.before.vars }
 
 // problem is like Problem, with what Minimize adds. It returns nil if the poll
 // is over.

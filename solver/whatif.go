@@ -25,15 +25,16 @@ type change struct {
 	require, forbid []Var
 }
 
-// changeOf returns w as a change of p. The error is *ProblemError.
-func (p *Problem) changeOf(w *WhatIf) (*change, error) {
+// changeOf returns w as a change of the problem that x was made for. The error is
+// *ProblemError.
+func (x *index) changeOf(w *WhatIf) (*change, error) {
 	if w == nil || len(w.Drop)+len(w.Require)+len(w.Forbid) == 0 {
 		return nil, nil
 	}
 	c := &change{require: slices.Clone(w.Require), forbid: slices.Clone(w.Forbid)}
 	var flaws []Flaw
 	for _, id := range w.Drop {
-		if id < 0 || id >= len(p.cons) {
+		if id < 0 || id >= len(x.cons) {
 			flaws = append(flaws, Flaw{Constraint: id, What: "dropped, but there is no such constraint"})
 			continue
 		}
@@ -42,9 +43,16 @@ func (p *Problem) changeOf(w *WhatIf) (*change, error) {
 	slices.Sort(c.drop)
 	c.drop = slices.Compact(c.drop)
 	for i, v := range slices.Concat(c.require, c.forbid) {
-		if !p.has(v) {
-			flaws = append(flaws, Flaw{Constraint: len(p.cons) + i, What: fmt.Sprintf("variable %d is not one of the problem's %d", v, p.vars)})
+		what := ""
+		switch {
+		case !x.p.has(v):
+			what = fmt.Sprintf("variable %d is not one of the problem's %d", v, x.p.vars)
+		case int(v) >= x.size:
+			what = fmt.Sprintf("variable %d (%s) was added after the session began: begin a new one", v, x.p.Name(v))
+		default:
+			continue
 		}
+		flaws = append(flaws, Flaw{Constraint: len(x.cons) + i, What: what})
 	}
 	if flaws != nil {
 		return nil, &ProblemError{Flaws: flaws}
@@ -113,7 +121,8 @@ func (s supposed) Advice() (string, int) { return "", 0 }
 // change made.
 //
 // A Session is not safe for concurrent use; a [Pool] is. After constraints were
-// added to its problem, it answers with a [*ProblemError].
+// added to its problem, it answers with a [*ProblemError], and if variables were added,
+// to questions that name one of them.
 type Session struct {
 	x    *index
 	opts Options
@@ -160,7 +169,7 @@ func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 	if n := len(s.x.cons); len(p.cons) != n {
 		return nil, &ProblemError{Flaws: []Flaw{{Constraint: n, What: "added after the session began: begin a new one"}}}
 	}
-	c, err := p.changeOf(w)
+	c, err := s.x.changeOf(w)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +231,7 @@ func (s *Session) guard(drop []int32) {
 			continue
 		}
 		s.guarded = append(s.guarded, id)
-		s.guards[id] = Var(s.x.p.vars + len(s.guarded))
+		s.guards[id] = Var(s.x.size - 1 + len(s.guarded))
 		s.cdcl = nil
 	}
 }

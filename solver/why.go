@@ -49,7 +49,7 @@ func (s *Solution) step(i int) Step {
 // criterion wants is a Clause of one literal.
 func (s *Solution) demand(p *Problem, con int32) Constraint {
 	c := p.Constraint(int(con))
-	if s.given != nil && int(con) >= len(s.given.cons) {
+	if s.given != nil && int(con) >= s.before.cons {
 		c.Lits = c.Lits[:1]
 	}
 	return c
@@ -169,13 +169,17 @@ func (r *Refusal) String() string {
 // budget suffices: constraints first, and earlier picks only if they are needed.
 // Of the options, Name, MaxLines and Budget apply.
 //
-// If ctx ended first, the error is [*IncompleteError], and the refusal is what
-// was found until then, or nil.
+// If v is not a variable of the problem, the error is [*ProblemError]. If ctx ended
+// first, it is [*IncompleteError], and the refusal is what was found until then, or
+// nil.
 func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (*Refusal, error) {
 	poll := poll{ctx: ctx}
 	p := s.problem(&poll)
 	if p == nil {
 		return nil, stopped(ctx, knownSelected)
+	}
+	if !p.has(v) || !s.own(v) {
+		return nil, &ProblemError{Flaws: []Flaw{{Constraint: -1, What: fmt.Sprintf("asked about variable %d, which the problem does not have", v)}}}
 	}
 	selected := newBitset(p.vars)
 	for _, d := range s.log {
@@ -266,6 +270,11 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int, b *Budget) (*R
 		return nil, err
 	}
 	r.Minimal = why.minimal
+	// What Minimize adds rules nothing out.
+	why.ids = slices.DeleteFunc(why.ids, func(id int32) bool {
+		at := int(id) - first
+		return s.given != nil && (at < 0 && int(id) >= s.before.cons || at >= 0 && at < len(picks) && !s.own(picks[at]))
+	})
 	tree := p.constraints(ctx, why.ids)
 	if tree == nil {
 		return nil, stopped(ctx, knownSelected)
@@ -275,9 +284,7 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int, b *Budget) (*R
 		case at < 0:
 			r.Core = append(r.Core, tree[j])
 		case at < len(picks):
-			if s.own(picks[at]) {
-				r.Given = append(r.Given, picks[at])
-			}
+			r.Given = append(r.Given, picks[at])
 		}
 	}
 	if p.size(why.ids) <= toldMax {
@@ -322,7 +329,7 @@ var errPossible = errors.New("solver: internal error: what was passed over is po
 // if the budget suffices, constraints before variables, and in any case include
 // the last. If ctx ends, they are what was found until then.
 func (s *Solution) why(ctx context.Context, q *part, required []Var, p *Problem, b *Budget) (core, error) {
-	exact := b.most(max(1, b.left/2))
+	exact := b.most(max(1, b.Left()/2))
 	m, err := newMinimizer(ctx, s.whole(), q, make([]elit, p.vars+1), exact)
 	if err != nil {
 		return core{}, stopped(ctx, knownSelected)
@@ -362,7 +369,7 @@ func (s *Solution) why(ctx context.Context, q *part, required []Var, p *Problem,
 	if minimal {
 		return core{ids, true}, nil
 	}
-	rest := b.most(b.left)
+	rest := b.most(b.Left())
 	defer b.pay(rest)
 	found, err := reduce(ctx, p, ids, 0, rest)
 	if found.ids == nil {

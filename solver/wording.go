@@ -2,7 +2,6 @@ package solver
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/words"
@@ -37,15 +36,6 @@ const (
 	effortAllow = 10 // a Prohibition
 	effortForgo = 20 // a Requirement, a Clause that denies nothing
 )
-
-// plus adds efforts: a sum that is too large for an int is the largest int, so
-// that the last resort stays the last.
-func plus(a, b int) int {
-	if a > math.MaxInt-b {
-		return math.MaxInt
-	}
-	return a + b
-}
 
 // namer gives the variables the names that the reader knows.
 type namer struct {
