@@ -291,7 +291,7 @@ func (l *Lazy) learn(poll *poll, open []*offered) error {
 			ask, names = append(ask, o), append(names, o.Name)
 		}
 	}
-	if len(ask) > 0 && !poll.ended {
+	if len(ask) > 0 && !poll.look() {
 		l.asked.Calls++
 		all, err := l.source.Requirements(poll.ctx, names)
 		if err := answered(poll.ctx, "requirements", names, len(all), err); err != nil {
@@ -328,7 +328,7 @@ func (l *Lazy) meet(poll *poll, needs []*need) error {
 			ask, texts = append(ask, n), append(texts, n.text)
 		}
 	}
-	if len(ask) > 0 && !poll.ended {
+	if len(ask) > 0 && !poll.look() {
 		l.asked.Calls++
 		all, err := l.source.Candidates(poll.ctx, texts)
 		if err := answered(poll.ctx, "candidates", texts, len(all), err); err != nil {

@@ -2,6 +2,7 @@ package solver_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,4 +95,55 @@ func TestLazyAsksWhatIsSure(t *testing.T) {
 	if got := strings.Join(s.calls, ", "); got != "a b, c d" {
 		t.Errorf("asked for %s", got)
 	}
+}
+
+// TestLazyAsksNothingLate: once the context has ended, the source is not asked any
+// more, even if it would answer, and the error says so.
+func TestLazyAsksNothingLate(t *testing.T) {
+	needs := holes{3, 3}.needs()
+	calls := map[string]func(ctx context.Context, l *solver.Lazy) error{
+		"Solve":      func(ctx context.Context, l *solver.Lazy) error { _, err := l.Solve(ctx, needs, nil); return err },
+		"Explain":    func(ctx context.Context, l *solver.Lazy) error { _, err := l.Explain(ctx, needs, nil); return err },
+		"Everything": func(ctx context.Context, l *solver.Lazy) error { _, err := l.Everything(ctx, needs); return err },
+	}
+	for name, call := range calls {
+		for most := range 2 {
+			ctx, cancel := context.WithCancel(context.Background())
+			s := &cancelling{holes: holes{3, 3}, left: most, cancel: cancel}
+			if most == 0 {
+				cancel()
+			}
+			var incomplete *solver.IncompleteError
+			if err := call(ctx, solver.NewLazy(s)); !errors.As(err, &incomplete) || incomplete.Err == nil || s.late > 0 {
+				t.Errorf("%s, ended after %d calls: %v, and the source was asked %d times after that", name, most, err, s.late)
+			}
+		}
+	}
+}
+
+// A cancelling source ends a context with one of its answers.
+type cancelling struct {
+	holes
+	left, late int
+	cancel     func()
+}
+
+func (c *cancelling) count() {
+	if c.left == 0 {
+		c.late++
+		return
+	}
+	if c.left--; c.left == 0 {
+		c.cancel()
+	}
+}
+
+func (c *cancelling) Candidates(ctx context.Context, needs []string) ([][]solver.Candidate, error) {
+	c.count()
+	return c.holes.Candidates(ctx, needs)
+}
+
+func (c *cancelling) Requirements(ctx context.Context, candidates []string) ([]solver.Requirements, error) {
+	c.count()
+	return c.holes.Requirements(ctx, candidates)
 }
