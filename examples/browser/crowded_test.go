@@ -87,7 +87,7 @@ func TestCrowded(t *testing.T) {
 	p.is(`document.documentElement.scrollWidth <= 390`, "nothing is wider than a phone")
 	p.is(`[...document.querySelectorAll("#top .w")].every(e => e.getClientRects().length === 1 && (e.offsetHeight < 30 || e.scrollWidth >= e.parentElement.clientWidth * .8))`, "no broken names")
 	p.is(`[...document.querySelectorAll("#top .stages tr")].every(r => r.getBoundingClientRect().right <= 390)`, "stages fit a phone")
-	p.is(`document.querySelector("#top .stages").getBoundingClientRect().top < 844`, "verdict, causes and stages begin on the first screen of a phone")
+	p.is(`document.querySelector("#top .do .cmd").getBoundingClientRect().bottom <= 844`, "verdict, causes and the first step with its command are on the first screen of a phone")
 	if n := p.pages(""); n > 10 {
 		t.Errorf("%d sheets of paper", n)
 	} else {

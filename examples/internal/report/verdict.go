@@ -68,7 +68,7 @@ func (v *Verdict) drawn() *drawn {
 type Offer struct {
 	To      string `json:"to,omitempty"`      // empty: none
 	Why     string `json:"why"`               // why that one, or why none
-	Command string `json:"command,omitempty"` // that starts it
+	Command string `json:"command,omitempty"` // that starts it, or that helps where there is none
 }
 
 // Bar is how far a part of the cluster is.
@@ -236,6 +236,8 @@ func (r *Report) offer(in *Input) {
 	r.Diagnosis.Advice = &Offer{To: a.Take, Why: a.Why}
 	if a.Take != "" {
 		r.Diagnosis.Advice.Command = shell.Command("oc adm upgrade --to=%s", a.Take)
+	} else if why, command, ok := strings.Cut(a.Why, ": oc "); ok { // the way out stands in a box of its own
+		r.Diagnosis.Advice.Why, r.Diagnosis.Advice.Command = why, "oc "+command
 	}
 }
 
