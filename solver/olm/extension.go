@@ -80,6 +80,11 @@ type ExtensionError struct {
 	// Similar are packages of the catalogs with a similar name, the nearest first, if none has
 	// the one that is requested.
 	Similar []string
+	// Highest is the highest version in the channels that could be installed, if none is in the
+	// range; "" if there is none either.
+	Highest string
+
+	highest release
 }
 
 // Error describes the request and the step at which no bundle was left.
@@ -112,6 +117,9 @@ func (e *ExtensionError) Error() string {
 		fmt.Fprintf(&b, "; bundles in these channels: 0 of %d", e.Bundles)
 	case e.InRange == 0:
 		fmt.Fprintf(&b, "; bundles in the range: 0 of %d", e.InChannels)
+		if e.Highest != "" {
+			b.WriteString("; the highest version that can be installed is " + e.Highest)
+		}
 	default:
 		fmt.Fprintf(&b, "; bundles that are successors of what is installed: 0 of %d in the range", e.InRange)
 	}
@@ -326,6 +334,9 @@ func (q *extensionQuery) passes(p *catalog.Package, b *catalog.Bundle) (release,
 	}
 	q.failure.InChannels++
 	if q.versions != nil && (err != nil || !q.versions.Contains(rel.version)) {
+		if f := q.failure; err == nil && (f.Highest == "" || rel.compare(f.highest) > 0) && (q.AllowRequirements || requirements(b) == 0) {
+			f.Highest, f.highest = b.Version(), rel
+		}
 		return release{}, false
 	}
 	q.failure.InRange++

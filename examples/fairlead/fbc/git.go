@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/internal/archive"
+	"github.com/fairlead/fairlead/internal/shell"
 )
 
 // fromGit opens a directory in two revisions of the repository that it is in: BASE..HEAD,
@@ -42,7 +43,7 @@ func (g *gate) fromGit(revisions, dir string) (before, after side, err error) {
 		if _, err := os.Stat(dir); err != nil { // not checked out here: the place in the repository
 			s.at = func(file string) string { return strings.TrimPrefix(within+"/"+file, "./") }
 		}
-		files, err := top.tree(revision, within)
+		files, err := top.tree(revision, within, dir)
 		if s.err = err; err == nil {
 			s.FS = files
 		}
@@ -113,8 +114,8 @@ func (g *gitIn) path(dir string) (string, error) {
 	return filepath.ToSlash(within), nil
 }
 
-// tree returns the files of a directory in a revision.
-func (g *gitIn) tree(revision, within string) (*archive.FS, error) {
+// tree returns the files of a directory in a revision; dir is how the user names it.
+func (g *gitIn) tree(revision, within, dir string) (*archive.FS, error) {
 	out, err := g.run("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
 		if shallow, _ := g.run("rev-parse", "--is-shallow-repository"); strings.TrimSpace(string(shallow)) == "true" {
@@ -126,9 +127,13 @@ func (g *gitIn) tree(revision, within string) (*archive.FS, error) {
 	if within != "." {
 		tree += within
 	}
+	if _, err := g.run("rev-parse", "--verify", "--quiet", "--end-of-options", tree); err != nil {
+		return nil, fmt.Errorf("revision %s has no directory %s; if the catalog is new, nobody has it yet, and %s is enough; if it was elsewhere, compare both with catalog release OLD NEW",
+			revision, within, shell.Command("fairlead catalog validate -- %s", dir))
+	}
 	packed, err := g.run("archive", "--format=tar", tree)
 	if err != nil {
-		return nil, fmt.Errorf("revision %s has no directory %s: %w", revision, within, err)
+		return nil, fmt.Errorf("revision %s: directory %s: %w", revision, within, err)
 	}
 	return archive.Read(g.Context, bytes.NewReader(packed), nil)
 }

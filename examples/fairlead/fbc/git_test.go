@@ -73,7 +73,7 @@ func TestReleaseFromGit(t *testing.T) {
 		{"catalogs", "-git HEAD~2.. v4", 1, "file=v4/kiln/c.json,line=2,"},
 		{"catalogs/v4", "-git main~2...main .", 1, "file=kiln/c.json,line=2,"},
 		{".", "-git main~2..main -root catalogs catalogs/v4", 1, "file=v4/kiln/c.json,line=2,"},
-		{".", "-git main~3..main~1 catalogs/v4", 2, "revision main~3 has no directory catalogs/v4"},
+		{".", "-git main~3..main~1 catalogs/v4", 2, "revision main~3 has no directory catalogs/v4; if the catalog is new, nobody has it yet, and fairlead catalog validate -- catalogs/v4 is enough"},
 		{".", "-git main~1..nothing catalogs/v4", 2, "there is no revision nothing"},
 		{".", "-git main~1 catalogs/v4", 2, "write BASE..HEAD"},
 		{".", "-git main~1..main ../elsewhere", 2, "git"},

@@ -18,6 +18,7 @@ type extensionAnswer struct {
 	Problem   string         // why nothing
 	noWay     bool           // nothing leads on from what it has
 	similar   []string       // packages that may be meant
+	highest   string         // the version that there is, if none is in the range
 }
 
 // runExtensions answers about the ClusterExtensions of a cluster, from the given
@@ -68,6 +69,9 @@ func answerExtension(r *olm.Resolver, x *extension.ClusterExtension) extensionAn
 		var none *olm.ExtensionError
 		if a.Problem = err.Error(); errors.As(err, &none) {
 			a.noWay, a.similar = none.Why != "", none.Similar
+			if none.InRange == 0 {
+				a.highest = none.Highest
+			}
 		}
 		return a
 	}

@@ -115,7 +115,7 @@ func (c *command) learnExtensions() error {
 			x.Next = a.Bundle.Name
 			continue
 		}
-		x.Refused, x.NoWay, x.Similar = a.Problem, a.noWay, a.similar
+		x.Refused, x.NoWay, x.Similar, x.Highest = a.Problem, a.noWay, a.similar, a.highest
 		q, err := extension.QuestionOf(&x.ClusterExtension)
 		if err != nil {
 			continue // the problem says so

@@ -146,6 +146,9 @@ func (c *Cluster) refused(v *View, x *Extension) {
 	} else if len(x.Similar) > 0 && x.Status.Install == nil {
 		w.Owner, w.Unblock = "whoever owns the extension", fmt.Sprintf("create the extension again for the package that is meant, as the command does for %s: its packageName cannot be changed", x.Similar[0])
 		w.Commands = again(x, x.Similar[0])
+	} else if x.Highest != "" && x.Status.Install == nil {
+		w.Owner, w.Unblock = "whoever owns the extension", fmt.Sprintf("no such version is in the range: request %s, the highest that can be installed, as the command does, or a range that includes what there is", x.Highest)
+		w.Commands = []string{patchExtension(x, map[string]any{"source": map[string]any{"catalog": map[string]any{"version": x.Highest}}})}
 	} else if len(x.Path) > 0 {
 		w.Message += "; the path is " + strings.Join(x.Path, ", ")
 		w.Unblock = fmt.Sprintf("request the next version of the path, %s, first", x.Path[0])

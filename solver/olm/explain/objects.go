@@ -49,4 +49,7 @@ type Extension struct {
 	// Similar are packages whose names are similar to the one that is requested, which no catalog
 	// has, the nearest first.
 	Similar []string `json:"-"`
+	// Highest is the highest version that could be installed, if none is in the range that is
+	// requested.
+	Highest string `json:"-"`
 }
