@@ -62,6 +62,7 @@ type Container struct {
 
 // ContainerPort is a port that a container listens on.
 type ContainerPort struct {
+	Name          string `json:"name,omitempty"`     // by which services find it; empty for none
 	ContainerPort int32  `json:"containerPort"`      // of the container
 	HostPort      int32  `json:"hostPort,omitempty"` // of the node; 0 for none
 	HostIP        string `json:"hostIP,omitempty"`   // the address that HostPort is taken on; empty means all
@@ -121,6 +122,8 @@ type ContainerStatus struct {
 	Name      string         `json:"name"`               // as in the spec
 	State     ContainerState `json:"state,omitzero"`     // now
 	LastState ContainerState `json:"lastState,omitzero"` // how it ended last
+	// RestartCount is how often it has been started again.
+	RestartCount int32 `json:"restartCount,omitempty"`
 }
 
 // ContainerState is why a container does not run. The zero value means that it runs, or that
@@ -135,6 +138,8 @@ type ContainerReason struct {
 	Reason   string `json:"reason,omitempty"`   // a word
 	Message  string `json:"message,omitempty"`  // a sentence
 	ExitCode int    `json:"exitCode,omitempty"` // of one that ended
+	// FinishedAt is when it ended; zero if it is not known.
+	FinishedAt time.Time `json:"finishedAt,omitzero"`
 }
 
 // Finished reports whether the pod has ended, successfully or not.

@@ -42,6 +42,14 @@ type VolumeError struct {
 type PersistentVolume struct {
 	ObjectMeta `json:"metadata"`
 	Spec       PersistentVolumeSpec `json:"spec"` // its source and its user
+	// Status is the reported state.
+	Status PersistentVolumeStatus `json:"status,omitzero"`
+}
+
+// PersistentVolumeStatus is the reported state of a volume.
+type PersistentVolumeStatus struct {
+	Phase   string `json:"phase,omitempty"`   // Available, Bound, Released or Failed
+	Message string `json:"message,omitempty"` // of a volume that failed, why
 }
 
 // PersistentVolumeSpec describes a volume. Of its sources, it has those by

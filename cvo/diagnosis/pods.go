@@ -23,6 +23,7 @@ func (b *builder) podsInTrouble() {
 			b.podRejected(p)
 		}
 		if (p.Finished() || p.Ready()) && p.DeletionTimestamp == nil {
+			b.restarts(p)
 			continue
 		}
 		b.podTrouble(p)
@@ -151,12 +152,27 @@ func (b *builder) podFails(p *fairlead.Pod, x Node) {
 		x.State, x.Reason, x.Says = Going, PodStarting, "pod "+name+" is starting"
 	} else {
 		x.Reason, x.Says, x.Alike = PodNotReady, "pod "+name+" is not ready", workload(p)
+		if c := blockedContainer(p); c != nil { // it has no log yet
+			x.Says, x.Quote = "pod "+name+" has not started: container "+c.Name+" waits ("+c.State.Waiting.Reason+")", c.State.Waiting.Message
+			x.do, x.command = "read its events", shell.Command("kubectl -n %s describe pod %s", p.Namespace, p.Name)
+		}
 		if c := initRuns(p); c != "" {
 			x.Reason, x.Says = InitRuns, "pod "+name+" waits for its init container "+c+", which does not end"
 			x.do, x.command = "read the log of that container", shell.Command("kubectl -n %s logs %s -c %s --tail=50", p.Namespace, p.Name, c)
 		}
 	}
 	b.add(x)
+}
+
+// blockedContainer returns the first container of a pod that has not started once, although it has a reason; nil if
+// all have.
+func blockedContainer(p *fairlead.Pod) *fairlead.ContainerStatus {
+	for i := range p.Status.ContainerStatuses {
+		if c := &p.Status.ContainerStatuses[i]; c.State.Waiting != nil && c.State.Waiting.Reason != "" && c.LastState.Terminated == nil {
+			return c
+		}
+	}
+	return nil
 }
 
 // initRuns returns the init container that a pod waits for because it runs; "" if there is none.

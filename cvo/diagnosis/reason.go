@@ -37,12 +37,15 @@ const (
 	PodKeptApart     = "PodKeptApart"     // its affinity, or the spread of its pods, forbids all nodes
 	PodPortTaken     = "PodPortTaken"     // the ports of nodes that it uses are taken
 	PodGated         = "PodGated"         // a scheduling gate keeps it from getting a node
+	PodRestarts      = "PodRestarts"      // it is ready, and a container of it ends again and again
+	PodAbandoned     = "PodAbandoned"     // it was evicted, and nothing starts it again
 	PodRejected      = "PodRejected"      // the kubelet did not admit it
 	PodUnscheduled   = "PodUnscheduled"   // it fits on a node, and has not been placed for long, or no scheduler has looked at it
 	PodNoDevice      = "PodNoDevice"      // it requests devices that no node offers
 	NamespaceHeld    = "NamespaceHeld"    // the namespace is being deleted, and finalizers of its own keep it
 	ClaimInUse       = "ClaimInUse"       // the claim is being deleted, and pods use it
 	ClaimLost        = "ClaimLost"        // the volume of the claim does not exist any more
+	VolumeFailed     = "VolumeFailed"     // the volume of a claim that was deleted is not reclaimed
 	ClaimPending     = "ClaimPending"     // the claim has no volume, and nothing says why
 	ClaimBypassed    = "ClaimBypassed"    // the claim waits for the scheduler, and its pod was given a node without it
 	ClaimNotResized  = "ClaimNotResized"  // the claim should have another size, and does not get it
@@ -80,6 +83,7 @@ const (
 	WebhookClosed    = "WebhookClosed"    // nobody answers for a webhook, so that it refuses all
 	ServiceMissing   = "ServiceMissing"   // the service does not exist
 	NoEndpoints      = "NoEndpoints"      // no pod of the service is ready, or it selects none
+	Misaimed         = "Misaimed"         // the service names a port or a label that its pods do not have
 	ScaledToNone     = "ScaledToNone"     // the workload of the service is scaled to none
 	NodeEvicts       = "NodeEvicts"       // the kubelet evicted pods for lack of a resource
 	InitRuns         = "InitRuns"         // the pod waits for an init container that runs

@@ -40,7 +40,7 @@ func view(s *snapshot.Snapshot, now time.Time) *world {
 	scales(w, "ReplicationController", s.Controllers.Items)
 	w.partly = s.UpdateDump().Partly
 	w.unseen = s.Partly("Pod", "PodDisruptionBudget", "Machine")
-	w.storage = storage{claims: s.Claims.Items, claimed: s.Claims.Scope.Whole(), classes: s.StorageClasses.Known(), attachments: s.Attachments.Items, known: s.Storage(), events: map[string][]string{}}
+	w.storage = storage{claims: s.Claims.Items, claimed: s.Claims.Scope.Whole(), classes: s.StorageClasses.Known(), attachments: s.Attachments.Items, volumes: s.Volumes.Items, known: s.Storage(), events: map[string][]string{}}
 	w.apis = s.APIServices.Items
 	w.net, w.leases = networkOf(s), s.Leases.Items
 	w.apps = apps{

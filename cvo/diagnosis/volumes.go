@@ -20,6 +20,7 @@ type storage struct {
 	claimed     bool // claims are all
 	classes     []snapshot.StorageClass
 	attachments []lifecycle.VolumeAttachment
+	volumes     []lifecycle.PersistentVolume
 	known       *placement.Storage  // the same, as it decides where pods can run
 	events      map[string][]string // by claim, what was noticed about it, the last first
 }
@@ -65,7 +66,29 @@ func (b *builder) claimsEnd() {
 	}
 }
 
-// claimsPend adds the claims that have had no volume for too long although no pod has to be placed first.
+// volumesFail adds the volumes that are not reclaimed after their claims were deleted.
+func (b *builder) volumesFail() {
+	for i := range b.storage.volumes {
+		v := &b.storage.volumes[i]
+		if v.Status.Phase != "Failed" || v.DeletionTimestamp != nil {
+			continue
+		}
+		x := Node{Kind: "PersistentVolume", Name: v.Name, State: Faulty, Reason: VolumeFailed, Sure: Seen, Owner: "storage driver", Quote: v.Status.Message}
+		x.Says = "volume " + v.Name
+		if c := v.Spec.ClaimRef; c != nil {
+			x.Says += " of the deleted claim " + c.Namespace + "/" + c.Name
+		}
+		x.Says += " could not be reclaimed"
+		if said := failure.Telling(v.Status.Message, 140); said != "" {
+			x.Says += ": " + said
+		}
+		x.do, x.command = "correct what its driver names; if its data is not needed any more, delete the storage and the volume", shell.Command("kubectl describe persistentvolume %s", v.Name)
+		b.add(x)
+	}
+}
+
+// claimsPend adds the claims that have lost their volume, and those that have had none for too long although no
+// pod has to be placed first.
 func (b *builder) claimsPend() {
 	waits := map[string]bool{}
 	for i := range b.storage.classes {
@@ -74,6 +97,10 @@ func (b *builder) claimsPend() {
 	}
 	for i := range b.storage.claims {
 		c := &b.storage.claims[i]
+		if c.Status.Phase == "Lost" && c.DeletionTimestamp == nil {
+			b.claimWaits(&fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: c.Namespace}}, c.Name)
+			continue
+		}
 		if c.Status.Phase != "Pending" || c.DeletionTimestamp != nil || b.have[ID("PersistentVolumeClaim", c.Namespace, c.Name)] || b.age(c.CreationTimestamp) < startTime {
 			continue
 		}

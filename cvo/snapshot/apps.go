@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -58,10 +60,30 @@ type Service struct {
 		Type              string            `json:"type,omitempty"`              // ClusterIP, NodePort, LoadBalancer or ExternalName
 		Selector          map[string]string `json:"selector,omitempty"`          // labels of its pods; none: others make its endpoints
 		LoadBalancerClass string            `json:"loadBalancerClass,omitempty"` // who makes the load balancer; empty for the default
+		Ports             []ServicePort     `json:"ports,omitempty"`             // where it is reached
 	} `json:"spec"` // the desired state
 	Status struct {
 		LoadBalancer Addresses `json:"loadBalancer,omitzero"` // where it is reached from outside
 	} `json:"status"` // the reported state
+}
+
+// ServicePort is a port of a Service.
+type ServicePort struct {
+	TargetPort string `json:"targetPort,omitempty"` // the number of a port of its pods, or the name of one; empty for the same number
+}
+
+// UnmarshalJSON reads the target as the number or the name that it is.
+func (p *ServicePort) UnmarshalJSON(data []byte) error {
+	var in struct {
+		TargetPort json.RawMessage `json:"targetPort"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	if p.TargetPort = string(in.TargetPort); strings.HasPrefix(p.TargetPort, `"`) {
+		return json.Unmarshal(in.TargetPort, &p.TargetPort)
+	}
+	return nil
 }
 
 // Addresses are where something is reached from outside the cluster.

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -287,6 +288,9 @@ func (f *file) object(d *doc.Document, text []byte, base int, h head, listAPI st
 	} else {
 		l = f.s.other(h.apiVersion, h.kind)
 	}
+	if kindOf(listAPI, h.kind) == nil && k != nil {
+		listAPI = "" // a List of many kinds says nothing of them
+	}
 	ref := Ref{
 		APIVersion: f.same(orElse(h.apiVersion, listAPI)), Kind: f.same(h.kind), Namespace: f.same(h.namespace), Name: h.name,
 		Where: f.position(d, base), version: h.version, uid: h.uid,
@@ -336,7 +340,7 @@ func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
 		return
 	}
 	if m, ok := into.(*lifecycle.Machine); ok {
-		f.machine(m, text, ref)
+		f.machine(d, m, text, base, &ref)
 	}
 	f.identify(into, &ref)
 	f.clock.object(text, &ref)
@@ -354,11 +358,22 @@ func (f *file) add(d *doc.Document, text []byte, base int, l table, ref Ref) {
 	}
 }
 
-// machine adds what the Cluster API writes in a form of its own.
-func (f *file) machine(m *lifecycle.Machine, text []byte, ref Ref) {
+// machine adds what the Cluster API writes in a form of its own. Where that cannot be read, the rest is.
+func (f *file) machine(d *doc.Document, m *lifecycle.Machine, text []byte, base int, ref *Ref) {
 	m.APIVersion, m.Kind = ref.APIVersion, ref.Kind
-	if d, err := lifecycle.ReadDocument(text); err == nil {
-		*m = d.Machine
+	read, err := lifecycle.ReadDocument(text)
+	if err == nil {
+		*m = read.Machine
+		return
+	}
+	if field, is := errors.AsType[*fairlead.FieldError](err); is && !slices.Contains(ref.Odd, field.Path) {
+		ref.Odd = append(ref.Odd, field.Path)
+		f.warn(Warning{Where: f.position(d, base), Object: ref.String(), Field: field.Path, Problem: field.Problem + "; the field is taken as unknown", Unread: true})
+	}
+	if text, err = json.Marshal(m); err == nil {
+		if read, err = lifecycle.ReadDocument(text); err == nil {
+			*m = read.Machine
+		}
 	}
 }
 

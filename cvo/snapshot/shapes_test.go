@@ -184,3 +184,49 @@ func TestOtherTexts(t *testing.T) {
 		}
 	}
 }
+
+// An item of a List of many kinds that does not say its API version is of no version, not of the List's.
+func TestItemWithoutVersion(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"apiVersion":"v1","kind":"List","items":[{"kind":"PodDisruptionBudget","metadata":{"name":"web","namespace":"shop"}}]}`:                           "",
+		`{"apiVersion":"policy/v1","kind":"PodDisruptionBudgetList","items":[{"kind":"PodDisruptionBudget","metadata":{"name":"web","namespace":"shop"}}]}`: "policy/v1",
+	} {
+		var told []string
+		r := snapshot.Reader{Each: func(r *snapshot.Ref, _ []byte) { told = append(told, r.String()) }}
+		if err := r.Stream(strings.NewReader(in), "dump"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Budgets.Refs) != 1 || s.Budgets.Refs[0].APIVersion != want || len(told) != 1 {
+			t.Errorf("%s: %+v, told %v", in, s.Budgets.Refs, told)
+		}
+	}
+}
+
+// What a machine of the Cluster API writes in a form of its own and that cannot be read is told; its hooks are
+// read all the same.
+func TestOddForms(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Machine","metadata":{"name":"m","namespace":"d","annotations":{"pre-drain.delete.hook.machine.cluster.x-k8s.io/x":"y"}},"spec":{"nodeDrainTimeout":{"x":1}}}`: "spec.nodeDrainTimeout",
+	} {
+		var r snapshot.Reader
+		if err := r.Stream(strings.NewReader(in), "dump"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Warnings) != 1 || s.Warnings[0].Field != want || !s.Warnings[0].Unread {
+			t.Errorf("%s: %+v", in, s.Warnings)
+		}
+		for i := range s.Machines.Items {
+			if hooks := s.Machines.Items[i].Spec.LifecycleHooks.PreDrain; len(hooks) != 1 {
+				t.Errorf("%s: the hooks are %v", in, hooks)
+			}
+		}
+	}
+}

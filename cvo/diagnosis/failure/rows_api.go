@@ -40,7 +40,7 @@ func apiRows() []row {
 	}, {
 		code: "NamespaceFinalizers", source: "kubernetes/kubernetes pkg/controller/namespace/deletion/status_condition_utils.go",
 		kinds: list("Namespace"), types: list("NamespaceFinalizersRemaining"), reasons: list("SomeFinalizersRemain"), text: re(`finalizers remaining: (?P<finalizer>\S+) in`),
-		also: res(`remaining: (?P<resource>[a-z0-9][-.a-z0-9]*) has (?P<count>\d+) resource`),
+		also: res(`remaining: (?P<resource>[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)\.? has (?P<count>\d+) resource`),
 		says: "namespace {name} cannot be deleted: finalizer {finalizer} holds objects in it[: {count} {resource}]", do: "bring back the controller of this finalizer; remove the finalizer only if that controller is gone for good",
 		commands: list("kubectl -n {name} get {resource}", "kubectl get namespace {name} -o yaml"),
 	}, {

@@ -5,7 +5,7 @@ func storageRows() []row {
 	claims := list("kubectl -n {namespace} describe pvc {claim}", "kubectl -n {namespace} get pvc", "kubectl get pvc -A")
 	return []row{{
 		code: "VolumeAttachedElsewhere", source: "kubernetes/kubernetes pkg/controller/volume/attachdetach/reconciler",
-		text: re(`multi-attach error for volume "(?P<volume>[^"]+)"|already exclusively attached to one node`), says: "the volume[ {volume}] is still attached to another node", do: "let that node detach it; if the node is off for good, give it the out-of-service taint",
+		text: re(`multi-attach error for volume "(?P<volume>[^"]+)"|already exclusively attached to one node|(?:already )?attached to (?:another|an) (?:instance|node|vm)\b|RESOURCE_IN_USE_BY_ANOTHER_RESOURCE|VolumeInUse`), says: "the volume[ {volume}] is still attached to another node", do: "let that node detach it; if the node is off for good, give it the out-of-service taint",
 		commands: list("kubectl get volumeattachments"),
 	}, {
 		code: "VolumeNotDetached", source: "kubernetes-sigs/cluster-api internal/controllers/machine; public report cluster-api#6285",
@@ -30,6 +30,6 @@ func storageRows() []row {
 		text: re(`configmaps? "(?P<map>[-.a-z0-9]+)" not found|references non-existent config key: (?P<key>\S+)`), of: Object{"ConfigMap", "{namespace}", "{map}"}, says: "the ConfigMap[ {map}] that it needs does not exist", do: "create the ConfigMap[ {map}]", commands: list("kubectl -n {namespace} get configmaps", "kubectl get configmaps -A"),
 	}, {
 		code: "MountFailed", source: "kubernetes/kubernetes pkg/kubelet/volumemanager", vague: true,
-		text: re(`(?:MountVolume\.\S+ failed|unable to attach or mount volumes|failed to attach volume)`), says: "a volume of the pod is not mounted", do: "read the event's cause, and check the storage driver on the node", commands: list("kubectl -n {namespace} describe pod {name}"),
+		text: re(`(?:(?:Mount|Attach)Volume\.\S+ failed|unable to attach or mount volumes|failed to attach volume)`), says: "a volume of the pod is not mounted", do: "read the event's cause, and check the storage driver on the node", commands: list("kubectl -n {namespace} describe pod {name}"),
 	}}
 }

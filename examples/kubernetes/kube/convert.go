@@ -154,7 +154,7 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 func statuses(from []corev1.ContainerStatus) []fairlead.ContainerStatus {
 	out := sized([]fairlead.ContainerStatus(nil), len(from))
 	for i := range from {
-		out[i] = fairlead.ContainerStatus{Name: from[i].Name, State: state(&from[i].State), LastState: state(&from[i].LastTerminationState)}
+		out[i] = fairlead.ContainerStatus{Name: from[i].Name, State: state(&from[i].State), LastState: state(&from[i].LastTerminationState), RestartCount: from[i].RestartCount}
 	}
 	return out
 }
@@ -164,7 +164,7 @@ func state(from *corev1.ContainerState) (out fairlead.ContainerState) {
 		out.Waiting = &fairlead.ContainerReason{Reason: w.Reason, Message: w.Message}
 	}
 	if t := from.Terminated; t != nil {
-		out.Terminated = &fairlead.ContainerReason{Reason: t.Reason, Message: t.Message, ExitCode: int(t.ExitCode)}
+		out.Terminated = &fairlead.ContainerReason{Reason: t.Reason, Message: t.Message, ExitCode: int(t.ExitCode), FinishedAt: t.FinishedAt.Time}
 	}
 	return out
 }

@@ -90,7 +90,7 @@ func containers(from []corev1.Container) []fairlead.Container {
 		}
 		for _, p := range from[i].Ports {
 			c.Ports = append(c.Ports, fairlead.ContainerPort{
-				ContainerPort: p.ContainerPort, HostPort: p.HostPort, HostIP: p.HostIP, Protocol: string(p.Protocol),
+				Name: p.Name, ContainerPort: p.ContainerPort, HostPort: p.HostPort, HostIP: p.HostIP, Protocol: string(p.Protocol),
 			})
 		}
 		out = append(out, c)
