@@ -65,7 +65,7 @@ func (r *Resolver) Reach(ctx context.Context, c *catalog.Catalog, pkg, channel s
 	request := &olm.Request{Namespace: namespace, Installed: []olm.ClusterServiceVersion{installed}, Subscriptions: []olm.Subscription{sub}}
 	var reasons []string
 	for _, head := range ch.Heads() {
-		if head == from.Name {
+		if head == from.Name && (len(ch.Heads()) == 1 || ch.HeadFault(catalog.OLMv0) == nil) { // of several none is resolved
 			return "", nil
 		}
 		_, err := resolver.UpgradePath(ctx, request, []olm.Target{{Package: pkg, Name: head}}, nil)
