@@ -18,7 +18,7 @@ func NewBudget(conflicts int64) *Budget {
 }
 
 // Left returns how many conflicts are left.
-func (b *Budget) Left() int64 { return b.left.Load() }
+func (b *Budget) Left() int64 { return max(0, b.left.Load()) }
 
 // The budgets where none is given.
 const (
@@ -41,15 +41,9 @@ func (b *Budget) most(conflicts int64) *budget { return newBudget(min(conflicts,
 // pay takes what a stage spent out of b.
 func (b *Budget) pay(stage *budget) { b.take(stage.spent) }
 
-// take takes conflicts out of b, or what is left.
-func (b *Budget) take(conflicts int64) {
-	for {
-		left := b.Left()
-		if b.left.CompareAndSwap(left, max(0, left-conflicts)) {
-			return
-		}
-	}
-}
+// take takes conflicts out of b: more than are left if the last one of a stage was
+// not the last of a call, or if others took some at the same time.
+func (b *Budget) take(conflicts int64) { b.left.Add(-conflicts) }
 
 // A budget bounds the total work of all engines of one stage.
 type budget struct {

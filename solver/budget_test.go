@@ -237,6 +237,9 @@ func TestFixesMinimalOrMarked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if over := b.Over(); over > int64(2*p.NumConstraints())+conflicts/10 { // each test costs one at least
+				t.Errorf("seed %d: %d conflicts more than %d were spent", seed, over, conflicts)
+			}
 			for _, f := range x.Fixes {
 				if !f.Minimal {
 					marked++
@@ -294,5 +297,17 @@ func TestBudgetOfSeveral(t *testing.T) {
 	}
 	if spent := 2_000 - b.Left(); spent < 10 || spent > 40*10 {
 		t.Errorf("%d conflicts were spent; %d calls ended with a proof", spent, known)
+	}
+}
+
+// TestExplainTakesWhatItSpends: the half of the budget that is for the conflicts stays
+// for what comes after if they are easy.
+func TestExplainTakesWhatItSpends(t *testing.T) {
+	b := solver.NewBudget(1_000)
+	for range 5 {
+		explain(t, parse(t, "require a\nrequire b\nexclude a b"), &solver.ExplainOptions{Budget: b})
+	}
+	if b.Left() < 900 {
+		t.Errorf("five easy explanations left %d conflicts of 1000", b.Left())
 	}
 }

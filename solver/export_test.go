@@ -67,6 +67,9 @@ func SolveByTrials(ctx context.Context, p *Problem, runs *int) (*Solution, error
 	return newSolution(ctx, p, nil, s.log)
 }
 
+// Over returns how many conflicts more than there were have been taken out of b.
+func (b *Budget) Over() int64 { return max(0, -b.left.Load()) }
+
 // Broken returns what the judge says about a selection, looking at all
 // constraints or only at those that it touches.
 func Broken(p *Problem, picks []Var, touched bool) string {
