@@ -128,7 +128,29 @@ func reaching(t *testing.T, c *catalog.Catalog) (all []user) {
 		}
 	}
 	left := lost(t, c, all)
-	return slices.DeleteFunc(all, func(u user) bool { return slices.Contains(left, u.String()) })
+	return slices.DeleteFunc(all, func(u user) bool { return slices.Contains(left, u.String()) || wants(t, c, u) })
+}
+
+// wants reports whether the bundle that a user has requires what the catalog does not provide: the
+// cluster gets it in another way, which the resolver cannot be asked about.
+func wants(t *testing.T, c *catalog.Catalog, u user) bool {
+	t.Helper()
+	p, _ := c.Package(u.pkg)
+	b, ok := p.Bundle(u.from.Name)
+	if !ok {
+		return false
+	}
+	unmet, err := (&reach.Resolver{}).Unmet(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := b.Properties()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(own, func(o catalog.Property) bool {
+		return slices.ContainsFunc(unmet, func(m catalog.Property) bool { return m.Type == o.Type && string(m.Value) == string(o.Value) })
+	})
 }
 
 // lost asks the resolver which of the users do not reach the head in a catalog.
